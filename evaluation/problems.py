@@ -1,0 +1,129 @@
+"""What is wrong with a file, said so that its author can mend it.
+
+A reader never stops at the first fault: it collects a `Problem` for each and raises `Refused`
+with all of them once the whole file has been seen.
+
+    >>> problems = Problems()
+    >>> problems.error("E_SCORE", 12, "the score is not a finite number", found="nan")
+    >>> problems.warn("W_BLANK", 13, "blank lines are ignored")
+    >>> problems.totals()
+    {'E_SCORE': 1, 'W_BLANK': 1}
+    >>> problems.raise_if_refused()
+    Traceback (most recent call last):
+    evaluation.problems.Refused: line 12: E_SCORE: the score is not a finite number: "nan"
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+KEPT = 100_000
+ECHOED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault of a file: `line` is physical, counted from 1; None when the whole file is meant."""
+
+    code: str
+    severity: Severity
+    line: int | None
+    message: str
+    found: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = "" if self.line is None else f"line {self.line}: "
+        found = f': "{self.found}"' if self.found else ""
+        return f"{where}{self.code}: {self.message}{found}"
+
+
+class Refused(Exception):
+    """A file that cannot be used; `problems` says everything that is wrong with it."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__(str(next(problems.of("error"), "refused")))
+        self.problems = problems
+
+
+@dataclass
+class Problems:
+    """The problems of one file in the order they were met.
+
+    Every problem is counted; the first `keep` are kept in full.
+    """
+
+    keep: int = KEPT
+    kept: list[Problem] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: int = 0
+
+    def error(
+        self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
+    ) -> None:
+        self.errors += 1
+        self._add(code, "error", line, message, found, hint)
+
+    def warn(
+        self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
+    ) -> None:
+        self._add(code, "warning", line, message, found, hint)
+
+    def note(
+        self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
+    ) -> None:
+        self._add(code, "note", line, message, found, hint)
+
+    def _add(
+        self,
+        code: str,
+        severity: Severity,
+        line: int | None,
+        message: str,
+        found: str | bytes,
+        hint: str,
+    ) -> None:
+        self.counts[code] += 1
+        if len(self.kept) < self.keep:
+            self.kept.append(Problem(code, severity, line, message, shown(found), hint))
+
+    def of(self, severity: Severity) -> Iterator[Problem]:
+        return (problem for problem in self.kept if problem.severity == severity)
+
+    def totals(self) -> dict[str, int]:
+        """How often each code occurred, in the order of first occurrence."""
+        return dict(self.counts)
+
+    def raise_if_refused(self) -> None:
+        if self.errors:
+            raise Refused(self)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self.kept)
+
+    def __len__(self) -> int:
+        return self.counts.total()
+
+
+def shown(found: str | bytes) -> str:
+    """A piece of a stranger's file, cut and made printable.
+
+    >>> shown(b"caf\\xe9\\x00")
+    'caf\\\\xe9\\\\x00'
+    """
+    if isinstance(found, bytes):
+        found = found[: ECHOED + 1].decode("utf-8", "backslashreplace")
+    found = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in found[: ECHOED + 1])
+    return found if len(found) <= ECHOED else found[: ECHOED - 1] + "…"
+
+
+def refuse(code: str, message: str, found: str | bytes = "", hint: str = "", line: int | None = None) -> Refused:
+    """A refusal for a single reason, ready to be raised."""
+    problems = Problems()
+    problems.error(code, line, message, found, hint)
+    return Refused(problems)
