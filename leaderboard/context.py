@@ -1,0 +1,25 @@
+"""What every page may print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from leaderboard.models import Job, Worker
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    return {"version": settings.VERSION, "standstill": Standstill()}
+
+
+class Standstill:
+    """Jobs that wait while no worker lives; asked only where a page prints it."""
+
+    def __bool__(self) -> bool:
+        return self.waiting > 0 and not Worker.objects.alive().exists()
+
+    @property
+    def waiting(self) -> int:
+        return Job.objects.open().count()

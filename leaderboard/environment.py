@@ -1,0 +1,98 @@
+"""Typed readers of environment variables, for settings only."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+SQLITE_OPTIONS = {
+    # IMMEDIATE: a transaction that will write waits for the lock at its start.  DEFERRED ones fail
+    # with "database is locked" when two readers both try to become the writer.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+}
+POSTGRESQL_OPTIONS = {
+    "options": "-c lock_timeout=5000 -c idle_in_transaction_session_timeout=60000",
+}
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default).strip()
+
+
+def switch(name: str, default: bool = False) -> bool:
+    value = text(name).lower()
+    if value in ("1", "true", "yes", "on"):
+        return True
+    if value in ("0", "false", "no", "off"):
+        return False
+    if value:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes 1 or 0")
+    return default
+
+
+def number(name: str, default: int) -> int:
+    value = text(name)
+    try:
+        return int(value) if value else default
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number") from None
+
+
+def words(name: str, default: str = "") -> list[str]:
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def secret(name: str, path: Path) -> str:
+    """The secret of that name, or the one kept in `path`, made at the first start."""
+    if value := text(name):
+        return value
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(handle, "w") as file:
+        file.write(secrets.token_urlsafe(50))
+    return path.read_text().strip()
+
+
+def database(url: str, home: Path) -> dict[str, object]:
+    """Django's description of the database at `url`; without one, SQLite in `home`.
+
+    `postgresql://user:word@host:5432/name`, `postgresql:///name?host=/run/socket`,
+    `sqlite:////folder/file.sqlite3`.
+    """
+    if not url:
+        home.mkdir(parents=True, exist_ok=True)
+        return _sqlite(home / "rankfield.sqlite3")
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return _sqlite(Path(unquote(parts.path[1:])))
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured("DATABASE_URL starts with postgresql:// or sqlite://")
+    extra = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path[1:]),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": extra.get("host") or unquote(parts.hostname or ""),
+        "PORT": extra.get("port") or str(parts.port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": dict(POSTGRESQL_OPTIONS),
+    }
+
+
+def _sqlite(path: Path) -> dict[str, object]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "OPTIONS": dict(SQLITE_OPTIONS),
+    }

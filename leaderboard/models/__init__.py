@@ -1,0 +1,27 @@
+"""The nouns of Rankfield."""
+
+from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
+from leaderboard.models.jobs import Job, Worker
+from leaderboard.models.people import ApiToken, AuditEvent, Membership, Team, User
+from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
+from leaderboard.models.tracks import Edition, Track
+
+__all__ = [
+    "ApiToken",
+    "AuditEvent",
+    "Collection",
+    "Comparison",
+    "Edition",
+    "Job",
+    "Judgment",
+    "JudgmentSet",
+    "Membership",
+    "Run",
+    "Score",
+    "ScoreSet",
+    "Team",
+    "Topic",
+    "Track",
+    "User",
+    "Worker",
+]

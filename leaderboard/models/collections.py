@@ -1,0 +1,165 @@
+"""Test collections: documents, topics, and versions of the judgments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from leaderboard.models.people import User
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+
+class ImportState(models.TextChoices):
+    QUEUED = "queued"
+    CHECKING = "checking"
+    PREVIEW = "preview"
+    IMPORTING = "importing"
+    READY = "ready"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+class CollectionQuerySet(models.QuerySet["Collection"]):
+    def ready(self) -> CollectionQuerySet:
+        return self.filter(state=ImportState.READY)
+
+    def organised_by(self, user: User | AnonymousUser) -> CollectionQuerySet:
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_staff:
+            return self.all()
+        return self.filter(Q(owner=user) | Q(co_organisers=user)).distinct()
+
+    def visible_to(self, user: User | AnonymousUser) -> CollectionQuerySet:
+        """A collection shows itself through a track that the reader sees, or to its organisers."""
+        if user.is_authenticated and user.is_staff:
+            return self.all()
+        seen = Q(tracks__visibility="public", state=ImportState.READY)
+        if user.is_authenticated:
+            seen |= Q(owner=user) | Q(co_organisers=user)
+            seen |= Q(tracks__memberships__user=user) | Q(tracks__co_organisers=user)
+            seen |= Q(tracks__visibility="members", tracks__joining="everyone")
+        return self.filter(seen).distinct()
+
+
+class Collection(models.Model):
+    """Documents and topics; immutable once ready.
+
+    Documents lie in compressed blocks in `documents`, not in rows; `leaderboard.documents` opens
+    one by its docno.
+    """
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True, max_length=5000)
+    owner = models.ForeignKey(User, models.PROTECT, related_name="collections")
+    co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
+    state = models.CharField(max_length=10, choices=ImportState, default=ImportState.QUEUED)
+    asks_first = models.BooleanField(default=True)
+    topics_file = models.FileField(max_length=200)
+    topics_filename = models.CharField(max_length=120, blank=True)
+    documents_file = models.FileField(max_length=200, blank=True)
+    documents_filename = models.CharField(max_length=120, blank=True)
+    formats = models.JSONField(default=dict, blank=True)
+    renumber_topics = models.BooleanField(default=False)
+    documents = models.FileField(max_length=200, blank=True)
+    num_documents = models.PositiveIntegerField(default=0)
+    num_topics = models.PositiveIntegerField(default=0)
+    preview = models.JSONField(default=dict, blank=True)
+    questions = models.JSONField(default=list, blank=True)
+    problems = models.JSONField(default=list, blank=True)
+    problem_totals = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ready_at = models.DateTimeField(null=True, editable=False)
+
+    objects = CollectionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_organised_by(self, user: User | AnonymousUser) -> bool:
+        return Collection.objects.organised_by(user).filter(pk=self.pk).exists()
+
+
+class Topic(models.Model):
+    """`position` is fixed for ever: it is the index into every array of scores by topic."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="topics")
+    position = models.PositiveIntegerField()
+    number = models.CharField(max_length=128)
+    title = models.TextField(blank=True)
+    description = models.TextField(blank=True)
+    narrative = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "number"], name="topic_number_once"),
+            models.UniqueConstraint(fields=["collection", "position"], name="topic_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.number
+
+
+class JudgmentSet(models.Model):
+    """One version of the pooled judgments; immutable once ready, new judgments are a new set."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="judgment_sets")
+    version = models.SlugField(max_length=40)
+    state = models.CharField(max_length=10, choices=ImportState, default=ImportState.QUEUED)
+    asks_first = models.BooleanField(default=True)
+    file = models.FileField(max_length=200)
+    filename = models.CharField(max_length=120, blank=True)
+    sha256 = models.CharField(max_length=64)
+    note = models.TextField(blank=True, max_length=2000)
+    grade_map = models.JSONField(default=dict, blank=True)
+    grade_counts = models.JSONField(default=dict, blank=True)
+    top_grade = models.PositiveSmallIntegerField(null=True)
+    num_judgments = models.PositiveIntegerField(default=0)
+    num_topics = models.PositiveIntegerField(default=0)
+    num_relevant = models.PositiveIntegerField(default=0)
+    pool_depth = models.PositiveIntegerField(null=True)
+    pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
+    preview = models.JSONField(default=dict, blank=True)
+    problems = models.JSONField(default=list, blank=True)
+    problem_totals = models.JSONField(default=dict, blank=True)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ready_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["created_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "version"], name="judgments_version_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.version
+
+
+class Judgment(models.Model):
+    """How relevant a document is to a topic; a negative grade says pooled, not judged."""
+
+    judgment_set = models.ForeignKey(JudgmentSet, models.CASCADE, related_name="judgments")
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="judgments")
+    docno = models.CharField(max_length=128)
+    grade = models.SmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["judgment_set", "topic", "docno"], name="a_document_is_judged_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} {self.docno} {self.grade}"

@@ -1,0 +1,178 @@
+"""The queue of record: every slow thing is a Job; a Worker says that it is alive."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+MAX_ATTEMPTS = 3
+MAX_HANDED_BACK = 10
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def enqueue(self, kind: str, target: models.Model, priority: int | None = None) -> Job:
+        """The open job for this work: a new one, or the one that waits or runs already."""
+        wanted = {"kind": kind, "target_id": str(target.pk)}
+        priority = Job.PRIORITIES.get(kind, 5) if priority is None else priority
+        try:
+            with transaction.atomic():
+                return self.create(**wanted, priority=priority)
+        except IntegrityError:
+            return self.open().get(**wanted)
+
+    def open(self) -> JobQuerySet:
+        return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+
+    def due(self) -> JobQuerySet:
+        """What a worker may take now, best first; database time decides, no host's clock."""
+        return (
+            self.filter(state=Job.State.QUEUED)
+            .filter(Q(not_before=None) | Q(not_before__lte=Now()))
+            .order_by("priority", "id")
+        )
+
+    def abandoned(self) -> JobQuerySet:
+        return self.filter(state=Job.State.RUNNING, lease_until__lt=Now())
+
+    def of(self, kind: str, target: models.Model) -> JobQuerySet:
+        return self.filter(kind=kind, target_id=str(target.pk))
+
+    def ahead_of(self, job: Job) -> JobQuerySet:
+        return self.filter(state=Job.State.QUEUED).filter(
+            Q(priority__lt=job.priority) | Q(priority=job.priority, id__lt=job.pk)
+        )
+
+
+class Job(models.Model):
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    # Small things that somebody waits for come first.
+    PRIORITIES = {
+        "check_run": 3,
+        "compare": 4,
+        "check_judgments": 5,
+        "import_judgments": 5,
+        "build_edition": 6,
+        "check_collection": 7,
+        "import_collection": 7,
+    }
+
+    kind = models.CharField(max_length=30)
+    target_id = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    priority = models.SmallIntegerField(default=5)
+    attempts = models.SmallIntegerField(default=0)
+    handed_back = models.SmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    lease_token = models.UUIDField(null=True)
+    not_before = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=80, blank=True)
+    progress = models.IntegerField(default=0)
+    progress_of = models.IntegerField(default=0)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "target_id"],
+                condition=Q(state__in=["queued", "running"]),
+                name="one_open_job_a_piece_of_work",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="job_state_is_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "priority", "id"]),
+            models.Index(fields=["kind", "target_id"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.target_id} ({self.state})"
+
+    def claim(self, worker: str) -> bool:
+        """Take this job for one attempt; False when another worker was first."""
+        token = uuid.uuid4()
+        taken = (
+            Job.objects.due()
+            .filter(pk=self.pk)
+            .update(
+                state=Job.State.RUNNING,
+                attempts=F("attempts") + 1,
+                lease_token=token,
+                lease_until=Now() + timedelta(seconds=settings.LEASE_SECONDS),
+                worker=worker,
+                started_at=Now(),
+                progress=0,
+                progress_of=0,
+            )
+        )
+        if taken:
+            self.refresh_from_db()
+        return bool(taken) and self.lease_token == token
+
+    def renew(self) -> bool:
+        """Hold the lease a little longer; False once it is somebody else's."""
+        return bool(self._mine().update(lease_until=Now() + self._lease()))
+
+    def advance(self, done: int, of: int) -> bool:
+        return bool(self._mine().update(progress=done, progress_of=of))
+
+    def finish(self, state: str = State.DONE, reason: str = "") -> bool:
+        """End the attempt; False when the lease was lost, and then nothing may be written."""
+        return bool(
+            self._mine().update(
+                state=state, reason=reason, finished_at=Now(), lease_until=None, lease_token=None
+            )
+        )
+
+    def requeue(self, reason: str, **changes: Any) -> bool:
+        return bool(
+            self._mine().update(
+                state=Job.State.QUEUED, reason=reason, lease_until=None, lease_token=None, **changes
+            )
+        )
+
+    def _mine(self) -> JobQuerySet:
+        return Job.objects.filter(pk=self.pk, state=Job.State.RUNNING, lease_token=self.lease_token)
+
+    @staticmethod
+    def _lease() -> timedelta:
+        return timedelta(seconds=settings.LEASE_SECONDS)
+
+
+class WorkerQuerySet(models.QuerySet["Worker"]):
+    def alive(self) -> WorkerQuerySet:
+        return self.filter(last_seen__gt=Now() - timedelta(seconds=Worker.SILENCE))
+
+
+class Worker(models.Model):
+    SILENCE = 30
+
+    name = models.CharField(max_length=120, primary_key=True)
+    version = models.CharField(max_length=20)
+    started_at = models.DateTimeField(default=timezone.now)
+    last_seen = models.DateTimeField()
+
+    objects = WorkerQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,171 @@
+"""Who is here: users, teams, tokens, and what they did."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import unicodedata
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class User(AbstractUser):
+    can_organise = models.BooleanField(default=False)
+
+    @property
+    def may_organise(self) -> bool:
+        """Whether this user may bring collections and open tracks."""
+        return self.is_staff or self.can_organise or settings.EVERYONE_ORGANISES
+
+
+class Team(models.Model):
+    """Who takes part in a track.  Quota and visibility belong to the team, never to one person."""
+
+    track = models.ForeignKey("Track", models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=80)
+    key = models.CharField(max_length=160, editable=False)
+    of_organisers = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["track", "key"], name="team_names_differ_in_a_track"),
+            models.UniqueConstraint(
+                fields=["track"],
+                condition=Q(of_organisers=True),
+                name="organisers_of_a_track_are_one_team",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.key = team_key(self.name)
+        super().save(*args, **kwargs)
+
+
+def team_key(name: str) -> str:
+    """What two names share when a reader could take one for the other.
+
+    >>> team_key("ＫＥＳＴＲＥＬ ") == team_key("kestrel")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+class Membership(models.Model):
+    class Role(models.TextChoices):
+        LEADER = "leader"
+        MEMBER = "member"
+
+    track = models.ForeignKey("Track", models.CASCADE, related_name="memberships")
+    team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.LEADER)
+    joined_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["track", "user"], name="one_team_a_person_and_track")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def usable(self, now: datetime | None = None) -> ApiTokenQuerySet:
+        now = now or timezone.now()
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+
+    def issue(
+        self, user: User, scopes: list[str], name: str = "", expires_at: datetime | None = None
+    ) -> tuple[ApiToken, str]:
+        """A new token and its secret, which is not kept and cannot be shown again."""
+        secret = "rf_" + secrets.token_urlsafe(32)
+        token = self.create(
+            user=user,
+            name=name,
+            prefix=secret[:8],
+            digest=digest(secret),
+            scopes=scopes,
+            expires_at=expires_at,
+        )
+        return token, secret
+
+    def find(self, secret: str) -> ApiToken | None:
+        return self.usable().filter(digest=digest(secret), user__is_active=True).first()
+
+
+def digest(secret: str) -> str:
+    # 256 random bits need no salt and no slow hash.
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+class ApiToken(models.Model):
+    SCOPES = ("read", "submit", "organise")
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=80, blank=True)
+    prefix = models.CharField(max_length=8)
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.prefix}… of {self.user}"
+
+
+class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
+    def record(
+        self,
+        actor: User | None,
+        act: str,
+        target: models.Model,
+        before: Any = None,
+        after: Any = None,
+    ) -> AuditEvent:
+        return self.create(
+            actor=actor,
+            act=act,
+            target_kind=target._meta.model_name or "",
+            target_id=str(target.pk),
+            track_id=target.pk
+            if target._meta.model_name == "track"
+            else getattr(target, "track_id", None),
+            before=before,
+            after=after,
+        )
+
+
+class AuditEvent(models.Model):
+    """Who did what to what; append only."""
+
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    act = models.CharField(max_length=40)
+    target_kind = models.CharField(max_length=20)
+    target_id = models.CharField(max_length=40)
+    track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+
+    objects = AuditEventQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["target_kind", "target_id"])]
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.target_kind} {self.target_id}"

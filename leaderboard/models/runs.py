@@ -1,0 +1,214 @@
+"""Runs and what was measured on them."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from leaderboard.models.people import Team, User
+from leaderboard.models.tracks import Edition, Track
+
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+def new_run_id() -> str:
+    """Ten characters that cannot be guessed and can be read aloud."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(10))
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def counting(self) -> RunQuerySet:
+        """Runs that use quota: neither refused, nor failed by us, nor withdrawn."""
+        return self.exclude(state__in=[Run.State.REFUSED, Run.State.FAILED]).filter(
+            withdrawn_at=None
+        )
+
+    def on_the_board(self) -> RunQuerySet:
+        return self.filter(
+            state=Run.State.SCORED, withdrawn_at=None, disqualified_at=None, hidden_at=None
+        )
+
+    def accepted(self) -> RunQuerySet:
+        """Runs whose file is in order, scored or waiting for judgments."""
+        return self.filter(state__in=[Run.State.VALID, Run.State.SCORING, Run.State.SCORED])
+
+    def unfinished(self) -> RunQuerySet:
+        return self.filter(state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING])
+
+    def moved(self, run_id: str, to: str, *, only_from: list[str]) -> bool:
+        return bool(self.filter(pk=run_id, state__in=only_from).update(state=to))
+
+
+class Run(models.Model):
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        CHECKING = "checking"
+        REFUSED = "refused"
+        VALID = "valid"
+        SCORING = "scoring"
+        SCORED = "scored"
+        FAILED = "failed"
+
+    class Kind(models.TextChoices):
+        AUTOMATIC = "automatic"
+        FEEDBACK = "feedback"
+        MANUAL = "manual"
+
+    id = models.CharField(primary_key=True, max_length=12, default=new_run_id, editable=False)
+    track = models.ForeignKey(Track, models.CASCADE, related_name="runs")
+    team = models.ForeignKey(Team, models.PROTECT, related_name="runs")
+    submitted_by = models.ForeignKey(User, models.PROTECT, related_name="runs")
+    tag = models.CharField(max_length=128, blank=True)
+    description = models.TextField(blank=True, max_length=5000)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.AUTOMATIC)
+    facts = models.JSONField(default=dict, blank=True)
+
+    file = models.FileField(max_length=200)
+    filename = models.CharField(max_length=120, blank=True)
+    size = models.BigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64)
+    ranking_file = models.FileField(max_length=200, blank=True)
+    idempotency_key = models.CharField(max_length=80, blank=True)
+
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    reason = models.TextField(blank=True)
+    problems = models.JSONField(default=list, blank=True)
+    problem_totals = models.JSONField(default=dict, blank=True)
+    problems_file = models.FileField(max_length=200, blank=True)
+    lenient = models.BooleanField(default=False)
+    num_lines = models.PositiveBigIntegerField(default=0)
+    num_answered = models.PositiveIntegerField(default=0)
+    num_retrieved = models.PositiveBigIntegerField(default=0)
+
+    received_at = models.DateTimeField(default=timezone.now, editable=False)
+    checked_at = models.DateTimeField(null=True)
+    scored_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+    withdrawn_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    withdrawn_reason = models.CharField(max_length=500, blank=True)
+    disqualified_at = models.DateTimeField(null=True)
+    disqualified_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    disqualified_reason = models.CharField(max_length=500, blank=True)
+    hidden_at = models.DateTimeField(null=True)
+    hidden_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    hidden_reason = models.CharField(max_length=500, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-received_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["track", "submitted_by", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="an_idempotency_key_makes_one_run",
+            ),
+            models.UniqueConstraint(
+                fields=["team", "sha256"],
+                condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None),
+                name="the_same_bytes_are_one_run_of_a_team",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=[
+                        "queued",
+                        "checking",
+                        "refused",
+                        "valid",
+                        "scoring",
+                        "scored",
+                        "failed",
+                    ]
+                ),
+                name="run_state_is_known",
+            ),
+        ]
+        indexes = [models.Index(fields=["track", "state"])]
+
+    def __str__(self) -> str:
+        return self.tag or self.filename or self.id
+
+    @property
+    def done(self) -> bool:
+        """Nothing more happens to this run by itself."""
+        return self.state in (
+            Run.State.REFUSED,
+            Run.State.VALID,
+            Run.State.SCORED,
+            Run.State.FAILED,
+        )
+
+
+class ScoreSet(models.Model):
+    """One run in one edition, with the compact record from which any measure can be computed."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="score_sets")
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="score_sets")
+    record = models.BinaryField()
+    num_relevant = models.PositiveIntegerField(default=0)
+    num_relevant_retrieved = models.PositiveIntegerField(default=0)
+    judged_at_10 = models.FloatField(default=0.0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "edition"], name="a_run_is_scored_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} in {self.edition}"
+
+
+class Score(models.Model):
+    """One measure of one run: its mean, and one float64 a topic in the order of positions.
+
+    NaN stands where a topic is not evaluated or the measure is undefined.
+    """
+
+    score_set = models.ForeignKey(ScoreSet, models.CASCADE, related_name="scores")
+    measure = models.CharField(max_length=80)
+    resolved = models.CharField(max_length=80)
+    mean = models.FloatField(null=True)
+    num_undefined = models.PositiveIntegerField(default=0)
+    by_topic = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["score_set", "measure"], name="a_measure_is_computed_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.measure} of {self.score_set}"
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        return np.frombuffer(self.by_topic, dtype="<f8")
+
+
+class Comparison(models.Model):
+    """The runs of an edition against a baseline: what the test said, and of which family."""
+
+    edition = models.ForeignKey(Edition, models.CASCADE, related_name="comparisons")
+    measure = models.CharField(max_length=80)
+    baseline = models.ForeignKey(Run, models.CASCADE, related_name="+")
+    test = models.CharField(max_length=20)
+    family = models.JSONField()
+    results = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["edition", "measure", "baseline", "test"], name="a_comparison_is_kept_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.measure} against {self.baseline}"

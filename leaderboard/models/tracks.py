@@ -1,0 +1,193 @@
+"""A track is one board on a collection; an edition is what makes its scores comparable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from leaderboard.models.collections import Collection, JudgmentSet
+from leaderboard.models.people import Team, User
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+
+class TrackQuerySet(models.QuerySet["Track"]):
+    def organised_by(self, user: User | AnonymousUser) -> TrackQuerySet:
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_staff:
+            return self.all()
+        return self.filter(Q(owner=user) | Q(co_organisers=user)).distinct()
+
+    def visible_to(self, user: User | AnonymousUser) -> TrackQuerySet:
+        """Public tracks for everybody; the others for their members and organisers."""
+        if not user.is_authenticated:
+            return self.filter(visibility=Track.Visibility.PUBLIC)
+        if user.is_staff:
+            return self.all()
+        return self.filter(
+            Q(visibility=Track.Visibility.PUBLIC)
+            | Q(owner=user)
+            | Q(co_organisers=user)
+            | Q(memberships__user=user)
+            | Q(joining=Track.Joining.EVERYONE)
+        ).distinct()
+
+
+def new_invitation() -> str:
+    return secrets.token_urlsafe(12)
+
+
+class Track(models.Model):
+    class Disclosure(models.TextChoices):
+        OPEN = "open", "Open: everybody sees every score at once"
+        BLIND = "blind", "Blind: no score before the release"
+
+    class Visibility(models.TextChoices):
+        PUBLIC = "public", "Everybody, signed in or not"
+        MEMBERS = "members", "Those who may take part"
+
+    class Joining(models.TextChoices):
+        EVERYONE = "everyone", "Every user: a team of one at the first run"
+        INVITATION = "invitation", "Those with the invitation link"
+
+    class Selection(models.TextChoices):
+        ALL = "all", "Every scored run"
+        BEST = "best", "The best run of each team"
+
+    class Refusal(models.TextChoices):
+        WARN = "warn"
+        REFUSE = "refuse"
+
+    class UnknownDocuments(models.TextChoices):
+        REFUSE = "refuse"
+        DROP = "drop"
+
+    class Duplicates(models.TextChoices):
+        REFUSE = "refuse"
+        KEEP_BEST = "keep_best"
+
+    class State(models.TextChoices):
+        PLANNED = "planned"
+        OPEN = "open"
+        CLOSED = "closed"
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True, max_length=20000)
+    owner = models.ForeignKey(User, models.PROTECT, related_name="tracks")
+    co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
+    collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
+    judgment_set = models.ForeignKey(
+        JudgmentSet, models.PROTECT, null=True, blank=True, related_name="tracks"
+    )
+    edition = models.ForeignKey(
+        "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+    baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
+
+    measures = models.JSONField(default=list)
+    primary_measure = models.CharField(max_length=80)
+    relevance_threshold = models.PositiveSmallIntegerField(default=1)
+    depth = models.PositiveIntegerField(default=1000)
+    convention = models.CharField(max_length=20, default="house")
+    drop_empty_topics = models.BooleanField(default=False)
+    excluded_topics = models.JSONField(default=list, blank=True)
+    test = models.CharField(max_length=20, default="sign_flip")
+
+    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
+    joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)
+    invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
+    disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
+    selection = models.CharField(max_length=10, choices=Selection, default=Selection.ALL)
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    quota_per_day = models.PositiveIntegerField(null=True, blank=True)
+    quota_total = models.PositiveIntegerField(null=True, blank=True)
+    attempts_per_day = models.PositiveIntegerField(default=20)
+    missing_topics = models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN)
+    unknown_documents = models.CharField(
+        max_length=10, choices=UnknownDocuments, default=UnknownDocuments.REFUSE
+    )
+    duplicates = models.CharField(max_length=10, choices=Duplicates, default=Duplicates.REFUSE)
+    repeated_tags = models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = TrackQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(opens_at=None)
+                | Q(closes_at=None)
+                | Q(closes_at__gt=models.F("opens_at")),
+                name="a_track_closes_after_it_opens",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def state(self, now: datetime | None = None) -> State:
+        """Planned, open or closed: computed from the dates, never stored."""
+        now = now or timezone.now()
+        if self.opens_at and now < self.opens_at:
+            return Track.State.PLANNED
+        if self.closes_at and now >= self.closes_at:
+            return Track.State.CLOSED
+        return Track.State.OPEN
+
+    def is_organised_by(self, user: User | AnonymousUser) -> bool:
+        return Track.objects.organised_by(user).filter(pk=self.pk).exists()
+
+    def team_of(self, user: User | AnonymousUser) -> Team | None:
+        if not user.is_authenticated:
+            return None
+        return Team.objects.filter(track=self, memberships__user=user).first()
+
+
+class Edition(models.Model):
+    """Track, judgments, convention, code and settings: scores of one edition can be compared."""
+
+    class State(models.TextChoices):
+        BUILDING = "building"
+        READY = "ready"
+
+    track = models.ForeignKey(Track, models.CASCADE, related_name="editions")
+    judgment_set = models.ForeignKey(JudgmentSet, models.PROTECT, related_name="editions")
+    convention = models.CharField(max_length=20)
+    scoring_version = models.PositiveIntegerField()
+    settings = models.JSONField()
+    digest = models.CharField(max_length=64)
+    # One byte a topic in the order of positions: 1 where it counts.
+    mask = models.BinaryField()
+    num_evaluated = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ready_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["track", "judgment_set", "convention", "scoring_version", "digest"],
+                name="an_edition_is_built_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.track} on {self.judgment_set}"
+
+
+def settings_digest(settings: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

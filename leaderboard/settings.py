@@ -1,0 +1,165 @@
+"""Settings of Rankfield, all from the environment; with none set, everything runs from one folder.
+
+`RANKFIELD_HOME` holds the database, the files, the cache and the secret key.  `DATABASE_URL` and
+`REDIS_URL` name real servers; without them SQLite and a worker with its own broker serve.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from leaderboard.environment import database, number, secret, switch, text, words
+
+MIB = 1024 * 1024
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+RANKFIELD_HOME = Path(text("RANKFIELD_HOME", str(BASE_DIR / "var"))).resolve()
+VERSION = re.search(r'^version = "(.+)"', (BASE_DIR / "pyproject.toml").read_text(), re.M)[1]
+
+SECRET_KEY = secret("SECRET_KEY", RANKFIELD_HOME / "secret_key")
+DEBUG = switch("DEBUG")
+ALLOWED_HOSTS = words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "leaderboard",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "ninja",
+    "allauth",
+    "allauth.account",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "leaderboard.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "leaderboard.middleware.time_the_answer",
+]
+
+ROOT_URLCONF = "leaderboard.urls"
+WSGI_APPLICATION = "leaderboard.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "leaderboard.context.site",
+            ],
+            "builtins": ["leaderboard.templatetags.numbers"],
+        },
+    },
+]
+
+# Database and broker
+DATABASE_URL = text("DATABASE_URL")
+REDIS_URL = text("REDIS_URL")
+DATABASES = {"default": database(DATABASE_URL, RANKFIELD_HOME)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        if REDIS_URL
+        else {
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": RANKFIELD_HOME / "cache" / "pages",
+        }
+    )
+}
+
+# Files: never served by address; every download goes through a view that asks disclosure.
+MEDIA_ROOT = RANKFIELD_HOME / "files"
+STATIC_URL = "/static/"
+STATIC_ROOT = RANKFIELD_HOME / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_TEMP_DIR = RANKFIELD_HOME / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+
+# Accounts: a name and a password; mail is used only where a server is configured.
+AUTH_USER_MODEL = "leaderboard.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_USERNAME_BLACKLIST = ["admin", "organisers", "rankfield", "staff"]
+LOGIN_REDIRECT_URL = "/"
+EMAIL_HOST = text("EMAIL_HOST")
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+if not EMAIL_HOST:
+    EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+
+# Headers and cookies
+HTTPS = switch("HTTPS")
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if switch("BEHIND_PROXY") else None
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# Rules of this installation
+EVERYONE_ORGANISES = switch("EVERYONE_ORGANISES", default=not DATABASE_URL)
+SIGNUP_OPEN = switch("SIGNUP_OPEN", default=True)
+ACCOUNT_ADAPTER = "leaderboard.accounts.AccountAdapter"
+
+# Limits, in bytes, seconds and counts; `/about/` of a track prints them.
+RUN_UPLOAD_LIMIT = number("RUN_UPLOAD_LIMIT", 512 * MIB)
+RUN_UNPACKED_LIMIT = number("RUN_UNPACKED_LIMIT", 4096 * MIB)
+COLLECTION_UPLOAD_LIMIT = number("COLLECTION_UPLOAD_LIMIT", 4096 * MIB)
+COLLECTION_UNPACKED_LIMIT = number("COLLECTION_UNPACKED_LIMIT", 65536 * MIB)
+PROBLEMS_SHOWN = 50
+ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
+API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
+
+# Jobs
+LEASE_SECONDS = number("LEASE_SECONDS", 10)
+RENEW_SECONDS = 3
+JOB_TIME_LIMIT = number("JOB_TIME_LIMIT", 900)
+JOB_MEMORY_LIMIT = number("JOB_MEMORY_LIMIT", 1024) * MIB
+
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+NINJA_PAGINATION_MAX_LIMIT = 200
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"leaderboard": {"level": text("LOG_LEVEL", "INFO")}},
+}
