@@ -1,0 +1,183 @@
+"""How numbers and dates are written, as plain functions and as template filters.
+
+Scores have no leading zero, differences always a sign, a missing value is a dash and never zero.
+
+    >>> score(0.358), score(1), score(None), score(float("nan"))
+    ('.3580', '1.0000', '–', '–')
+    >>> signed(-0.0251), signed(0.042), p_value(0.0004), count(1400)
+    ('−.025', '+.042', '< .001', '1,400')
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta, timezone
+from math import isnan
+
+from django import template
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+MISSING = "–"
+MINUS = "−"
+ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12), "AoE")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WORDS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+@register.filter
+def score(value: float | None, digits: int = 4) -> str:
+    """A score as tables print it: ".3582", "1.0000"; boards ask for 3 digits."""
+    if value is None or isnan(value):
+        return MISSING
+    sign = MINUS if value < 0 else ""
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0:
+        sign = ""
+    return sign + (text[1:] if text.startswith("0.") else text)
+
+
+@register.filter
+def exact(value: float | None) -> str:
+    """Every digit that tells this float from its neighbours, for titles and explanations."""
+    return MISSING if value is None or isnan(value) else repr(float(value))
+
+
+@register.filter
+def signed(value: float | None, digits: int = 3) -> str:
+    """A difference: "+.042", "−.025"; ".000" only where there is none at all."""
+    text = score(value, digits)
+    if value is None or isnan(value) or value == 0:
+        return text
+    return ("+" if value > 0 else MINUS) + text.lstrip(MINUS)
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """Three decimals; what is smaller is "< .001", never zero."""
+    if value is not None and value < 0.001:
+        return "< .001"
+    return score(value, 3)
+
+
+@register.filter
+def count(value: float | None) -> str:
+    """A count with its thousands apart; a mean of counts keeps one decimal."""
+    if value is None or isnan(value):
+        return MISSING
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+@register.filter
+def counted(value: int, noun: str) -> str:
+    """A count with its noun: "1 run", "1,400 documents"; other plurals as "entry,entries"."""
+    one, _, many = noun.partition(",")
+    return f"{count(value)} {one if value == 1 else many or one + 's'}"
+
+
+def span(low: int, high: int) -> str:
+    """A range of ranks: "2–5", or "1" where both ends are the same."""
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def interval(low: float, high: float, digits: int = 3) -> str:
+    """The ends of an interval in words: "−.020 to +.024"."""
+    return f"{signed(low, digits)} to {signed(high, digits)}"
+
+
+@register.filter
+def nth(place: int) -> str:
+    """A place in words as far as nine: "second", then "12th"."""
+    if 0 < place < len(WORDS):
+        return WORDS[place]
+    suffix = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10)
+    return f"{place:,}{suffix or 'th'}"
+
+
+@register.filter
+def size(num_bytes: int) -> str:
+    """The size of a file: "640 bytes", "38 kB", "2.2 MB"."""
+    if num_bytes < 1000:
+        return counted(num_bytes, "byte")
+    amount, unit = float(num_bytes), ""
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount < 999.5:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.1f} {unit}" if amount < 9.95 and unit != "kB" else f"{amount:.0f} {unit}"
+
+
+def date(when: datetime) -> str:
+    return f"{when.day} {MONTHS[when.month - 1]} {when.year}"
+
+
+@register.filter
+def day(when: datetime) -> str:
+    """A day for a narrow column: "18 Nov"."""
+    when = when.astimezone(UTC)
+    return f"{when.day} {MONTHS[when.month - 1]}"
+
+
+def instant(when: datetime) -> str:
+    """A moment with its zone: "18 Nov 2026, 14:02 UTC"."""
+    when = when.astimezone(UTC)
+    return f"{date(when)}, {when:%H:%M} UTC"
+
+
+def anywhere_on_earth(when: datetime) -> str:
+    """A deadline where the day ends last: "30 Nov 2026, 23:59 AoE"."""
+    when = when.astimezone(ANYWHERE_ON_EARTH)
+    return f"{date(when)}, {when:%H:%M} AoE"
+
+
+def from_now(when: datetime, now: datetime | None = None) -> str:
+    """The distance in its largest unit, cut to a whole number: "in 9 days", "3 hours ago"."""
+    seconds = (when - (now or datetime.now(UTC))).total_seconds()
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        if abs(seconds) >= length:
+            distance = counted(int(abs(seconds) // length), unit)
+            return f"in {distance}" if seconds > 0 else f"{distance} ago"
+    return "now"
+
+
+def time_element(when: datetime, text: str) -> SafeString:
+    """A time that the script can say again in the reader's own zone."""
+    stamp = when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return format_html('<time datetime="{}">{}</time>', stamp, text)
+
+
+@register.filter
+def moment(when: datetime | None) -> str:
+    return time_element(when, instant(when)) if when else MISSING
+
+
+@register.filter
+def moment_exactly(when: datetime | None) -> str:
+    """With seconds, for receipts: "18 Nov 2026, 14:02:10 UTC"."""
+    if when is None:
+        return MISSING
+    utc = when.astimezone(UTC)
+    return time_element(when, f"{date(utc)}, {utc:%H:%M:%S} UTC")
+
+
+@register.filter
+def deadline(when: datetime | None) -> str:
+    """A deadline as participants count it: "30 Nov 2026, 23:59 AoE"."""
+    return time_element(when, anywhere_on_earth(when)) if when else MISSING
+
+
+@register.filter
+def distance(when: datetime | None) -> str:
+    return from_now(when) if when else MISSING
+
+
+@register.simple_tag(takes_context=True)
+def answered_in(context: Context) -> str:
+    """How long the server took, as far as the page has come: "answered in 38 ms"."""
+    started = getattr(context.get("request"), "started", None)
+    if started is None:
+        return ""
+    return f"answered in {(time.perf_counter() - started) * 1000:.0f} ms"

@@ -1,0 +1,163 @@
+"""Numbers and dates as pages print them."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.template import Context, Template
+
+from leaderboard.templatetags import numbers
+from leaderboard.templatetags.numbers import (
+    counted,
+    exact,
+    from_now,
+    interval,
+    nth,
+    p_value,
+    score,
+    signed,
+    size,
+    span,
+)
+
+NAN = float("nan")
+CLOSES = datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "printed"),
+    [
+        (0.35794, 3, ".358"),
+        (0.35794, 4, ".3579"),
+        (0.0, 3, ".000"),
+        (1.0, 3, "1.000"),
+        (0.99996, 3, "1.000"),
+        (-0.25, 3, "−.250"),
+        (-0.00001, 3, ".000"),
+        (-12.5, 1, "−12.5"),
+        (10.04, 1, "10.0"),
+        (None, 3, "–"),
+        (NAN, 3, "–"),
+    ],
+)
+def test_a_score_has_no_leading_zero_and_a_missing_one_is_a_dash(value, digits, printed):
+    assert score(value, digits) == printed
+
+
+@pytest.mark.parametrize(
+    ("difference", "printed"),
+    [
+        (0.0421, "+.042"),
+        (-0.0251, "−.025"),
+        (0.0001, "+.000"),
+        (-0.0001, "−.000"),
+        (0.0, ".000"),
+        (-1.25, "−1.250"),
+        (NAN, "–"),
+    ],
+)
+def test_a_difference_always_has_its_sign(difference, printed):
+    assert signed(difference) == printed
+
+
+@pytest.mark.parametrize(
+    ("p", "printed"),
+    [
+        (0.837, ".837"),
+        (0.001, ".001"),
+        (0.00099, "< .001"),
+        (0.0, "< .001"),
+        (1.0, "1.000"),
+        (None, "–"),
+    ],
+)
+def test_p_is_never_printed_as_zero(p, printed):
+    assert p_value(p) == printed
+
+
+def test_the_exact_value_reads_back_as_the_same_float():
+    assert float(exact(0.1 + 0.2)) == 0.1 + 0.2
+
+
+def test_counts_have_their_thousands_apart():
+    assert numbers.count(225000) == "225,000"
+    assert numbers.count(6.93) == "6.9"
+
+
+def test_a_count_agrees_with_its_noun():
+    assert counted(1, "run") == "1 run"
+    assert counted(0, "run") == "0 runs"
+    assert counted(1400, "entry,entries") == "1,400 entries"
+
+
+def test_a_range_of_one_rank_is_that_rank():
+    assert span(2, 5) == "2–5"
+    assert span(6, 6) == "6"
+
+
+def test_an_interval_is_said_in_words():
+    assert interval(-0.0204, 0.0241) == "−.020 to +.024"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"), [(2, "second"), (9, "ninth"), (11, "11th"), (23, "23rd"), (112, "112th")]
+)
+def test_small_places_are_words(place, said):
+    assert nth(place) == said
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "printed"),
+    [
+        (1, "1 byte"),
+        (38_120, "38 kB"),
+        (2_214_871, "2.2 MB"),
+        (999_600, "1.0 MB"),
+        (536_870_912, "537 MB"),
+        (0, "0 bytes"),
+    ],
+)
+def test_sizes_are_decimal(num_bytes, printed):
+    assert size(num_bytes) == printed
+
+
+def test_a_deadline_is_told_where_the_day_ends_last():
+    assert numbers.anywhere_on_earth(CLOSES) == "30 Nov 2026, 23:59 AoE"
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (datetime(2026, 11, 21, 12, 0, tzinfo=UTC), "in 9 days"),
+        (datetime(2026, 12, 1, 10, 59, tzinfo=UTC), "in 1 hour"),
+        (datetime(2026, 12, 1, 15, 0, tzinfo=UTC), "3 hours ago"),
+        (CLOSES, "now"),
+    ],
+)
+def test_distances_in_time_are_cut_to_their_largest_unit(now, said):
+    assert from_now(CLOSES, now) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("{{ value|score:3 }}", ".317"),
+        ("{{ value|signed }}", "+.317"),
+        (
+            "{{ when|moment }}",
+            '<time datetime="2026-12-01T11:59:00Z">1 Dec 2026, 11:59 UTC</time>',
+        ),
+        (
+            "{{ when|deadline }}",
+            '<time datetime="2026-12-01T11:59:00Z">30 Nov 2026, 23:59 AoE</time>',
+        ),
+        (
+            "{{ when|moment_exactly }}",
+            '<time datetime="2026-12-01T11:59:00Z">1 Dec 2026, 11:59:00 UTC</time>',
+        ),
+        ("{{ when|day }}", "1 Dec"),
+        ("{{ never|moment }}", "–"),
+    ],
+)
+def test_templates_have_the_same_words_as_filters(written, printed):
+    context = Context({"value": 0.3168, "when": CLOSES, "never": None})
+    assert Template(written).render(context) == printed
