@@ -193,11 +193,14 @@ class Score(models.Model):
 
 
 class Comparison(models.Model):
-    """The runs of an edition against a baseline: what the test said, and of which family."""
+    """What a test said of the runs of an edition, and of which family.
+
+    With a baseline: each run against it.  Without one: all pairs of the family.
+    """
 
     edition = models.ForeignKey(Edition, models.CASCADE, related_name="comparisons")
     measure = models.CharField(max_length=80)
-    baseline = models.ForeignKey(Run, models.CASCADE, related_name="+")
+    baseline = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
     test = models.CharField(max_length=20)
     family = models.JSONField()
     results = models.JSONField()
@@ -206,9 +209,16 @@ class Comparison(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["edition", "measure", "baseline", "test"], name="a_comparison_is_kept_once"
-            )
+                fields=["edition", "measure", "baseline", "test"],
+                condition=Q(baseline__isnull=False),
+                name="a_comparison_is_kept_once",
+            ),
+            models.UniqueConstraint(
+                fields=["edition", "measure", "test"],
+                condition=Q(baseline__isnull=True),
+                name="all_pairs_are_kept_once",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.measure} against {self.baseline}"
+        return f"{self.measure} of {self.edition} by {self.test}"

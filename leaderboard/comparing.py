@@ -1,0 +1,212 @@
+"""Which differences are real: the runs of a board against a baseline, and against each other.
+
+The family of a board is every ranked run under the track's selection rule, never what a reader
+has filtered.  What a job has computed is kept with its family, and serves only while the family
+is still the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from evaluation.significance import compare_with_baseline, tukey_hsd
+from numpy.typing import NDArray
+
+from leaderboard.models import Comparison, Edition, Job, Run, Score, Track
+from leaderboard.scoring import Progress, Publish, mask_of
+
+HSD = "tukey_hsd"
+# Runs x topics up to which a comparison is made while the reader waits: about 100 ms.
+AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class AgainstBaseline:
+    """How one run differs from the baseline; p is None where no test was made."""
+
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    p_adjusted: float | None
+    effect_size: float | None
+    wins: int
+    losses: int
+    ties: int
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """Tukey's HSD over a family: what two runs must differ by, and where each may stand."""
+
+    margin: float | None
+    rank_low: dict[str, int]
+    rank_high: dict[str, int]
+    letters: dict[str, str]
+    residual_variance: float | None
+
+    def interval(self, run_id: str) -> tuple[int, int] | None:
+        if run_id not in self.rank_low:
+            return None
+        return self.rank_low[run_id], self.rank_high[run_id]
+
+
+def family_of(edition: Edition) -> list[str]:
+    """The runs that are ranked in an edition, by id."""
+    track = edition.track
+    runs = Run.objects.filter(track=track, score_sets__edition=edition).on_the_board()
+    if track.selection == Track.Selection.BEST:
+        return sorted(best_of_each_team(edition, runs.values_list("pk", "team_id")))
+    return sorted(runs.values_list("pk", flat=True))
+
+
+def best_of_each_team(edition: Edition, runs: Sequence[tuple[str, int]]) -> list[str]:
+    """The best run of each team; the organisers' runs all stay, for they are no contenders."""
+    track = edition.track
+    means = means_of(edition, track.primary_measure)
+    organisers = set(track.teams.filter(of_organisers=True).values_list("pk", flat=True))
+    best: dict[int | str, str] = {}
+    for run_id, team_id in sorted(runs):
+        place: int | str = run_id if team_id in organisers else team_id
+        if place not in best or means[run_id] > means[best[place]]:
+            best[place] = run_id
+    return list(best.values())
+
+
+def means_of(edition: Edition, measure: str) -> dict[str, float]:
+    """The mean of every run of the edition on a measure; -inf where it is undefined."""
+    rows = Score.objects.filter(score_set__edition=edition, measure=measure)
+    return {
+        run_id: -np.inf if mean is None else mean
+        for run_id, mean in rows.values_list("score_set__run_id", "mean")
+    }
+
+
+def matrix_of(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
+    """Scores of these runs, float64 [runs, evaluated topics], topics in the order of positions."""
+    rows = Score.objects.filter(
+        score_set__edition=edition, score_set__run__in=run_ids, measure=measure
+    ).values_list("score_set__run_id", "by_topic")
+    arrays = {run_id: np.frombuffer(by_topic, dtype="<f8") for run_id, by_topic in rows}
+    mask = mask_of(edition)
+    return np.array([arrays[run_id][mask] for run_id in run_ids]).reshape(len(run_ids), -1)
+
+
+def against_baseline(
+    edition: Edition, measure: str, baseline: str, family: list[str] | None = None
+) -> dict[str, AgainstBaseline]:
+    """Each run of the family against the baseline: as kept, or made now.
+
+    In a family too large to test at once the differences and wins show, and p does not.
+    """
+    family = family_of(edition) if family is None else family
+    kept = _kept(edition, measure, baseline, edition.track.test, family)
+    if kept is not None:
+        return {run_id: AgainstBaseline(**result) for run_id, result in kept.items()}
+    return test_family(edition, measure, baseline, family, always=False)
+
+
+def test_family(
+    edition: Edition, measure: str, baseline: str, family: list[str], always: bool = True
+) -> dict[str, AgainstBaseline]:
+    others = [run_id for run_id in family if run_id != baseline]
+    scores = matrix_of(edition, measure, [baseline, *others])
+    tested = always or scores.size <= AT_ONCE
+    differences = compare_with_baseline(
+        scores[1:], scores[0], test=edition.track.test if tested else "t"
+    )
+    return {
+        run_id: AgainstBaseline(
+            difference=each.difference,
+            low=each.low,
+            high=each.high,
+            p=each.p if tested else None,
+            p_adjusted=each.p_adjusted if tested else None,
+            effect_size=each.effect_size,
+            wins=each.wins,
+            losses=each.losses,
+            ties=each.ties,
+        )
+        for run_id, each in zip(others, differences, strict=True)
+    }
+
+
+def all_pairs(edition: Edition, measure: str, family: list[str] | None = None) -> AllPairs:
+    """Tukey's HSD over the family: as kept, or made now."""
+    family = family_of(edition) if family is None else family
+    kept = _kept(edition, measure, None, HSD, family)
+    return AllPairs(**kept) if kept is not None else test_all_pairs(edition, measure, family)
+
+
+def test_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPairs:
+    scores = matrix_of(edition, measure, family)
+    defined = scores[:, ~np.isnan(scores).any(axis=0)]
+    if len(family) < 2 or defined.shape[1] < 2:
+        return AllPairs(None, {}, {}, {}, None)
+    pairs = tukey_hsd(defined)
+    return AllPairs(
+        margin=pairs.margin,
+        rank_low=dict(zip(family, map(int, pairs.rank_low), strict=True)),
+        rank_high=dict(zip(family, map(int, pairs.rank_high), strict=True)),
+        letters=dict(zip(family, pairs.letters, strict=True)),
+        residual_variance=pairs.residual_variance,
+    )
+
+
+def _kept(
+    edition: Edition, measure: str, baseline: str | None, test: str, family: list[str]
+) -> dict[str, Any] | None:
+    kept = Comparison.objects.filter(
+        edition=edition, measure=measure, baseline=baseline, test=test
+    ).first()
+    return kept.results if kept is not None and kept.family == family else None
+
+
+def compare_edition(edition_id: str, progress: Progress) -> Publish:
+    """The primary measure of an edition: all pairs, and against the track's baseline."""
+    edition = Edition.objects.select_related("track").get(pk=edition_id)
+    track, family = edition.track, family_of(edition)
+    measure = track.primary_measure
+    if not family:
+        return lambda: None
+    pairs = test_all_pairs(edition, measure, family)
+    made: list[Callable[[], None]] = [
+        lambda: _keep(edition, measure, None, HSD, family, asdict(pairs))
+    ]
+    if track.baseline_id in means_of(edition, measure):
+        tested = test_family(edition, measure, track.baseline_id, family)
+        results = {run_id: asdict(each) for run_id, each in tested.items()}
+        made.append(lambda: _keep(edition, measure, track.baseline_id, track.test, family, results))
+    return lambda: _publish(edition, family, made)
+
+
+def _publish(edition: Edition, family: list[str], made: list[Callable[[], None]]) -> None:
+    for keep in made:
+        keep()
+    # A run that was scored meanwhile changed the family: its job found this one still open.
+    if family_of(edition) != family:
+        Job.objects.enqueue("compare", edition)
+
+
+def _keep(
+    edition: Edition,
+    measure: str,
+    baseline: str | None,
+    test: str,
+    family: list[str],
+    results: dict[str, Any],
+) -> None:
+    Comparison.objects.update_or_create(
+        edition=edition,
+        measure=measure,
+        baseline_id=baseline,
+        test=test,
+        defaults={"family": family, "results": results},
+    )
+
+
+def comparison_failed(edition_id: str, reason: str) -> None:
+    """The board makes its comparisons while the reader waits; the job's row says why."""

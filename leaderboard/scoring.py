@@ -1,0 +1,396 @@
+"""Runs become scores: read and check the file, judge it, measure it, publish.
+
+Each function here is the work of a job.  It reads what cannot change, and returns the function
+that writes the result; `jobs` calls that one only while the job is still its own.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+from evaluation.conventions import CONVENTIONS, SCORING_VERSION
+from evaluation.judging import JudgedRun, Judgments, judge, prepare
+from evaluation.measures import Measure, parse_measure
+from evaluation.reading.containers import Limits, unpacked
+from numpy.typing import NDArray
+
+from evaluation.problems import Problems, Refused
+from evaluation.reading import runs as reading
+from evaluation.reading.qrels import Qrels
+from leaderboard.documents import known_docnos
+from leaderboard.models import (
+    Collection,
+    Edition,
+    Job,
+    Judgment,
+    Run,
+    Score,
+    ScoreSet,
+    Track,
+)
+from leaderboard.models.collections import ImportState
+from leaderboard.models.tracks import settings_digest
+from leaderboard.rankings import Rankings, write_rankings
+
+Progress = Callable[[int, int], None]
+Publish = Callable[[], None]
+
+JUDGED_AT_10 = parse_measure("Judged@10")
+TECHNICAL = "This went wrong here. Not your fault: the file is safe, and the organisers can see it."
+
+
+def check_run(run_id: str, progress: Progress) -> Publish:
+    """Read the whole file; refuse it with all its problems, or rank it and score it."""
+    run = Run.objects.select_related("track__collection").get(pk=run_id)
+    Run.objects.moved(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
+    try:
+        read = read_file(run)
+    except Refused as refusal:
+        problems = refusal.problems
+        return lambda: publish_refusal(run, problems)
+    run.ranking_file.name = store_rankings(run, read)
+    editions = list(editions_to_score(run.track))
+    if editions:
+        Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
+    measured = [measure_run(read, edition) for edition in editions]
+    return lambda: publish_run(run, read, measured)
+
+
+def read_file(run: Run) -> reading.Run:
+    limits = Limits(upload=settings.RUN_UPLOAD_LIMIT, unpacked=settings.RUN_UNPACKED_LIMIT)
+    with default_storage.open(run.file.name) as packed:
+        lines = unpacked(packed, limits)
+        if run.lenient:
+            return reading.read_run_leniently(lines)
+        return reading.read_run(lines, rules_of(run.track, tag=run.tag))
+
+
+def rules_of(track: Track, tag: str = "") -> reading.RunRules:
+    """What this track asks of a run."""
+    collection = track.collection
+    return reading.RunRules(
+        topics=topics_of(collection.pk),
+        docnos=known_docnos(collection.documents.name) if collection.documents else None,
+        depth=track.depth,
+        tag=tag or None,
+        missing_topics=track.missing_topics,
+        unknown_documents=track.unknown_documents,
+        duplicates=track.duplicates,
+    )
+
+
+@lru_cache(maxsize=16)
+def topics_of(collection_id: int) -> tuple[bytes, ...]:
+    """The topic numbers of a ready collection, by position; they never change."""
+    collection = Collection.objects.get(pk=collection_id, state=ImportState.READY)
+    return tuple(number.encode() for number in collection.topics.values_list("number", flat=True))
+
+
+def store_rankings(run: Run, read: reading.Run) -> str:
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+        write_rankings(read, file)
+        file.seek(0)
+        return default_storage.save(f"runs/{run.pk}/ranking-{secrets.token_hex(4)}", file)
+
+
+def publish_refusal(run: Run, problems: Problems) -> None:
+    Run.objects.filter(pk=run.pk).update(
+        state=Run.State.REFUSED, checked_at=timezone.now(), **kept_problems(run, problems)
+    )
+
+
+def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
+    """The first problems for the page, all of them in a file for the download."""
+    every = [asdict(problem) for problem in problems]
+    name = ""
+    if len(every) > settings.PROBLEMS_SHOWN:
+        lines = "".join(json.dumps(problem) + "\n" for problem in every)
+        name = default_storage.save(
+            f"runs/{run.pk}/problems-{secrets.token_hex(4)}", ContentFile(lines.encode())
+        )
+    return {
+        "problems": first_of_each_code(every, settings.PROBLEMS_SHOWN),
+        "problem_totals": problems.totals(),
+        "problems_file": name,
+    }
+
+
+def first_of_each_code(problems: list[dict], most: int) -> list[dict]:
+    """At most `most` problems, so that no code crowds out another, errors first."""
+    by_code: dict[str, list[dict]] = {}
+    for problem in problems:
+        by_code.setdefault(problem["code"], []).append(problem)
+    share = max(1, most // max(1, len(by_code)))
+    first = [problem for each in by_code.values() for problem in each[:share]]
+    rest = (problem for each in by_code.values() for problem in each[share:])
+    chosen = [*first[:most], *islice(rest, max(0, most - len(first)))]
+    return sorted(chosen, key=lambda each: (each["severity"] != "error", each["line"] or 0))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run in one edition, ready to be written."""
+
+    edition: Edition
+    score_set: ScoreSet
+    scores: list[Score]
+
+
+def measure_run(read: reading.Run, edition: Edition) -> Measured:
+    judged = judge(
+        read,
+        judgments_of(edition),
+        depth=edition.track.depth,
+        convention=CONVENTIONS[edition.convention],
+    )
+    relevant = parse_measure("NumRel").resolved(edition.track.relevance_threshold)
+    found = parse_measure("NumRelRet").resolved(edition.track.relevance_threshold)
+    score_set = ScoreSet(
+        edition=edition,
+        record=judged.pack(),
+        num_relevant=int(relevant.scores(judged).sum()),
+        num_relevant_retrieved=int(found.scores(judged).sum()),
+        judged_at_10=JUDGED_AT_10.aggregate(JUDGED_AT_10.scores(judged)),
+    )
+    return Measured(edition, score_set, measure_all(judged, edition, edition.track.measures))
+
+
+def measure_all(judged: JudgedRun, edition: Edition, measures: Iterable[str]) -> list[Score]:
+    return [measure_one(judged, edition, text) for text in measures]
+
+
+def measure_one(judged: JudgedRun, edition: Edition, text: str) -> Score:
+    measure = resolved(edition.track, text)
+    values = measure.scores(judged)
+    undefined = int(np.isnan(values).sum())
+    mean = measure.aggregate(values) if undefined < len(values) else None
+    return Score(
+        measure=text,
+        resolved=str(measure),
+        mean=mean,
+        num_undefined=undefined,
+        by_topic=by_position(values, edition).tobytes(),
+    )
+
+
+def resolved(track: Track, text: str) -> Measure:
+    """The measure of that text with the track's threshold where it names none."""
+    return parse_measure(text).resolved(track.relevance_threshold)
+
+
+def by_position(values: NDArray[np.float64], edition: Edition) -> NDArray[np.float64]:
+    """One value a topic of the collection, NaN where the edition does not evaluate it."""
+    array = np.full(len(edition.mask), np.nan, dtype="<f8")
+    array[mask_of(edition)] = values
+    return array
+
+
+def mask_of(edition: Edition) -> NDArray[np.bool_]:
+    return np.frombuffer(edition.mask, dtype=np.uint8).astype(bool)
+
+
+def judgments_of(edition: Edition) -> Judgments:
+    return _prepared(edition.pk)
+
+
+@lru_cache(maxsize=8)
+def _prepared(edition_id: int) -> Judgments:
+    """The judgments of an edition; neither they nor the edition change once made."""
+    edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
+    numbers = np.array(topics_of(edition.track.collection_id), dtype=object)
+    evaluated = list(numbers[mask_of(edition)])
+    qrels = Qrels(grades_of(edition.judgment_set_id))
+    return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
+
+
+def grades_of(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:
+    grades: dict[bytes, dict[bytes, int]] = {}
+    rows = Judgment.objects.filter(judgment_set=judgment_set_id).values_list(
+        "topic__number", "docno", "grade"
+    )
+    for number, docno, grade in rows.iterator(chunk_size=10_000):
+        grades.setdefault(number.encode(), {})[docno.encode()] = grade
+    return grades
+
+
+def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
+    """Write an accepted run and its scores; what came up meanwhile gets a job of its own."""
+    track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
+    now = timezone.now()
+    Run.objects.filter(pk=run.pk).update(
+        state=Run.State.SCORED if measured else Run.State.VALID,
+        tag=run.tag or read.tag,
+        ranking_file=run.ranking_file.name,
+        num_lines=read.lines,
+        num_answered=len(read.rankings),
+        num_retrieved=sum(len(ranking.docnos) for ranking in read.rankings.values()),
+        checked_at=now,
+        scored_at=now if measured else None,
+        reason="",
+        **kept_problems(run, read.problems),
+    )
+    for each in measured:
+        store_scores(run.pk, each)
+    scored = {each.edition.pk for each in measured}
+    for edition in editions_to_score(track):
+        if edition.pk not in scored or measures_missing(edition, run.pk):
+            Job.objects.enqueue("build_edition", edition)
+    if measured and track.edition:
+        Job.objects.enqueue("compare", track.edition)
+
+
+def store_scores(run_id: str, measured: Measured) -> None:
+    ScoreSet.objects.filter(run_id=run_id, edition=measured.edition).delete()
+    measured.score_set.run_id = run_id
+    measured.score_set.save(force_insert=True)
+    for score in measured.scores:
+        score.score_set = measured.score_set
+    Score.objects.bulk_create(measured.scores)
+
+
+def measures_missing(edition: Edition, run_id: str) -> list[str]:
+    """The track's measures that this run does not have yet in the edition."""
+    known = Score.objects.filter(score_set__edition=edition, score_set__run=run_id)
+    had = set(known.values_list("measure", flat=True))
+    return [text for text in edition.track.measures if text not in had]
+
+
+def editions_to_score(track: Track) -> list[Edition]:
+    """The edition on the board and the one that is to take its place."""
+    wanted = Edition.objects.filter(**identity(track)) if track.judgment_set_id else None
+    current = Edition.objects.filter(pk=track.edition_id)
+    editions = current | wanted if wanted is not None else current
+    return list(editions.select_related("track", "judgment_set").order_by("pk"))
+
+
+def start_edition(track: Track) -> Edition | None:
+    """The edition that the track's settings ask for, made if need be; its runs get scored.
+
+    None while the track has no judgments.
+    """
+    if track.judgment_set is None:
+        return None
+    mask = evaluated_topics(track)
+    edition, _ = Edition.objects.get_or_create(
+        **identity(track),
+        defaults={
+            "settings": choices_of(track),
+            "mask": mask.tobytes(),
+            "num_evaluated": int(mask.sum()),
+        },
+    )
+    Job.objects.enqueue("build_edition", edition)
+    return edition
+
+
+def identity(track: Track) -> dict[str, Any]:
+    """What tells the edition of the track's present settings from every other."""
+    return {
+        "track_id": track.pk,
+        "judgment_set_id": track.judgment_set_id,
+        "convention": track.convention,
+        "scoring_version": SCORING_VERSION,
+        "digest": settings_digest(choices_of(track)),
+    }
+
+
+def choices_of(track: Track) -> dict[str, Any]:
+    """The settings that change a value; measures are added to an edition, never change it."""
+    return {
+        "relevance_threshold": track.relevance_threshold,
+        "depth": track.depth,
+        "drop_empty_topics": track.drop_empty_topics,
+        "excluded_topics": sorted(track.excluded_topics),
+    }
+
+
+def evaluated_topics(track: Track) -> NDArray[np.uint8]:
+    """One byte a topic: 1 where it is judged, not excluded, and not dropped as empty."""
+    judged = Judgment.objects.filter(judgment_set=track.judgment_set)
+    if track.drop_empty_topics:
+        judged = judged.filter(grade__gte=max(1, track.relevance_threshold))
+    positions = (
+        judged.exclude(topic__number__in=track.excluded_topics)
+        .values_list("topic__position", flat=True)
+        .distinct()
+    )
+    mask = np.zeros(track.collection.num_topics, dtype=np.uint8)
+    mask[list(positions)] = 1
+    return mask
+
+
+def build_edition(edition_id: str, progress: Progress) -> Publish:
+    """Score every accepted run of the track in an edition, from the ranking files."""
+    edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
+    runs = list(edition.track.runs.accepted())
+    for done, run in enumerate(runs):
+        progress(done, len(runs))
+        missing = measures_missing(edition, run.pk)
+        if missing:
+            complete_run(run, edition, missing)
+    return lambda: publish_edition(edition)
+
+
+def complete_run(run: Run, edition: Edition, missing: list[str]) -> None:
+    """Add the missing measures of one run: from its compact record, or from its rankings."""
+    known = ScoreSet.objects.filter(run=run, edition=edition).first()
+    if known is None:
+        with default_storage.open(run.ranking_file.name) as file:
+            measured = measure_run(Rankings(file).run(run.tag), edition)
+        with transaction.atomic():
+            store_scores(run.pk, measured)
+        return
+    judged = JudgedRun.unpack(bytes(known.record), judgments_of(edition))
+    scores = measure_all(judged, edition, missing)
+    for score in scores:
+        score.score_set = known
+    Score.objects.bulk_create(scores, ignore_conflicts=True)
+
+
+def publish_edition(edition: Edition) -> None:
+    """Put a complete edition on the board by one UPDATE; an incomplete one goes on being built."""
+    track = Track.objects.select_for_update(no_key=True).get(pk=edition.track_id)
+    runs = track.runs.accepted()
+    if runs.exclude(pk__in=complete_in(edition, track.measures)).exists():
+        Job.objects.enqueue("build_edition", edition)
+        return
+    now = timezone.now()
+    Edition.objects.filter(pk=edition.pk, ready_at=None).update(
+        state=Edition.State.READY, ready_at=now
+    )
+    if edition == Edition.objects.filter(**identity(track)).first():
+        Track.objects.filter(pk=track.pk).update(edition=edition)
+        runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
+        Job.objects.enqueue("compare", edition)
+
+
+def complete_in(edition: Edition, measures: list[str]) -> QuerySet[ScoreSet, str]:
+    """The runs that have every measure in an edition."""
+    wanted = Count("scores", filter=Q(scores__measure__in=measures))
+    sets = ScoreSet.objects.filter(edition=edition).annotate(had=wanted)
+    return sets.filter(had=len(measures)).values_list("run", flat=True)
+
+
+def run_failed(run_id: str, reason: str) -> None:
+    """Our fault, said so; the file stays, and no quota is used."""
+    Run.objects.filter(
+        pk=run_id, state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING]
+    ).update(state=Run.State.FAILED, reason=reason or TECHNICAL)
+
+
+def edition_failed(edition_id: str, reason: str) -> None:
+    """The board keeps its old edition; the job's row says why."""
