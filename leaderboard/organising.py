@@ -1,0 +1,133 @@
+"""What organisers do: confirm a collection, open and change a track, release, withdraw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.conventions import CONVENTIONS
+from leaderboard import jobs, scoring
+from leaderboard.models import AuditEvent, Collection, JudgmentSet, Run, Track, User
+from leaderboard.models.collections import ImportState
+
+
+class NotPossible(Exception):
+    """Why the act cannot be done now; the text is for the organiser."""
+
+
+@transaction.atomic
+def confirm_collection(
+    collection: Collection,
+    user: User,
+    formats: dict[str, str] | None = None,
+    grade_map: dict[str, int] | None = None,
+    renumber_topics: bool | None = None,
+) -> None:
+    """Import what the preview showed; with an answer changed, check again and then import."""
+    taken = Collection.objects.filter(pk=collection.pk, state=ImportState.PREVIEW).update(
+        state=ImportState.QUEUED, asks_first=False
+    )
+    if not taken:
+        raise NotPossible("This collection does not wait for a confirmation.")
+    if formats is not None:
+        collection.formats = formats
+    if renumber_topics is not None:
+        collection.renumber_topics = renumber_topics
+    Collection.objects.filter(pk=collection.pk).update(
+        formats=collection.formats, renumber_topics=collection.renumber_topics
+    )
+    if grade_map:
+        collection.judgment_sets.update(grade_map=grade_map)
+    AuditEvent.objects.record(user, "confirm", collection)
+    jobs.enqueue("check_collection", collection)
+
+
+@transaction.atomic
+def confirm_judgments(judgment_set: JudgmentSet, user: User) -> None:
+    taken = JudgmentSet.objects.filter(pk=judgment_set.pk, state=ImportState.PREVIEW).update(
+        state=ImportState.IMPORTING
+    )
+    if not taken:
+        raise NotPossible("These judgments do not wait for a confirmation.")
+    AuditEvent.objects.record(user, "confirm", judgment_set)
+    jobs.enqueue("import_judgments", judgment_set)
+
+
+def discard_collection(collection: Collection, user: User) -> None:
+    """Take away a collection that was never imported."""
+    with transaction.atomic():
+        AuditEvent.objects.record(user, "discard", collection, before={"slug": collection.slug})
+        deleted, _ = (
+            Collection.objects.filter(pk=collection.pk, tracks=None)
+            .exclude(state__in=[ImportState.READY, ImportState.IMPORTING])
+            .delete()
+        )
+    if not deleted:
+        raise NotPossible("An imported collection stays: its tracks are built on it.")
+
+
+@transaction.atomic
+def open_track(track: Track, user: User) -> Track:
+    """Save a new track and score what there is."""
+    track.owner = user
+    track.save(force_insert=True)
+    AuditEvent.objects.record(user, "open", track, after={"slug": track.slug})
+    renew_edition(track)
+    return track
+
+
+@transaction.atomic
+def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
+    """Set fields of a track; what changes a value makes a new edition, and the board waits for it."""
+    before = {name: _plain(getattr(track, name)) for name in changes}
+    for name, value in changes.items():
+        setattr(track, name, value)
+    track.save(update_fields=list(changes))
+    AuditEvent.objects.record(
+        user, "change", track, before, {name: _plain(value) for name, value in changes.items()}
+    )
+    renew_edition(track)
+    return track
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | list | None) else str(value)
+
+
+def renew_edition(track: Track) -> None:
+    edition = scoring.start_edition(track)
+    if edition is not None:
+        jobs.ring_on_commit()
+
+
+def choose_baseline(track: Track, user: User, run: Run | None) -> None:
+    change_track(track, user, {"baseline": run})
+    if track.edition is not None:
+        jobs.enqueue("compare", track.edition)
+
+
+def release(track: Track, user: User) -> None:
+    """Show everything that the disclosure of the track shows after release; once, and for good."""
+    with transaction.atomic():
+        if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
+            AuditEvent.objects.record(user, "release", track)
+
+
+def withdraw(run: Run, user: User, reason: str = "") -> None:
+    """Take a run off the board; its file and its address stay."""
+    with transaction.atomic():
+        withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at=None).update(
+            withdrawn_at=timezone.now(), withdrawn_by=user, withdrawn_reason=reason
+        )
+        if not withdrawn:
+            return
+        AuditEvent.objects.record(user, "withdraw", run, after={"reason": reason})
+        Track.objects.filter(pk=run.track_id, baseline=run).update(baseline=None)
+        if run.track.edition is not None:
+            jobs.enqueue("compare", run.track.edition)
+
+
+def known_conventions() -> list[str]:
+    return sorted(CONVENTIONS)

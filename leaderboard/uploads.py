@@ -1,0 +1,294 @@
+"""What comes in is checked for being allowed, stored whole, and queued; a worker reads it.
+
+Nothing here opens a file: an answer takes as long as the bytes need to arrive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard import jobs, joining
+from leaderboard.models import (
+    AuditEvent,
+    Collection,
+    JudgmentSet,
+    Run,
+    Team,
+    Track,
+    User,
+)
+
+FILENAME_LIMIT = 120
+KEY_HOLDS = timedelta(hours=24)
+
+
+class NotAccepted(Exception):
+    """A request that is not allowed: code, words for the user, and when it will be allowed."""
+
+    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """What is said about a run beside its file."""
+
+    tag: str = ""
+    description: str = ""
+    kind: str = Run.Kind.AUTOMATIC
+    facts: dict[str, Any] = field(default_factory=dict)
+    idempotency_key: str = ""
+    lenient: bool = False
+
+
+@dataclass(frozen=True)
+class Accepted:
+    run: Run
+    is_new: bool
+
+
+def accept_run(
+    track: Track,
+    user: User,
+    file: UploadedFile,
+    details: RunDetails | None = None,
+    team: Team | None = None,
+) -> Accepted:
+    """Store the file and queue its check; the same file again is the same run.
+
+    `team` is for organisers, who may submit for others.  Raises NotAccepted.
+    """
+    details = details or RunDetails()
+    received_at = timezone.now()
+    organises = track.is_organised_by(user)
+    refuse_large(file, settings.RUN_UPLOAD_LIMIT)
+    if not organises:
+        refuse_outside_dates(track, received_at)
+    team = team or team_for(track, user, organises)
+    sha256 = digest_of(file)
+    known = known_run(track, user, team, sha256, details.idempotency_key, received_at)
+    if known is not None:
+        return Accepted(known, is_new=False)
+    run = Run(
+        track=track,
+        team=team,
+        submitted_by=user,
+        tag=details.tag,
+        description=details.description,
+        kind=details.kind,
+        facts=details.facts,
+        lenient=details.lenient and organises,
+        filename=label_of(file),
+        size=file.size or 0,
+        sha256=sha256,
+        idempotency_key=details.idempotency_key,
+        received_at=received_at,
+    )
+    return store_run(run, file, limited=not organises)
+
+
+def team_for(track: Track, user: User, organises: bool) -> Team:
+    if organises and track.team_of(user) is None:
+        return joining.organisers_team(track)
+    try:
+        return joining.join(track, user)
+    except joining.CannotJoin as reason:
+        raise NotAccepted("E_NO_TEAM", str(reason)) from None
+
+
+def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
+    """One transaction: room in the quota, the run, its job.  Without it no file stays."""
+    run.file.name = default_storage.save(f"runs/{run.pk}/file-{secrets.token_hex(4)}", file)
+    try:
+        with transaction.atomic():
+            team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+            if limited:
+                refuse_over_quota(run.track, team, run.received_at)
+                refuse_repeated_tag(run)
+            run.save(force_insert=True)
+            jobs.enqueue("check_run", run)
+    except IntegrityError:
+        # The same upload twice at once: the first one is the run.
+        default_storage.delete(run.file.name)
+        known = known_run(
+            run.track,
+            run.submitted_by,
+            run.team,
+            run.sha256,
+            run.idempotency_key,
+            run.received_at,
+        )
+        if known is None:
+            raise
+        return Accepted(known, is_new=False)
+    except BaseException:
+        default_storage.delete(run.file.name)
+        raise
+    return Accepted(run, is_new=True)
+
+
+def known_run(
+    track: Track, user: User, team: Team, sha256: str, key: str, now: datetime
+) -> Run | None:
+    """The run that this upload repeats, if any."""
+    if key:
+        same_key = Run.objects.filter(track=track, submitted_by=user, idempotency_key=key).first()
+        if same_key is not None and now - same_key.received_at < KEY_HOLDS:
+            if same_key.sha256 != sha256:
+                raise NotAccepted("E_CONFLICT", "This Idempotency-Key came with another file.")
+            return same_key
+        if same_key is not None:
+            Run.objects.filter(pk=same_key.pk).update(idempotency_key="")
+    return Run.objects.counting().filter(team=team, sha256=sha256).first()
+
+
+def refuse_large(file: UploadedFile, limit: int) -> None:
+    if (file.size or 0) > limit:
+        raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; {limit:,} are taken.")
+
+
+def refuse_outside_dates(track: Track, now: datetime) -> None:
+    state = track.state(now)
+    if state == Track.State.PLANNED:
+        raise NotAccepted(
+            "E_CLOSED", f"This track takes runs from {track.opens_at:%d %b %Y, %H:%M} UTC."
+        )
+    if state == Track.State.CLOSED:
+        raise NotAccepted(
+            "E_CLOSED", f"This track took runs until {track.closes_at:%d %b %Y, %H:%M} UTC."
+        )
+
+
+def refuse_over_quota(track: Track, team: Team, now: datetime) -> None:
+    """Counted under the lock on the team's row, so that no two uploads see the same last place."""
+    runs = Run.objects.filter(team=team)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    until_tomorrow = int((midnight + timedelta(days=1) - now).total_seconds()) + 1
+    today = runs.filter(received_at__gte=midnight)
+    if track.quota_total is not None and runs.counting().count() >= track.quota_total:
+        raise NotAccepted("E_QUOTA", f"Your team has used its {track.quota_total} runs.")
+    if track.quota_per_day is not None and today.counting().count() >= track.quota_per_day:
+        raise NotAccepted(
+            "E_QUOTA",
+            f"Your team has used its {track.quota_per_day} runs of today; "
+            "the next day begins at 00:00 UTC.",
+            until_tomorrow,
+        )
+    refused = today.filter(state=Run.State.REFUSED).count()
+    if refused >= track.attempts_per_day:
+        raise NotAccepted(
+            "E_QUOTA",
+            f"{refused} files of your team were refused today; "
+            "check the next one with `python -m evaluation check` and send it tomorrow.",
+            until_tomorrow,
+        )
+
+
+def refuse_repeated_tag(run: Run) -> None:
+    if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
+        return
+    if Run.objects.counting().filter(team=run.team, tag=run.tag).exists():
+        raise NotAccepted("E_CONFLICT", f"Your team has a run {run.tag} already.")
+
+
+def digest_of(file: UploadedFile) -> str:
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+def label_of(file: UploadedFile) -> str:
+    """What the sender called the file: a label to show, never a path to write."""
+    name = "".join(c for c in (file.name or "") if c.isprintable())
+    return name[:FILENAME_LIMIT]
+
+
+@dataclass(frozen=True)
+class CollectionFiles:
+    topics: UploadedFile
+    documents: UploadedFile | None = None
+    judgments: UploadedFile | None = None
+
+
+def accept_collection(
+    collection: Collection,
+    files: CollectionFiles,
+    version: str = "v1",
+    top_grade: int | None = None,
+) -> Collection:
+    """Store the files of a new collection and queue their check."""
+    folder = f"collections/{secrets.token_hex(8)}"
+    for file in (files.topics, files.documents, files.judgments):
+        if file is not None:
+            refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    collection.topics_file.name = default_storage.save(f"{folder}/topics", files.topics)
+    collection.topics_filename = label_of(files.topics)
+    if files.documents is not None:
+        collection.documents_file.name = default_storage.save(
+            f"{folder}/documents", files.documents
+        )
+        collection.documents_filename = label_of(files.documents)
+    with transaction.atomic():
+        collection.save(force_insert=True)
+        if files.judgments is not None:
+            _new_judgment_set(
+                collection, files.judgments, version, collection.owner, top_grade=top_grade
+            )
+        AuditEvent.objects.record(collection.owner, "upload", collection)
+        jobs.enqueue("check_collection", collection)
+    return collection
+
+
+def accept_judgments(
+    collection: Collection,
+    file: UploadedFile,
+    version: str,
+    user: User,
+    note: str = "",
+    asks_first: bool = True,
+) -> JudgmentSet:
+    """Store a new version of the judgments and queue its check."""
+    refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    with transaction.atomic():
+        judgment_set = _new_judgment_set(
+            collection, file, version, user, note=note, asks_first=asks_first
+        )
+        AuditEvent.objects.record(user, "upload", judgment_set)
+        jobs.enqueue("check_judgments", judgment_set)
+    return judgment_set
+
+
+def _new_judgment_set(
+    collection: Collection, file: UploadedFile, version: str, user: User, **fields: Any
+) -> JudgmentSet:
+    sha256 = digest_of(file)
+    name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)
+    try:
+        with transaction.atomic():
+            return JudgmentSet.objects.create(
+                collection=collection,
+                version=version,
+                file=name,
+                filename=label_of(file),
+                sha256=sha256,
+                created_by=user,
+                **fields,
+            )
+    except IntegrityError:
+        default_storage.delete(name)
+        raise NotAccepted("E_CONFLICT", f"There are judgments {version} already.") from None
