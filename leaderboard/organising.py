@@ -7,7 +7,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.conventions import CONVENTIONS
 from leaderboard import jobs, scoring
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
@@ -80,7 +79,7 @@ def open_track(track: Track, user: User) -> Track:
 
 @transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
-    """Set fields of a track; what changes a value makes a new edition, and the board waits for it."""
+    """Set fields of a track; what changes a value makes a new edition."""
     before = {name: _plain(getattr(track, name)) for name in changes}
     for name, value in changes.items():
         setattr(track, name, value)
@@ -97,9 +96,8 @@ def _plain(value: Any) -> Any:
 
 
 def renew_edition(track: Track) -> None:
-    edition = scoring.start_edition(track)
-    if edition is not None:
-        jobs.ring_on_commit()
+    if scoring.start_edition(track) is not None:
+        transaction.on_commit(jobs.ring)
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:
@@ -127,7 +125,3 @@ def withdraw(run: Run, user: User, reason: str = "") -> None:
         Track.objects.filter(pk=run.track_id, baseline=run).update(baseline=None)
         if run.track.edition is not None:
             jobs.enqueue("compare", run.track.edition)
-
-
-def known_conventions() -> list[str]:
-    return sorted(CONVENTIONS)

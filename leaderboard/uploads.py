@@ -163,13 +163,13 @@ def refuse_large(file: UploadedFile, limit: int) -> None:
 def refuse_outside_dates(track: Track, now: datetime) -> None:
     state = track.state(now)
     if state == Track.State.PLANNED:
-        raise NotAccepted(
-            "E_CLOSED", f"This track takes runs from {track.opens_at:%d %b %Y, %H:%M} UTC."
-        )
+        raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
     if state == Track.State.CLOSED:
-        raise NotAccepted(
-            "E_CLOSED", f"This track took runs until {track.closes_at:%d %b %Y, %H:%M} UTC."
-        )
+        raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
+
+
+def utc(instant: datetime | None) -> str:
+    return f"{instant:%d %b %Y, %H:%M} UTC"
 
 
 def refuse_over_quota(track: Track, team: Team, now: datetime) -> None:
