@@ -1,0 +1,237 @@
+"""Containers: a file as it was uploaded, unpacked while it is read.
+
+What a file is, its first bytes decide, never its name. Plain text, gzip (members may follow each
+other, nothing else may) and zip with one regular member are read; everything else is refused by
+name. Nothing is ever written: unpacked bytes are counted as they come, so that a file which
+unpacks beyond the limits is refused as soon as it does.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from evaluation.problems import Refused, refuse
+from evaluation.reading import zip_member
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+CHUNK = 128 * KIB
+HEAD = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a file may be, in bytes: as it comes, unpacked, unpacked per packed byte, a line.
+
+    The ratio is only asked for once more than `ratio_above` bytes have been unpacked.
+    """
+
+    upload: int = 512 * MIB
+    unpacked: int = 4 * GIB
+    ratio: int = 100
+    ratio_above: int = 64 * MIB
+    line: int = 4 * KIB
+
+
+RUN_LIMITS = Limits()
+DOCUMENT_LIMITS = Limits(upload=4 * GIB, unpacked=64 * GIB, line=16 * MIB)
+
+GZIP = b"\x1f\x8b"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+OTHER_CONTAINERS = {
+    b"\xfd7zXZ\x00": "an xz file",
+    b"\x28\xb5\x2f\xfd": "a Zstandard file",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"\x04\x22\x4d\x18": "an LZ4 file",
+    b"\x1f\x9d": "a file of the old compress (.Z)",
+    b"PK\x07\x08": "a split zip archive",
+}
+OTHER_FORMATS = {
+    b"%PDF-": "a PDF document",
+    b"\x7fELF": "a program",
+    b"\x89PNG\r\n": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"\x93NUMPY": "a NumPy array",
+    b"\x89HDF\r\n": "an HDF5 file",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"{\\rtf": "an RTF document",
+} | {bytes([0x80, protocol]): "a Python pickle" for protocol in range(2, 6)}
+
+
+def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
+    """The bytes inside a seekable file, from its start.
+
+    Raises `Refused` at once or while the result is read: E_CONTAINER (damaged, or of a kind
+    that is not unpacked), E_FORMAT (no text at all), E_BOMB, E_SIZE, and for zip archives
+    E_MEMBERS, E_PATH, E_LINK, E_ENCRYPTED.
+
+    >>> import gzip
+    >>> unpacked(io.BytesIO(gzip.compress(b"7 Q0 d1 1 9.5 bm25\\n"))).read()
+    b'7 Q0 d1 1 9.5 bm25\\n'
+    """
+    size = file.seek(0, io.SEEK_END)
+    if size > limits.upload:
+        raise refuse("E_SIZE", f"the file has {size:,} bytes; the limit is {limits.upload:,}")
+    file.seek(0)
+    head = file.read(HEAD)
+    file.seek(0)
+    if head.startswith(GZIP):
+        pieces = _gunzipped(file)
+    elif head.startswith(ZIP):
+        pieces = _unzipped(file, size, limits)
+    else:
+        _refuse_other_kinds(head)
+        return file
+    return stream(_of_text(_within(pieces, size, limits)))
+
+
+def stream(pieces: Iterable[bytes]) -> BinaryIO:
+    """A buffered binary file over pieces of bytes that are made as they are read."""
+    return cast(BinaryIO, io.BufferedReader(_Pieces(iter(pieces)), CHUNK))
+
+
+class _Pieces(io.RawIOBase):
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces = pieces
+        self.rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self.rest:
+            piece = next(self.pieces, None)
+            if piece is None:
+                return 0
+            self.rest = memoryview(piece)
+        target = memoryview(buffer).cast("B")
+        count = min(len(target), len(self.rest))
+        target[:count] = self.rest[:count]
+        self.rest = self.rest[count:]
+        return count
+
+
+def _within(pieces: Iterator[bytes], packed: int, limits: Limits) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > limits.unpacked:
+            raise refuse("E_BOMB", f"the file unpacks to more than {limits.unpacked:,} bytes")
+        if total > limits.ratio_above and total > limits.ratio * packed:
+            raise refuse(
+                "E_BOMB",
+                f"the file unpacks to more than {limits.ratio} times its size",
+                hint="Repeated lines? A run retrieves a document once for a topic.",
+            )
+        yield piece
+
+
+def _of_text(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same pieces, refused when what they begin with is another container or no text."""
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= HEAD:
+            break
+    if head.startswith((GZIP, *ZIP)):
+        raise refuse(
+            "E_CONTAINER", "a compressed file inside a compressed file is not unpacked", head[:20]
+        )
+    _refuse_other_kinds(head)
+    return chain([head], pieces)
+
+
+def _refuse_other_kinds(head: bytes) -> None:
+    supported = "Plain text, .gz and .zip with one file are read."
+    for magic, kind in OTHER_CONTAINERS.items():
+        if head.startswith(magic):
+            raise refuse("E_CONTAINER", f"the file is {kind}", hint=supported)
+    if head.startswith(b"BZh") and head[4:10] == b"1AY&SY":
+        raise refuse("E_CONTAINER", "the file is a bzip2 file", hint=supported)
+    if head[257:262] == b"ustar":
+        raise refuse("E_CONTAINER", "the file is a tar archive", hint=supported)
+    for magic, kind in OTHER_FORMATS.items():
+        if head.startswith(magic):
+            raise refuse("E_FORMAT", f"the file is {kind}, not a text file", hint=supported)
+
+
+def _gunzipped(file: BinaryIO) -> Iterator[bytes]:
+    def more() -> bytes:
+        return file.read(CHUNK)
+
+    data = more()
+    while data:
+        if len(data) < len(GZIP):
+            data += more()
+        if not data.startswith(GZIP):
+            raise refuse(
+                "E_CONTAINER", "the gzip file goes on after its end with other bytes", data[:20]
+            )
+        data = (yield from _inflated(data, more, 16 + zlib.MAX_WBITS)) or more()
+
+
+def _inflated(
+    data: bytes, more: Callable[[], bytes], window_bits: int
+) -> Generator[bytes, None, bytes]:
+    """Unpack one deflate stream in pieces of at most CHUNK; returns the bytes that follow it."""
+    inflate = zlib.decompressobj(window_bits)
+    while not inflate.eof:
+        try:
+            piece = inflate.decompress(data, CHUNK)
+        except zlib.error as error:
+            raise _damaged(str(error).rpartition(": ")[2]) from error
+        yield piece
+        data = inflate.unconsumed_tail
+        if not data and len(piece) < CHUNK and not inflate.eof:
+            data = more()
+            if not data:
+                raise _damaged("it ends early")
+    return inflate.unused_data
+
+
+def _unzipped(file: BinaryIO, size: int, limits: Limits) -> Iterator[bytes]:
+    member = zip_member.only_member(file, size)
+    if member.unpacked > limits.unpacked:
+        raise refuse("E_BOMB", f"the archive declares {member.unpacked:,} bytes unpacked")
+    packed = _window(file, member.start, member.packed)
+    pieces = _inflated_whole(packed) if member.deflated else packed
+    checksum = total = 0
+    for piece in pieces:
+        checksum = zlib.crc32(piece, checksum)
+        total += len(piece)
+        if total > member.unpacked:
+            raise _damaged("its member is longer than it declares")
+        yield piece
+    if total != member.unpacked or checksum != member.checksum:
+        raise _damaged("its member has not the declared length and checksum")
+
+
+def _window(file: BinaryIO, start: int, length: int) -> Iterator[bytes]:
+    file.seek(start)
+    while length and (piece := file.read(min(length, CHUNK))):
+        length -= len(piece)
+        yield piece
+
+
+def _inflated_whole(packed: Iterator[bytes]) -> Iterator[bytes]:
+    rest = yield from _inflated(b"", lambda: next(packed, b""), -zlib.MAX_WBITS)
+    if rest or next(packed, b""):
+        raise _damaged("its member goes on after its end")
+
+
+def _damaged(how: str) -> Refused:
+    return refuse(
+        "E_CONTAINER",
+        f"the compressed file is damaged: {how}",
+        hint="Was the upload cut off? Pack the file again.",
+    )

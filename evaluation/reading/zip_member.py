@@ -1,0 +1,128 @@
+"""The one regular member of a zip archive, found so that no two readers can disagree about it.
+
+The archive must end with its end record, without comment; the directory must name exactly one
+member, whose local header stands at the start of the file and whose data fill it.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zipfile
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from evaluation.problems import Refused, refuse
+
+END_RECORD_64, LOCATOR_64, END_RECORD = 56, 20, 22  # bytes; they stand in this order
+LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+DATA_DESCRIPTOR = 24
+LONGEST_NAME = 255
+LARGEST_DIRECTORY = 46 + 3 * 65_535
+ENCRYPTED = 0x1 | 0x40 | 0x2000
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Where the packed bytes of a member lie, and what they must unpack to."""
+
+    start: int
+    packed: int
+    unpacked: int
+    checksum: int
+    deflated: bool
+
+
+def only_member(file: BinaryIO, size: int) -> Member:
+    """The only member of an archive of `size` bytes.
+
+    Raises `Refused`: E_CONTAINER, E_MEMBERS, E_PATH, E_LINK, E_ENCRYPTED.
+    """
+    if _directory_size(file, size) > LARGEST_DIRECTORY:
+        raise _not_one_member("the directory of the archive is too long for one file")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members, directory = archive.infolist(), archive.start_dir
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, struct.error) as error:
+        raise _broken("its directory cannot be read") from error
+    if len(members) != 1:
+        raise _not_one_member(f"the archive holds {len(members):,} members")
+    info = members[0]
+    _check_kind(info)
+    _check_name(info.orig_filename)
+    return Member(
+        start=_start_of_data(file, info, directory),
+        packed=info.compress_size,
+        unpacked=info.file_size,
+        checksum=info.CRC,
+        deflated=info.compress_type == zipfile.ZIP_DEFLATED,
+    )
+
+
+def _directory_size(file: BinaryIO, size: int) -> int:
+    """How long the archive says its directory is; nothing is allocated before it is known."""
+    records = END_RECORD_64 + LOCATOR_64 + END_RECORD
+    file.seek(max(0, size - records))
+    tail = file.read(records)
+    end = tail[-END_RECORD:]
+    if not end.startswith(b"PK\x05\x06") or not end.endswith(b"\x00\x00"):
+        raise _broken("it does not end with its end record")
+    if tail[END_RECORD_64:].startswith(b"PK\x06\x07") and tail.startswith(b"PK\x06\x06"):
+        return int.from_bytes(tail[40:48], "little")
+    return int.from_bytes(end[12:16], "little")
+
+
+def _check_kind(info: zipfile.ZipInfo) -> None:
+    mode = info.external_attr >> 16
+    if info.is_dir() or stat.S_ISDIR(mode):
+        raise _not_one_member("the archive holds a folder and no file")
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        raise refuse("E_LINK", "the archive holds a link or a special file", info.orig_filename)
+    if info.flag_bits & ENCRYPTED:
+        raise refuse("E_ENCRYPTED", "the archive is encrypted", hint="Pack it without a password.")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise refuse(
+            "E_CONTAINER",
+            "the archive is packed with a method that is not read",
+            f"method {info.compress_type}",
+            "Stored and deflated members are read.",
+        )
+
+
+def _check_name(name: str) -> None:
+    parts = name.split("/")
+    if (
+        not name.isprintable()
+        or len(name) > LONGEST_NAME
+        or "\\" in name
+        or name.startswith("/")
+        or name[1:2] == ":"
+        or ".." in parts
+    ):
+        raise refuse("E_PATH", "the member of the archive has an unsafe name", name)
+
+
+def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int:
+    file.seek(info.header_offset)
+    header = file.read(LOCAL_HEADER.size)
+    if info.header_offset or len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
+        raise _broken("its member does not stand at its start")
+    _, _, flags, method, _, _, _, _, _, name, extra = LOCAL_HEADER.unpack(header)
+    if (flags ^ info.flag_bits) & ENCRYPTED or method != info.compress_type:
+        raise _broken("its directory and its member disagree")
+    start: int = LOCAL_HEADER.size + name + extra
+    if not 0 <= directory - (start + info.compress_size) <= DATA_DESCRIPTOR:
+        raise _broken("its member does not fill it")
+    return start
+
+
+def _broken(how: str) -> Refused:
+    return refuse(
+        "E_CONTAINER",
+        f"the zip archive is damaged or ambiguous: {how}",
+        hint="Pack the file again, alone and without a comment.",
+    )
+
+
+def _not_one_member(message: str) -> Refused:
+    return refuse("E_MEMBERS", message, hint="Pack exactly one file, without folders.")
