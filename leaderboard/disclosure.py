@@ -1,0 +1,125 @@
+"""Who sees what of a track: the one place that knows.
+
+Pages, API and exports ask for a `Sight`, one viewer's view of one track at one instant, and
+print only what it returns.  While a track is blind nothing derived from judgments leaves here:
+not a score, not the order, not even whether judgments exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q
+from django.http import Http404
+
+from leaderboard.models import Collection, Edition, Run, Team, Track, User
+from leaderboard.models.runs import RunQuerySet
+
+Viewer = User | AnonymousUser
+
+
+@dataclass(frozen=True)
+class Sight:
+    track: Track
+    viewer: Viewer
+    organises: bool
+    team: Team | None
+
+    @property
+    def everything(self) -> bool:
+        """Whether scores, topics, grades and tests of all ranked runs may be shown."""
+        return (
+            self.organises
+            or self.track.disclosure == Track.Disclosure.OPEN
+            or self.track.released_at is not None
+        )
+
+    @property
+    def qrels(self) -> bool:
+        """Whether the judgments may be downloaded as a file."""
+        return self.organises
+
+    @property
+    def edition(self) -> Edition | None:
+        """The edition on the board, where the viewer may see a board."""
+        return self.track.edition if self.everything else None
+
+    def runs(self) -> RunQuerySet:
+        """Every run that exists for this viewer."""
+        runs = Run.objects.filter(track=self.track).select_related("team", "track")
+        if self.organises:
+            return runs
+        mine = Q(team=self.team) if self.team is not None else Q(pk__in=[])
+        if self.everything:
+            return runs.filter(mine | Q(pk__in=Run.objects.on_the_board()))
+        return runs.filter(mine)
+
+    def own_runs(self) -> RunQuerySet:
+        return self.runs().filter(team=self.team) if self.team else self.runs().none()
+
+    def owns(self, run: Run) -> bool:
+        return self.team is not None and run.team_id == self.team.pk
+
+    def inside(self, run: Run) -> bool:
+        """Whether file, problems and facts of a run may be shown: to its team and organisers."""
+        return self.organises or self.owns(run)
+
+    def state_of(self, run: Run) -> str:
+        """The state to show; a blind track does not tell whether there are judgments."""
+        if not self.everything and run.state in (Run.State.SCORING, Run.State.SCORED):
+            return Run.State.VALID
+        return run.state
+
+    def done(self, run: Run) -> bool:
+        return self.state_of(run) in (
+            Run.State.REFUSED,
+            Run.State.VALID,
+            Run.State.SCORED,
+            Run.State.FAILED,
+        )
+
+    def scores_of(self, run: Run) -> bool:
+        return self.edition is not None and run.state == Run.State.SCORED
+
+
+def look(track: Track, viewer: Viewer) -> Sight:
+    return Sight(track, viewer, track.is_organised_by(viewer), track.team_of(viewer))
+
+
+def track_or_404(viewer: Viewer, slug: str) -> Sight:
+    """One's view of a track; what one may not know does not exist."""
+    tracks = Track.objects.visible_to(viewer).select_related(
+        "collection", "judgment_set", "edition__judgment_set", "baseline__team"
+    )
+    track = tracks.filter(slug=slug).first()
+    if track is None:
+        raise Http404("no such track")
+    return look(track, viewer)
+
+
+@dataclass(frozen=True)
+class SeenRun:
+    run: Run
+    sight: Sight
+
+
+def run_or_404(viewer: Viewer, run_id: str) -> SeenRun:
+    """A run with the view of its track through which it is seen."""
+    run = Run.objects.filter(pk=run_id).select_related("track").first()
+    if run is None:
+        raise Http404("no such run")
+    sight = track_or_404(viewer, run.track.slug)
+    seen = sight.runs().filter(pk=run_id).first()
+    if seen is None:
+        raise Http404("no such run")
+    seen.track = sight.track
+    return SeenRun(seen, sight)
+
+
+def sees_judgments(viewer: Viewer, collection: Collection) -> bool:
+    """Whether counts of a collection's judgments may be shown: where some track shows its board."""
+    if collection.is_organised_by(viewer):
+        return True
+    tracks = Track.objects.visible_to(viewer).filter(collection=collection)
+    return any(look(track, viewer).everything for track in tracks)

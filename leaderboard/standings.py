@@ -1,0 +1,252 @@
+"""The board: every ranked run of an edition in order, and how sure that order is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from evaluation.significance import minimum_detectable
+
+from evaluation.measures import parse_measure
+from leaderboard.comparing import (
+    AgainstBaseline,
+    AllPairs,
+    against_baseline,
+    all_pairs,
+    family_of,
+)
+from leaderboard.disclosure import Sight
+from leaderboard.models import Edition, Run, Score, ScoreSet
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reader asks of a board; whatever is unknown falls back to the track's own."""
+
+    measure: str = ""
+    baseline: str = ""
+    sort: str = ""
+    team: str = ""
+    kind: str = ""
+    text: str = ""
+    best_per_team: bool = False
+
+    @property
+    def filters(self) -> bool:
+        return bool(self.team or self.kind or self.text or self.best_per_team)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of a board; `rank` is None where the measure is undefined for the run."""
+
+    run: Run
+    rank: int | None
+    scores: dict[str, float | None]
+    judged_at_10: float
+    interval: tuple[int, int] | None = None
+    against: AgainstBaseline | None = None
+    is_baseline: bool = False
+    is_own: bool = False
+    # Every run down to here is significantly better than every run beneath.
+    breaks_after: bool = False
+
+    @property
+    def verdict(self) -> str:
+        return verdict_of(self.against)
+
+
+@dataclass(frozen=True)
+class Board:
+    sight: Sight
+    edition: Edition
+    measure: str
+    measures: list[str]
+    choice: Choice
+    standings: list[Standing]
+    shown: list[Standing]
+    baseline: Run | None
+    pairs: AllPairs
+    teams: list[str] = field(default_factory=list)
+
+    @property
+    def others(self) -> list[str]:
+        """The measures beside the one that ranks."""
+        return [measure for measure in self.measures if measure != self.measure]
+
+    @property
+    def best(self) -> dict[str, float]:
+        """The best value of every measure."""
+        return {measure: self._best(measure) for measure in self.measures}
+
+    def _best(self, measure: str) -> float:
+        direction = parse_measure(measure).direction
+        values = [each.scores[measure] for each in self.standings]
+        return max(
+            (value for value in values if value is not None),
+            key=lambda value: direction * value,
+            default=math.nan,
+        )
+
+    @property
+    def with_verdict(self) -> dict[str, list[Standing]]:
+        """The standings by their verdict: `better`, `worse`, `not significant`, ``."""
+        groups: dict[str, list[Standing]] = {"better": [], "worse": [], "not significant": []}
+        for each in self.standings:
+            if each.verdict:
+                groups[each.verdict].append(each)
+        return groups
+
+    @property
+    def detectable_effect(self) -> float | None:
+        """The effect d that one comparison detects with power .8 on this many topics."""
+        topics = self.edition.num_evaluated
+        return minimum_detectable(topics) if topics > 2 else None
+
+
+def verdict_of(against: AgainstBaseline | None, level: float = LEVEL) -> str:
+    """What the test allows to say: `better`, `worse`, `not significant`; `` without a test."""
+    if against is None or against.p_adjusted is None:
+        return ""
+    if against.p_adjusted >= level:
+        return "not significant"
+    return "better" if against.difference > 0 else "worse"
+
+
+def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
+    """The board of a track as this viewer may see it, or None where there is none to see."""
+    edition = sight.edition
+    if edition is None:
+        return None
+    edition.track = sight.track
+    choice = _known(choice or Choice(), sight)
+    family = family_of(edition)
+    runs = {run.pk: run for run in sight.runs().filter(pk__in=family)}
+    standings = _ranked(sight, edition, choice.measure, runs)
+    pairs = all_pairs(edition, choice.measure, family)
+    baseline = runs.get(choice.baseline)
+    standings = _with_statistics(standings, edition, choice.measure, family, pairs, baseline)
+    return Board(
+        sight=sight,
+        edition=edition,
+        measure=choice.measure,
+        measures=list(sight.track.measures),
+        choice=choice,
+        standings=standings,
+        shown=_shown(standings, choice),
+        baseline=baseline,
+        pairs=pairs,
+        teams=sorted({each.run.team.name for each in standings}),
+    )
+
+
+def _known(choice: Choice, sight: Sight) -> Choice:
+    track = sight.track
+    measure = choice.measure if choice.measure in track.measures else track.primary_measure
+    sort = choice.sort if choice.sort in track.measures else ""
+    baseline = choice.baseline or (track.baseline_id or "")
+    return replace(choice, measure=measure, sort=sort, baseline=baseline)
+
+
+def _ranked(sight: Sight, edition: Edition, measure: str, runs: dict[str, Run]) -> list[Standing]:
+    """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
+    means = _means(edition, runs)
+    judged = dict(
+        ScoreSet.objects.filter(edition=edition, run__in=runs).values_list("run_id", "judged_at_10")
+    )
+    direction = parse_measure(measure).direction
+
+    def key(run_id: str) -> tuple[bool, float, str]:
+        value = means[run_id].get(measure)
+        return value is None, -direction * (value or 0.0), runs[run_id].tag
+
+    standings: list[Standing] = []
+    for place, run_id in enumerate(sorted(runs, key=key), start=1):
+        value = means[run_id].get(measure)
+        tied = standings and value is not None and standings[-1].scores[measure] == value
+        standings.append(
+            Standing(
+                run=runs[run_id],
+                rank=None if value is None else standings[-1].rank if tied else place,
+                scores={each: means[run_id].get(each) for each in sight.track.measures},
+                judged_at_10=judged[run_id],
+                is_own=sight.owns(runs[run_id]),
+            )
+        )
+    return standings
+
+
+def _means(edition: Edition, run_ids: Iterable[str]) -> dict[str, dict[str, float | None]]:
+    means: dict[str, dict[str, float | None]] = {run_id: {} for run_id in run_ids}
+    rows = Score.objects.filter(score_set__edition=edition, score_set__run__in=means)
+    for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
+        means[run_id][measure] = mean
+    return means
+
+
+def _with_statistics(
+    standings: list[Standing],
+    edition: Edition,
+    measure: str,
+    family: list[str],
+    pairs: AllPairs,
+    baseline: Run | None,
+) -> list[Standing]:
+    against = (
+        against_baseline(edition, measure, baseline.pk, family) if baseline is not None else {}
+    )
+    breaks = _clean_breaks([pairs.interval(each.run.pk) for each in standings])
+    return [
+        replace(
+            each,
+            interval=pairs.interval(each.run.pk),
+            against=against.get(each.run.pk),
+            is_baseline=each.run == baseline,
+            breaks_after=place in breaks,
+        )
+        for place, each in enumerate(standings)
+    ]
+
+
+def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
+    """The places below which every rank interval begins under all that end above."""
+    breaks = set()
+    lowest = 0
+    for place, (above, below) in enumerate(zip(intervals, intervals[1:], strict=False)):
+        if above is None or below is None:
+            break
+        lowest = max(lowest, above[1])
+        if below[0] > lowest:
+            breaks.add(place)
+    return breaks
+
+
+def _shown(standings: list[Standing], choice: Choice) -> list[Standing]:
+    """What the reader's filters leave, in the reader's order; rank and family stay."""
+    shown = [each for each in standings if _matches(each, choice)]
+    if choice.best_per_team:
+        first: dict[int, Standing] = {}
+        for each in shown:
+            first.setdefault(each.run.team_id, each)
+        shown = list(first.values())
+    if choice.sort and choice.sort != choice.measure:
+        direction = parse_measure(choice.sort).direction
+        shown.sort(
+            key=lambda each: (
+                each.scores[choice.sort] is None,
+                -direction * (each.scores[choice.sort] or 0.0),
+            )
+        )
+    return shown
+
+
+def _matches(standing: Standing, choice: Choice) -> bool:
+    run, text = standing.run, choice.text.casefold()
+    return (
+        (not choice.team or run.team.name == choice.team)
+        and (not choice.kind or run.kind == choice.kind)
+        and (text in run.tag.casefold() or text in run.team.name.casefold())
+    )
