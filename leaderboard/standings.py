@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from evaluation.significance import minimum_detectable
 
@@ -215,7 +216,7 @@ def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
     """The places below which every rank interval begins under all that end above."""
     breaks = set()
     lowest = 0
-    for place, (above, below) in enumerate(zip(intervals, intervals[1:], strict=False)):
+    for place, (above, below) in enumerate(pairwise(intervals)):
         if above is None or below is None:
             break
         lowest = max(lowest, above[1])
