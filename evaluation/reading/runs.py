@@ -7,9 +7,8 @@ and the order of the lines decide nothing.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import BinaryIO, Literal, TypeAlias
 
 import numpy as np
@@ -17,8 +16,13 @@ import numpy.typing as npt
 
 from evaluation.problems import Problems
 from evaluation.reading import trec_eval_text
+from evaluation.reading.lines import data_lines, in_line_order
+from evaluation.reading.run_lines import RunLines, TopicLines, report_duplicates
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+FEW = 5
+MOST = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,13 @@ class Ranking:
         order = np.lexsort((np.array(docnos, dtype="S"), scores, ~np.isnan(scores)))[::-1]
         return cls([docnos[i] for i in order.tolist()], scores[order])
 
+    def cut(self, depth: int) -> Ranking:
+        return Ranking(self.docnos[:depth], self.scores[:depth])
+
 
 @dataclass(frozen=True)
 class Run:
-    """An accepted run; `lines` counts its data lines, `problems` holds only warnings and notes."""
+    """An accepted run; `lines` counts its data lines, `problems` holds only warnings."""
 
     tag: str
     rankings: dict[bytes, Ranking]
@@ -63,18 +70,35 @@ class RunRules:
     line: int = 4096
 
 
-@dataclass(slots=True)
-class TopicLines:
-    """The lines of one topic as they stand in the file; flat, since a run may have millions."""
+def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
+    """A run that keeps every rule of its track.
 
-    docnos: list[bytes] = field(default_factory=list)
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    lines: array[int] = field(default_factory=lambda: array("q"))
+    The whole file is read; raises `Refused` with every problem, each at its physical line:
+    E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
+    E_UNKNOWN_TOPIC, E_UNKNOWN_DOC, E_TOPIC, E_DOCID, E_DEPTH, E_MISSING_TOPIC. An accepted run
+    may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_TIES, W_MISSING_TOPIC and, where the rules let
+    them pass, W_UNKNOWN_DOC and W_DUP_DOC.
 
-    def add(self, line: int, docno: bytes, score: float) -> None:
-        self.docnos.append(docno)
-        self.scores.append(score)
-        self.lines.append(line)
+    >>> from io import BytesIO
+    >>> read_run(BytesIO(b"7 Q0 d1 1 9.5 bm25\\n7 Q0 d2 2 8.5 bm25\\n")).rankings[b"7"].docnos
+    [b'd1', b'd2']
+    >>> read_run(BytesIO(b"7 Q0 d1 1 nan bm25\\n"))
+    Traceback (most recent call last):
+    evaluation.problems.Refused: line 1: E_SCORE: the score is not a finite decimal number: "nan"
+    """
+    collected = RunLines(rules)
+    for number, line in data_lines(file, collected.problems, rules.line):
+        collected.take(number, line)
+    collected.check_whole()
+    in_line_order(collected.problems).raise_if_refused()
+    _warn_of_ranks(collected.by_topic, collected.problems)
+    _warn_of_ties(collected.by_topic, collected.problems)
+    rankings: dict[bytes, Ranking] = {}
+    while collected.by_topic:
+        topic = next(iter(collected.by_topic))
+        rankings[topic] = _best_of_each(collected.by_topic.pop(topic), collected.problems)
+    in_line_order(collected.problems)
+    return Run(collected.tag.decode(), rankings, collected.count, collected.problems)
 
 
 def read_run_leniently(
@@ -101,28 +125,25 @@ def read_run_leniently(
     by_topic: dict[bytes, TopicLines] = {}
     tag = b""
     count = 0
-    for line_number, line in trec_eval_text.data_lines(file, problems, of_run=True):
+    for number, line in trec_eval_text.data_lines(file, problems, of_run=True):
         columns = line.split(None, 6)
+        count += 1
         if len(columns) < 6:
-            problems.error(
-                "E_COLUMNS",
-                line_number,
-                f"expected 6 columns (topic Q0 docno rank score tag) but found {len(columns)}",
-                line.rstrip(),
-            )
+            expected = "expected 6 columns (topic Q0 docno rank score tag)"
+            message = f"{expected} but found {len(columns)}"
+            problems.error("E_COLUMNS", number, message, line.rstrip())
             continue
         topic, _, docno, _, score, tag = columns[:6]
-        if topic not in by_topic:
-            by_topic[topic] = TopicLines()
-        by_topic[topic].add(line_number, docno, trec_eval_text.number(score))
-        count += 1
-    if not by_topic and not problems.errors:
+        rows = by_topic.get(topic) or by_topic.setdefault(topic, TopicLines())
+        rows.add(number, docno, trec_eval_text.number(score))
+    if not count and not problems.errors:
         problems.error("E_EMPTY", None, "the run holds no line")
     rankings = {topic: _as_trec_eval(rows, float32, depth) for topic, rows in by_topic.items()}
     for topic, ranking in rankings.items():
-        if (topics is None or topic in topics) and len(set(ranking.docnos)) < len(ranking.docnos):
-            _report_duplicates(topic, by_topic[topic], set(ranking.docnos), problems)
-    problems.raise_if_refused()
+        retrieved = set(ranking.docnos)
+        if len(retrieved) < len(ranking.docnos) and (topics is None or topic in topics):
+            report_duplicates(topic, by_topic[topic], retrieved, problems)
+    in_line_order(problems).raise_if_refused()
     return Run(tag.decode("utf-8", "backslashreplace"), rankings, count, problems)
 
 
@@ -132,20 +153,65 @@ def _as_trec_eval(rows: TopicLines, float32: bool, depth: int | None) -> Ranking
         with np.errstate(over="ignore", under="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
     ranking = Ranking.in_scoring_order(rows.docnos, scores)
-    return ranking if depth is None else Ranking(ranking.docnos[:depth], ranking.scores[:depth])
+    return ranking if depth is None else ranking.cut(depth)
 
 
-def _report_duplicates(
-    topic: bytes, rows: TopicLines, retrieved: set[bytes], problems: Problems
-) -> None:
-    first_line: dict[bytes, int] = {}
+def _best_of_each(rows: TopicLines, problems: Problems) -> Ranking:
+    """The ranking, where a document that comes more than once keeps its best score."""
+    ranking = Ranking.in_scoring_order(rows.docnos, np.array(rows.scores))
+    if not rows.has_duplicates():
+        return ranking
+    best = {docno: i for i, docno in reversed(list(enumerate(ranking.docnos)))}
+    seen: set[bytes] = set()
     for docno, line in zip(rows.docnos, rows.lines, strict=True):
-        if docno in retrieved and first_line.setdefault(docno, line) != line:
-            problems.error(
-                "E_DUP_DOC",
-                line,
-                f"the document is already retrieved for topic {topic.decode('utf-8', 'replace')}"
-                f" at line {first_line[docno]}",
-                docno,
-                "A document may stand once in a ranking; remove one of the lines.",
-            )
+        if docno in seen:
+            problems.warn("W_DUP_DOC", line, "the document came before; its best score is kept")
+        seen.add(docno)
+    places = sorted(best.values())
+    return Ranking([ranking.docnos[i] for i in places], ranking.scores[places])
+
+
+def _warn_of_ranks(by_topic: dict[bytes, TopicLines], problems: Problems) -> None:
+    differing = [rows for rows in by_topic.values() if not _ranks_follow_scores(rows)]
+    if not differing:
+        return
+    long = [rows for rows in by_topic.values() if len(rows.ranks) >= FEW]
+    upside_down = sum(_scores_grow_with_rank(rows) for rows in long)
+    hint = ""
+    if upside_down and upside_down >= MOST * len(long):
+        hint = "The scores grow with the rank. If they are distances, negate them."
+    problems.warn(
+        "W_RANK",
+        differing[0].lines[0],
+        f"in {len(differing):,} of {len(by_topic):,} topics the ranks disagree with the scores;"
+        " the scores decide",
+        hint=hint,
+    )
+
+
+def _ranks_follow_scores(rows: TopicLines) -> bool:
+    ranks, scores = np.array(rows.ranks), np.array(rows.scores)
+    by_score = np.lexsort((ranks, -scores))
+    return bool(np.all(np.diff(ranks[by_score]) > 0))
+
+
+def _scores_grow_with_rank(rows: TopicLines) -> bool:
+    steps = np.diff(np.array(rows.scores)[np.argsort(rows.ranks, kind="stable")])
+    return bool(np.all(steps >= 0) and np.any(steps > 0))
+
+
+def _warn_of_ties(by_topic: dict[bytes, TopicLines], problems: Problems) -> None:
+    tied = [topic for topic, rows in by_topic.items() if _mostly_tied(rows)]
+    if tied:
+        problems.warn(
+            "W_TIES",
+            by_topic[tied[0]].lines[0],
+            f"in {len(tied):,} of {len(by_topic):,} topics (first: {tied[0].decode()}) most"
+            " documents share their score with another",
+            hint="Documents with equal scores are ordered by docno descending, not by your ranks.",
+        )
+
+
+def _mostly_tied(rows: TopicLines) -> bool:
+    _, counts = np.unique(rows.scores, return_counts=True)
+    return 2 * int(counts[counts > 1].sum()) > len(rows.scores)

@@ -1,0 +1,63 @@
+"""Lines of columns, as runs and qrels have them, and what may stand in a column.
+
+Columns are parted by blanks and tabs only. Identifiers are printable ASCII without blanks, at
+most 128 characters, since they must survive every tool that reads such files.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evaluation.problems import Problems
+from evaluation.reading.lines import text_of
+
+COLUMN = re.compile(rb"[^ \t]+")
+LONGEST_IDENTIFIER = 128
+IDENTIFIER = re.compile(rb"[!-~]{1,128}")
+INTEGER = re.compile(rb"[+-]?\d{1,18}")
+DECIMAL = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_NAMES = {0x00: "a NUL", 0x0B: "a vertical tab", 0x0C: "a form feed", 0x0D: "a carriage return"}
+
+
+def columns_of(number: int, line: bytes, problems: Problems) -> list[bytes]:
+    """The columns of a line; none, with E_ENCODING or E_CHAR, where it is not clean text.
+
+    >>> columns_of(1, b"301 Q0\\t d1", Problems())
+    [b'301', b'Q0', b'd1']
+    """
+    if text_of(number, line, problems) is None:
+        return []
+    control = _CONTROL.search(line)
+    if control is None:
+        return COLUMN.findall(line)
+    byte = control[0][0]
+    problems.error(
+        "E_CHAR",
+        number,
+        f"{_NAMES.get(byte, 'a control character')} (0x{byte:02X}) in column {control.start() + 1}",
+        line,
+        "End lines with LF or CR LF." if byte == 0x0D else "Part columns by blanks or tabs.",
+    )
+    return []
+
+
+def check_identifier(
+    what: str, code: str, number: int, identifier: bytes, problems: Problems
+) -> bool:
+    """Whether a topic number or docno is well formed; E_CHAR, or `code` when it is too long."""
+    if IDENTIFIER.fullmatch(identifier):
+        return True
+    if len(identifier) > LONGEST_IDENTIFIER:
+        problems.error(
+            code, number, f"the {what} is longer than {LONGEST_IDENTIFIER} characters", identifier
+        )
+    else:
+        problems.error(
+            "E_CHAR",
+            number,
+            f"the {what} holds a character that is not printable ASCII",
+            identifier,
+        )
+    return False

@@ -1,0 +1,126 @@
+"""What is probably meant where a file is wrong: sentences that say how to mend it.
+
+A hint never decides anything; it is empty where nothing better than the message can be said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Container, Iterator, Sequence
+from difflib import get_close_matches
+
+from evaluation.reading.columns import DECIMAL, INTEGER
+
+COMPARED = 500
+
+
+def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
+    """
+    >>> for_unknown_topic(b"0301", {b"301", b"302"})
+    'Is topic "301" meant?'
+    """
+    candidates = [*_variants(topic), topic.zfill(2), topic.zfill(3), topic.zfill(4)]
+    found = next((c for c in candidates if c in topics), None)
+    if found is None and isinstance(topics, Collection) and len(topics) <= COMPARED:
+        close = get_close_matches(topic.decode(), [t.decode() for t in topics], 1, 0.8)
+        found = close[0].encode() if close else None
+    return "" if found is None else f'Is topic "{found.decode()}" meant?'
+
+
+def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
+    """
+    >>> for_unknown_document(b"1234", {b"D1234", b"D1235"})
+    'The collection has "D1234".'
+    """
+    if docno == b"0" and b"1" in docnos:
+        return "The collection counts its documents from 1; does the run count from 0?"
+    candidates = list(_variants(docno))
+    if isinstance(docnos, Collection) and docnos:
+        example: bytes = next(iter(docnos))
+        prefix = example[: len(example) - len(example.lstrip(_NOT_DIGITS))]
+        candidates += [prefix + docno, prefix + docno.zfill(len(example) - len(prefix))]
+    found = next((c for c in candidates if c in docnos), None)
+    return "" if found is None else f'The collection has "{found.decode()}".'
+
+
+_NOT_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
+
+
+def _variants(identifier: bytes) -> Iterator[bytes]:
+    yield identifier.lstrip(b"0")
+    yield identifier.upper()
+    yield identifier.lower()
+    yield identifier.lstrip(_NOT_DIGITS)
+    yield identifier.lstrip(_NOT_DIGITS).lstrip(b"0")
+    yield re.sub(rb"\.[A-Za-z]{1,5}$", b"", identifier)
+
+
+def for_run_columns(columns: Sequence[bytes]) -> str:
+    """What a line may be that has not the six columns of a run.
+
+    >>> for_run_columns(b"301 0 FT911-3 1".split())
+    'This looks like relevance judgments, not a run.'
+    """
+    count = len(columns)
+    if count == 4 and INTEGER.fullmatch(columns[3]):
+        return "This looks like relevance judgments, not a run."
+    if count == 5 and DECIMAL.fullmatch(columns[4]):
+        return "Is the run tag missing?"
+    if count == 3 and DECIMAL.fullmatch(columns[2]):
+        return "Are these topic, document and score? Add the columns Q0, rank and tag."
+    if count > 6 and DECIMAL.fullmatch(columns[-2]):
+        return "Does the document identifier hold a blank? It must not."
+    if count > 6 and INTEGER.fullmatch(columns[3]) and DECIMAL.fullmatch(columns[4]):
+        return "Does the run tag hold a blank? It must not."
+    return _for_other_formats(columns)
+
+
+def for_qrels_columns(columns: Sequence[bytes]) -> str:
+    """What a line may be that has not the four columns of qrels.
+
+    >>> for_qrels_columns(b"301 Q0 FT911-3 1 12.5 bm25".split())
+    'This looks like a run, not relevance judgments.'
+    """
+    count = len(columns)
+    if count == 6 and DECIMAL.fullmatch(columns[4]):
+        return "This looks like a run, not relevance judgments."
+    if columns[-1] == b"score":
+        return "This looks like the header of BEIR judgments; give the four columns of TREC."
+    if count == 3 and INTEGER.fullmatch(columns[2]):
+        return "Is the iteration column missing? Put a 0 between topic and document."
+    if count == 5 and DECIMAL.fullmatch(columns[4]):
+        return "Judgments with sampling or prevalence columns are not read; keep the first four."
+    return _for_other_formats(columns)
+
+
+def for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> str:
+    """What the rank column of a six-column line may hold instead of a rank."""
+    if docnos is not None and columns[3] in docnos:
+        return "Are the columns of document and rank swapped?"
+    if DECIMAL.fullmatch(columns[3]) and INTEGER.fullmatch(columns[4]):
+        return "Are rank and score swapped?"
+    return for_header(columns)
+
+
+def for_score(score: bytes, columns: Sequence[bytes]) -> str:
+    """What to do about a score that is no finite decimal number."""
+    if score.count(b",") == 1 and DECIMAL.fullmatch(score.replace(b",", b".")):
+        return "Write a dot before the decimals."
+    if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
+        return "Leave the document out, or give it the lowest score."
+    return for_header(columns)
+
+
+def for_header(columns: Sequence[bytes]) -> str:
+    names = {b"topic", b"qid", b"query", b"query_id", b"query-id", b"topic_id", b"number"}
+    return "Is this a header? Remove it." if columns[0].lower() in names else ""
+
+
+def _for_other_formats(columns: Sequence[bytes]) -> str:
+    if columns[0].startswith(b"<"):
+        return "This looks like HTML or XML."
+    if columns[0].startswith((b"{", b"[")):
+        return "This looks like JSON."
+    if len(columns) == 1 and columns[0].count(b",") >= 2:
+        return "Part the columns by blanks or tabs, not by commas."
+    return for_header(columns)

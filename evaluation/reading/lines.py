@@ -1,0 +1,100 @@
+"""The lines of a text file, numbered as an editor numbers them.
+
+Lines end in LF or CR LF and nowhere else: not at a lone CR, not at U+2028. Blank lines and
+comments are skipped but counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO
+
+from evaluation.problems import Problems, Refused, refuse
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+SKIPPED = 1 << 20
+
+
+def data_lines(
+    file: BinaryIO, problems: Problems, longest: int, *, comments: bool = True
+) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes, without the line end, of every line that is neither blank nor a comment.
+
+    Collects E_LINE_LONG for each line of more than `longest` bytes and W_BOM, W_CRLF, W_BLANK
+    once. Raises `Refused` with all `problems` where the file cannot be read on: UTF-16, or a
+    container that turns out to be damaged or too large.
+
+    >>> from io import BytesIO
+    >>> list(data_lines(BytesIO(b"# by hand\\n\\n301 0 d1 2\\r\\n"), Problems(), longest=4096))
+    [(3, b'301 0 d1 2')]
+    """
+    number = 0
+    crlf = blank = False
+    try:
+        for raw in iter(partial(file.readline, longest + 2), b""):
+            number += 1
+            line = _without_mark(raw, problems) if number == 1 else raw
+            if line.endswith(b"\r\n"):
+                crlf = crlf or _warn("W_CRLF", number, "lines end in CR LF, read as LF", problems)
+                line = line[:-2]
+            elif line.endswith(b"\n"):
+                line = line[:-1]
+            if len(line) > longest:
+                problems.error("E_LINE_LONG", number, f"the line has over {longest:,} bytes", line)
+                _skip_rest(raw, file)
+            elif not line or (line[0] in b" \t" and not line.strip(b" \t")):
+                blank = blank or _warn("W_BLANK", number, "blank lines are ignored", problems)
+            elif not (comments and line[0] in b"# \t" and line.lstrip(b" \t").startswith(b"#")):
+                yield number, line
+    except Refused as broken:
+        raise _refused_at(number, broken, problems) from broken
+
+
+def text_of(number: int, line: bytes, problems: Problems) -> str | None:
+    """The text of a line; None, with E_ENCODING in `problems`, where it is not UTF-8."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problems.error(
+            "E_ENCODING",
+            number,
+            f"byte 0x{line[error.start]:02X} in column {error.start + 1} is not UTF-8",
+            line,
+            "Was the file saved as Latin-1 or Windows-1252? Save it as UTF-8.",
+        )
+        return None
+
+
+def in_line_order(problems: Problems) -> Problems:
+    """The same problems, those of the whole file first, then by line."""
+    problems.kept.sort(key=lambda problem: problem.line or 0)
+    return problems
+
+
+def _without_mark(line: bytes, problems: Problems) -> bytes:
+    if line.startswith(UTF_16):
+        raise refuse("E_ENCODING", "the file is UTF-16, not UTF-8", hint="Save it as UTF-8.")
+    if line.startswith(BYTE_ORDER_MARK):
+        problems.warn("W_BOM", 1, "a byte order mark is dropped")
+        return line.removeprefix(BYTE_ORDER_MARK)
+    return line
+
+
+def _warn(code: str, number: int, message: str, problems: Problems) -> bool:
+    problems.warn(code, number, message)
+    return True
+
+
+def _skip_rest(start: bytes, file: BinaryIO) -> None:
+    while start and not start.endswith(b"\n"):
+        start = file.readline(SKIPPED)
+
+
+def _refused_at(number: int, broken: Refused, problems: Problems) -> Refused:
+    """All problems so far, and why the file cannot be read beyond line `number`."""
+    where = f" (after line {number:,})" if number > 1 else ""
+    for problem in broken.problems:
+        problems.error(problem.code, None, problem.message + where, problem.found, problem.hint)
+    return Refused(in_line_order(problems))

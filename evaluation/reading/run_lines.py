@@ -1,0 +1,238 @@
+"""The lines of a run, collected by topic and checked one by one."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from evaluation.problems import KEPT, Problems
+from evaluation.reading import hints
+from evaluation.reading.columns import DECIMAL, INTEGER, check_identifier, columns_of
+
+if TYPE_CHECKING:
+    from evaluation.reading.runs import RunRules
+
+LONGEST_SCORE = 64
+LISTED = 10
+HINTED = 50
+
+TAG = re.compile(rb"[A-Za-z0-9._-]{1,20}")
+# A line without any fault; everything that does not match is taken apart by `RunLines.diagnose`.
+CLEAN_LINE = re.compile(
+    rb"[ \t]*([!-~]{1,128})[ \t]+[!-~]+[ \t]+([!-~]{1,128})[ \t]+([+-]?\d{1,18})[ \t]+"
+    rb"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]+([A-Za-z0-9._-]{1,20})[ \t]*"
+)
+
+
+@dataclass(slots=True)
+class TopicLines:
+    """The lines of one topic in the order of the file; flat, since a run may have millions."""
+
+    docnos: list[bytes] = field(default_factory=list)
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    ranks: array[int] = field(default_factory=lambda: array("q"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    too_many: int = 0
+    first_too_many: int = 0
+
+    def add(self, line: int, docno: bytes, score: float, rank: int = 0) -> None:
+        self.docnos.append(docno)
+        self.scores.append(score)
+        self.ranks.append(rank)
+        self.lines.append(line)
+
+    def has_duplicates(self) -> bool:
+        return len(set(self.docnos)) < len(self.docnos)
+
+
+@dataclass
+class RunLines:
+    """The lines of a run as far as they have been taken, with their problems."""
+
+    rules: RunRules
+    problems: Problems = field(default_factory=Problems)
+    by_topic: dict[bytes, TopicLines] = field(default_factory=dict)
+    unknown_topics: dict[bytes, int] = field(default_factory=dict)
+    tag: bytes = b""
+    count: int = 0
+    without_topic: int = 0
+    _tags: set[bytes] = field(default_factory=set)
+
+    def take(self, number: int, line: bytes) -> None:
+        self.count += 1
+        match = CLEAN_LINE.fullmatch(line)
+        if match is not None:
+            topic, docno, rank, token, tag = match.groups()
+            score = float(token)
+            if isfinite(score) and len(token) <= LONGEST_SCORE:
+                if tag != self.tag:
+                    self._check_tag(number, tag)
+                self._store(number, topic, docno, score, int(rank))
+                return
+        self.diagnose(number, line)
+
+    def diagnose(self, number: int, line: bytes) -> None:
+        """Say everything that is wrong with a line, and keep of it what can be compared."""
+        columns = columns_of(number, line, self.problems)
+        if len(columns) != 6:
+            self.without_topic += 1
+            if columns:
+                self._report_columns(number, line, columns)
+            return
+        topic, _, docno, rank, score, tag = columns
+        good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
+        good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
+        if not INTEGER.fullmatch(rank):
+            hint = hints.for_rank(columns, self.rules.docnos)
+            self.problems.error("E_RANK", number, "the rank is not an integer", rank, hint)
+        self._check_score(number, score, columns)
+        self._check_tag(number, tag)
+        if good_topic and good_docno:
+            self._store(number, topic, docno, score=0.0, rank=0)
+        else:
+            self.without_topic += 1
+
+    def check_whole(self) -> None:
+        """What only the whole file can tell: topics, depth, duplicates."""
+        self._report_unknown_topics()
+        if not self.by_topic and not self.problems.errors:
+            message = "no line of the run is left" if self.count else "the run holds no line"
+            self.problems.error("E_EMPTY", None, message)
+        for topic, rows in self.by_topic.items():
+            if rows.too_many:
+                self._report_depth(topic, rows)
+            if self.rules.duplicates == "refuse" and rows.has_duplicates():
+                report_duplicates(topic, rows, set(rows.docnos), self.problems)
+        if self.by_topic and not self.without_topic:
+            self._report_missing_topics()
+
+    def _store(self, number: int, topic: bytes, docno: bytes, score: float, rank: int) -> None:
+        rows = self.by_topic.get(topic)
+        known = rows is not None or self._knows(number, topic)
+        if self.rules.docnos is not None and docno not in self.rules.docnos:
+            self._report_unknown_document(number, docno)
+            if self.rules.unknown_documents == "drop":
+                return
+        if not known:
+            return
+        if rows is None:
+            rows = self.by_topic[topic] = TopicLines()
+        if len(rows.docnos) < self.rules.depth:
+            rows.add(number, docno, score, rank)
+        else:
+            rows.too_many += 1
+            rows.first_too_many = rows.first_too_many or number
+
+    def _knows(self, number: int, topic: bytes) -> bool:
+        if self.rules.topics is None or topic in self.rules.topics:
+            return True
+        if len(self.unknown_topics) < KEPT:
+            self.unknown_topics.setdefault(topic, number)
+        return False
+
+    def _check_score(self, number: int, score: bytes, columns: list[bytes]) -> None:
+        if len(score) > LONGEST_SCORE:
+            message = f"the score is longer than {LONGEST_SCORE} characters"
+        elif not DECIMAL.fullmatch(score) or not isfinite(float(score)):
+            message = "the score is not a finite decimal number"
+        else:
+            return
+        self.problems.error("E_SCORE", number, message, score, hints.for_score(score, columns))
+
+    def _check_tag(self, number: int, tag: bytes) -> None:
+        """The first tag is the tag of the run; another is reported at its first line only."""
+        if tag == self.tag or tag in self._tags:
+            return
+        if len(self._tags) < KEPT:
+            self._tags.add(tag)
+        asked = self.rules.tag
+        if not TAG.fullmatch(tag):
+            message = "a run tag has 1 to 20 of the characters A-Z a-z 0-9 . _ -"
+        elif self.tag:
+            message = f'the run tag differs from "{self.tag.decode()}" above; a run has one tag'
+        else:
+            self.tag = tag
+            if asked is None or tag == asked.encode():
+                return
+            message = f'the run tag is not "{asked}", which was given with the file'
+        self.problems.error("E_TAG", number, message, tag)
+
+    def _report_columns(self, number: int, line: bytes, columns: list[bytes]) -> None:
+        self.problems.error(
+            "E_COLUMNS",
+            number,
+            f"expected 6 columns (topic Q0 docno rank score tag) but found {len(columns)}",
+            line,
+            hints.for_run_columns(columns),
+        )
+
+    def _report_unknown_document(self, number: int, docno: bytes) -> None:
+        hint = ""
+        if self.problems.counts["E_UNKNOWN_DOC"] < HINTED and self.rules.docnos is not None:
+            hint = hints.for_unknown_document(docno, self.rules.docnos)
+        message = "the document is not in the collection"
+        if self.rules.unknown_documents == "drop":
+            self.problems.warn("W_UNKNOWN_DOC", number, message + "; it is dropped", docno, hint)
+        else:
+            self.problems.error("E_UNKNOWN_DOC", number, message, docno, hint)
+
+    def _report_unknown_topics(self) -> None:
+        unknown, all_topics = (
+            len(self.unknown_topics),
+            len(self.unknown_topics) + len(self.by_topic),
+        )
+        share = f"{unknown:,} of the {all_topics:,} topics of this run are"
+        if unknown == all_topics:
+            share = f"none of the {all_topics:,} topics of this run is in the track"
+        for position, (topic, line) in enumerate(self.unknown_topics.items()):
+            hint = ""
+            if position < HINTED and self.rules.topics is not None:
+                hint = hints.for_unknown_topic(topic, self.rules.topics)
+            message = f"the topic is not in the track ({share})"
+            self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint)
+
+    def _report_depth(self, topic: bytes, rows: TopicLines) -> None:
+        count = len(rows.docnos) + rows.too_many
+        self.problems.error(
+            "E_DEPTH",
+            rows.first_too_many,
+            f"topic {topic.decode()} has {count:,} documents;"
+            f" the track takes at most {self.rules.depth:,}",
+            hint="Keep the documents with the highest scores.",
+        )
+
+    def _report_missing_topics(self) -> None:
+        topics = self.rules.topics
+        if not isinstance(topics, Collection):
+            return
+        missing = sorted(set(topics) - self.by_topic.keys(), key=lambda topic: (len(topic), topic))
+        if not missing:
+            return
+        listed = b", ".join(missing[:LISTED]).decode("utf-8", "replace")
+        more = f" and {len(missing) - LISTED:,} more" if len(missing) > LISTED else ""
+        message = f"no documents for {len(missing):,} of the {len(topics):,} topics: {listed}{more}"
+        if self.rules.missing_topics == "refuse":
+            self.problems.error("E_MISSING_TOPIC", None, message)
+        else:
+            self.problems.warn("W_MISSING_TOPIC", None, message, hint="They score 0.")
+
+
+def report_duplicates(
+    topic: bytes, rows: TopicLines, retrieved: set[bytes], problems: Problems
+) -> None:
+    """E_DUP_DOC for each line that repeats one of the `retrieved` documents of its topic."""
+    first_line: dict[bytes, int] = {}
+    for docno, line in zip(rows.docnos, rows.lines, strict=True):
+        if docno in retrieved and first_line.setdefault(docno, line) != line:
+            problems.error(
+                "E_DUP_DOC",
+                line,
+                f"the document is already retrieved for topic {topic.decode('utf-8', 'replace')}"
+                f" at line {first_line[docno]:,}",
+                docno,
+                "Remove one of the lines.",
+            )

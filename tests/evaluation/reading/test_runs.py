@@ -1,0 +1,311 @@
+"""A run that breaks a rule of its track is refused, with every reason and its line."""
+
+import gzip
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from evaluation.problems import Problem, Refused
+from evaluation.reading.containers import unpacked
+from evaluation.reading.runs import Run, RunRules, read_run
+
+TRACK = RunRules(topics={b"301", b"302"}, docnos={b"D1", b"D2", b"D3", b"D4"})
+GOOD = b"301 Q0 D1 1 9.5 bm25\n301 Q0 D2 2 8.5 bm25\n302 Q0 D1 1 7 bm25\n"
+
+
+def accepted(text: bytes, **rules) -> Run:
+    return read_run(BytesIO(text), RunRules(**(vars(TRACK) | rules)))
+
+
+def refused(text: bytes, **rules) -> list[Problem]:
+    with pytest.raises(Refused) as refusal:
+        accepted(text, **rules)
+    return [problem for problem in refusal.value.problems if problem.severity == "error"]
+
+
+def codes(problems) -> list[tuple[str, int | None]]:
+    return [(problem.code, problem.line) for problem in problems]
+
+
+def line(docno="D1", score="9.5", *, topic="301", rank="1", tag="bm25") -> bytes:
+    return f"{topic} Q0 {docno} {rank} {score} {tag}\n".encode()
+
+
+def test_a_good_run_is_read_in_scoring_order():
+    run = accepted(GOOD)
+    assert (run.tag, run.lines, len(run.problems)) == ("bm25", 3, 0)
+    assert list(run.rankings) == [b"301", b"302"]
+    assert run.rankings[b"301"].docnos == [b"D1", b"D2"]
+    assert run.rankings[b"301"].scores.tolist() == [9.5, 8.5]
+
+
+def test_topics_may_be_interleaved():
+    text = line("D1", "1", rank="2") + line("D4", topic="302") + line("D2", "2")
+    assert accepted(text).rankings[b"301"].docnos == [b"D2", b"D1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (b"\xef\xbb\xbf" + GOOD, ("W_BOM", 1)),
+        (GOOD.replace(b"\n", b"\r\n"), ("W_CRLF", 1)),
+        (b"\n \t\n" + GOOD + b"\n", ("W_BLANK", 1)),
+        (GOOD.replace(b"D2 2", b"D2 1"), ("W_RANK", 1)),
+        (GOOD.replace(b"8.5", b"9.5"), ("W_TIES", 1)),
+        (line(), ("W_MISSING_TOPIC", None)),
+    ],
+)
+def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
+    assert codes(accepted(text).problems) == [warning]
+
+
+def test_ties_that_the_ranks_break_otherwise_do_not_contradict_the_ranks():
+    run = accepted(GOOD.replace(b"8.5", b"9.5"))
+    assert run.rankings[b"301"].docnos == [b"D2", b"D1"]
+    assert "W_RANK" not in run.problems.totals()
+
+
+def test_scores_that_grow_with_the_rank_look_like_distances():
+    text = b"".join(line(f"D{i}", f"0.{i}", rank=str(i)) for i in range(1, 10))
+    (warning,) = accepted(text, docnos=None, topics={b"301"}).problems
+    assert warning.code == "W_RANK"
+    assert warning.hint == "The scores grow with the rank. If they are distances, negate them."
+
+
+@pytest.mark.parametrize(
+    "score", ["1", "1.", ".5", "+1.5", "-0", "1e-3", "9.85E+01", "4e-324", "1" * 64]
+)
+def test_a_finite_ascii_decimal_is_a_score(score):
+    run = accepted(line(score=score), topics=None)
+    assert run.rankings[b"301"].scores.tolist() == [float(score)]
+
+
+@pytest.mark.parametrize(
+    "score",
+    "nan inf -Infinity 1e999 1,5 1_0 0x1p3 1e2x --3 e5 . ٣".split() + ["1" * 65, "9" * 3000],
+)
+def test_anything_else_is_not(score):
+    assert codes(refused(line(score=score))) == [("E_SCORE", 1)]
+
+
+@pytest.mark.parametrize("rank", ["x", "1.0", "²", "9" * 5000])
+def test_the_rank_must_be_an_integer(rank):
+    assert codes(refused(line(rank=rank), line=10_000)) == [("E_RANK", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "hint"),
+    [
+        (b"301 0 D1 1\n", 4, "This looks like relevance judgments, not a run."),
+        (b"301 Q0 D1 1 9.5\n", 5, "Is the run tag missing?"),
+        (b"301 Q0 D 1 1 9.5 bm25\n", 7, "Does the document identifier hold a blank? It must not."),
+        (b"301 Q0 D1 1 9.5 my run\n", 7, "Does the run tag hold a blank? It must not."),
+        (
+            b"301\tD1\t9.5\n",
+            3,
+            "Are these topic, document and score? Add the columns Q0, rank and tag.",
+        ),
+        (b"301,Q0,D1,1,9.5,bm25\n", 1, "Part the columns by blanks or tabs, not by commas."),
+        (b"<html><body>\n", 1, "This looks like HTML or XML."),
+        (b'{"qid": "301"}\n', 2, "This looks like JSON."),
+        (b"qid docno score\n", 3, "Is this a header? Remove it."),
+    ],
+)
+def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
+    (problem,) = refused(text)
+    expected = f"expected 6 columns (topic Q0 docno rank score tag) but found {count}"
+    assert (problem.code, problem.message, problem.hint) == ("E_COLUMNS", expected, hint)
+    assert problem.found == text.decode().strip().replace("\t", "\\t")
+
+
+def test_every_fault_of_a_line_is_named():
+    text = line("D9", "nan", topic="999", rank="x", tag="my!run")
+    found = {"E_RANK", "E_SCORE", "E_TAG", "E_UNKNOWN_DOC", "E_UNKNOWN_TOPIC"}
+    assert {problem.code for problem in refused(text)} == found
+
+
+def test_lines_are_physical_and_problems_come_in_their_order():
+    text = b"# by hand\n\n" + line("D1") + line("D2", "x") + b"\n" + line("D1") + line("D9")
+    expected = [("E_SCORE", 4), ("E_DUP_DOC", 6), ("E_UNKNOWN_DOC", 7)]
+    assert codes(refused(text)) == expected
+
+
+def test_a_duplicate_names_the_line_of_the_first():
+    text = line("D1") + line("D1", topic="302") + line("D2", "3") + line("D1", "2")
+    (problem,) = refused(text)
+    assert (problem.code, problem.line, problem.found) == ("E_DUP_DOC", 4, "D1")
+    assert problem.message == "the document is already retrieved for topic 301 at line 1"
+
+
+def test_duplicates_keep_their_best_score_where_the_track_says_so():
+    text = line("D1", "1") + line("D2", "2") + line("D1", "3")
+    run = accepted(text, duplicates="keep_best", topics=None)
+    assert run.rankings[b"301"].docnos == [b"D1", b"D2"]
+    assert run.rankings[b"301"].scores.tolist() == [3, 2]
+    assert ("W_DUP_DOC", 3) in codes(run.problems)
+
+
+def test_unknown_documents_are_dropped_where_the_track_says_so():
+    run = accepted(line("D9") + line("D2", "3"), unknown_documents="drop", topics=None)
+    assert run.rankings[b"301"].docnos == [b"D2"]
+    assert codes(run.problems) == [("W_UNKNOWN_DOC", 1)]
+
+
+def test_a_run_of_unknown_documents_alone_is_empty():
+    assert codes(refused(line("D9"), unknown_documents="drop")) == [("E_EMPTY", None)]
+
+
+@pytest.mark.parametrize(
+    ("topic", "hint"),
+    [("0301", 'Is topic "301" meant?'), ("q301", 'Is topic "301" meant?'), ("7", "")],
+)
+def test_an_unknown_topic_comes_with_the_closest_one(topic, hint):
+    (problem,) = refused(GOOD + line("D1", topic=topic) + line("D2", "1", topic=topic))
+    assert (problem.code, problem.line, problem.hint) == ("E_UNKNOWN_TOPIC", 4, hint)
+    assert problem.message == "the topic is not in the track (1 of the 3 topics of this run are)"
+
+
+def test_a_wrong_topic_set_is_told_as_such():
+    problems = refused(line(topic="a") + line(topic="b"))
+    assert "none of the 2 topics of this run is in the track" in problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("docno", "hint"),
+    [
+        ("1", 'The collection has "D1".'),
+        ("d1", 'The collection has "D1".'),
+        ("D1.txt", 'The collection has "D1".'),
+        ("X", ""),
+    ],
+)
+def test_an_unknown_document_comes_with_what_may_be_meant(docno, hint):
+    (problem,) = refused(GOOD + line(docno, "1"))
+    assert (problem.code, problem.line, problem.hint) == ("E_UNKNOWN_DOC", 4, hint)
+
+
+def test_documents_counted_from_zero_are_recognised():
+    (problem,) = refused(line("0"), docnos={b"1", b"2"})
+    assert problem.hint == "The collection counts its documents from 1; does the run count from 0?"
+
+
+def test_too_deep_a_ranking_names_the_first_line_too_many():
+    (problem,) = refused(GOOD, depth=1, topics={b"301", b"302"})
+    assert (problem.code, problem.line) == ("E_DEPTH", 2)
+    assert problem.message == "topic 301 has 2 documents; the track takes at most 1"
+
+
+def test_missing_topics_are_refused_where_the_track_says_so():
+    (problem,) = refused(line(), missing_topics="refuse")
+    assert problem.code == "E_MISSING_TOPIC"
+    assert problem.message == "no documents for 1 of the 2 topics: 302"
+
+
+def test_a_topic_whose_only_line_is_broken_is_not_called_missing():
+    assert codes(refused(line() + b"302 Q0 D1 1\n", missing_topics="refuse")) == [("E_COLUMNS", 2)]
+
+
+@pytest.mark.parametrize("tag", ["", "my!run", "x" * 21, "tägg"])
+def test_a_tag_that_is_not_allowed_is_told_once(tag):
+    text = line("D1", tag=tag) + line("D2", "1", tag=tag)
+    assert [problem.code for problem in refused(text)][:1] == ["E_TAG" if tag else "E_COLUMNS"]
+    assert not tag or len(refused(text)) == 1
+
+
+def test_a_second_tag_is_told_at_its_first_line():
+    text = line("D1") + line("D2", "1", tag="b") + line("D3", "1", tag="b") + line("D4", "0")
+    (problem,) = refused(text)
+    assert (problem.code, problem.line, problem.found) == ("E_TAG", 2, "b")
+
+
+def test_the_tag_of_the_file_must_be_the_one_given_with_it():
+    assert codes(refused(GOOD, tag="bm26")) == [("E_TAG", 1)]
+    assert accepted(GOOD, tag="bm25").tag == "bm25"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at"),
+    [
+        (GOOD.replace(b"D2", b"D\x002"), "E_CHAR", 2),
+        (GOOD.replace(b" D2", b"\x0bD2"), "E_CHAR", 2),
+        (GOOD.replace(b"\n", b"\r"), "E_CHAR", 1),
+        (line("D\u20281"), "E_CHAR", 1),
+        (line("D\u00a01"), "E_CHAR", 1),
+        (line("Dé"), "E_CHAR", 1),
+        (line("D" * 129), "E_DOCID", 1),
+        (line(topic="3" * 129), "E_TOPIC", 1),
+        (GOOD.replace(b"D2", b"D\xe92"), "E_ENCODING", 2),
+        (GOOD.replace(b"D2", b"D\xc0\xaf"), "E_ENCODING", 2),
+        (GOOD.decode().encode("utf-16"), "E_ENCODING", None),
+        (GOOD + b"x" * 4097 + b"\n", "E_LINE_LONG", 4),
+        (b"", "E_EMPTY", None),
+        (b"\n# nothing\n", "E_EMPTY", None),
+    ],
+)
+def test_bytes_that_are_no_clean_text_are_refused(text, code, at):
+    assert codes(refused(text)) == [(code, at)]
+
+
+def test_a_line_of_exactly_the_limit_is_read_and_the_lines_after_a_long_one_too():
+    assert accepted(line().rstrip().ljust(4096) + b"\r\n").lines == 1
+    assert codes(refused(line().rstrip().ljust(4097) + b"\n")) == [("E_LINE_LONG", 1)]
+    assert codes(refused(b"x" * 3_000_000 + b"\n" + line("D1", "nan"))) == [
+        ("E_LINE_LONG", 1),
+        ("E_SCORE", 2),
+    ]
+
+
+def test_a_cut_off_upload_keeps_the_problems_found_before():
+    packed = gzip.compress(b"".join(line(f"D{i}", "x") for i in range(20_000)))
+    with pytest.raises(Refused) as refusal:
+        read_run(unpacked(BytesIO(packed[: len(packed) // 2])), TRACK)
+    totals = refusal.value.problems.totals()
+    assert totals["E_CONTAINER"] == 1 and totals["E_SCORE"] > 100
+    assert "it ends early (after line" in refusal.value.problems.kept[0].message
+
+
+def test_more_problems_than_are_kept_are_still_counted():
+    text = b"301 Q0 D1 1 9.5\n" * 100_001
+    with pytest.raises(Refused) as refusal:
+        accepted(text)
+    assert refusal.value.problems.totals() == {"E_COLUMNS": 100_001}
+    assert len(refusal.value.problems.kept) == 100_000
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bom_crlf_tabs", None),
+        ("dup_docs", "E_DUP_DOC"),
+        ("five_columns", "E_COLUMNS"),
+        ("missing_topics", None),
+        ("nan_inf_scores", "E_SCORE"),
+        ("raw_query_ids", "E_UNKNOWN_TOPIC"),
+        ("unknown_docids", "E_UNKNOWN_DOC"),
+        ("zero_based_docids", "E_UNKNOWN_DOC"),
+    ],
+)
+def test_the_faulty_runs_on_cranfield_are_refused_for_their_fault(data: Path, name, expected):
+    rules = RunRules(
+        topics={b"%d" % number for number in range(1, 226)},
+        docnos={b"%d" % number for number in range(1, 1401)},
+    )
+    with (data / "data" / "cranfield" / "faulty" / f"{name}.run.gz").open("rb") as file:
+        try:
+            problems = read_run(unpacked(file), rules).problems
+        except Refused as refusal:
+            problems = refusal.problems
+    assert {problem.code for problem in problems if problem.severity == "error"} == (
+        {expected} if expected else set()
+    )
+
+
+@pytest.mark.data
+def test_the_good_runs_on_cranfield_are_accepted(data: Path):
+    for path in sorted((data / "data" / "cranfield" / "runs").iterdir()):
+        with path.open("rb") as file:
+            run = read_run(unpacked(file))
+        assert len(run.rankings) == 225, path.name
+        assert set(run.problems.totals()) <= {"W_TIES"}, path.name
