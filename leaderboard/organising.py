@@ -125,3 +125,11 @@ def withdraw(run: Run, user: User, reason: str = "") -> None:
         Track.objects.filter(pk=run.track_id, baseline=run).update(baseline=None)
         if run.track.edition is not None:
             jobs.enqueue("compare", run.track.edition)
+
+
+def try_again(run: Run, user: User) -> None:
+    """Queue a run that failed by our fault once more."""
+    with transaction.atomic():
+        if Run.objects.moved(run.pk, Run.State.QUEUED, only_from=[Run.State.FAILED]):
+            AuditEvent.objects.record(user, "try again", run)
+            jobs.enqueue("check_run", run)

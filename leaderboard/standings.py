@@ -73,6 +73,9 @@ class Board:
     pairs: AllPairs
     teams: list[str] = field(default_factory=list)
 
+    def standing_of(self, run: Run) -> Standing | None:
+        return next((each for each in self.standings if each.run == run), None)
+
     @property
     def others(self) -> list[str]:
         """The measures beside the one that ranks."""

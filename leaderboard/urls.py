@@ -1,7 +1,67 @@
-"""The site's table of contents."""
+"""The site's table of contents.
+
+Topic numbers and docnos are parameters, never part of a path: they may contain anything.
+"""
 
 from django.urls import include, path
+from django.views.generic import RedirectView
+
+from leaderboard.api import api
+from leaderboard.views import collections, runs, site, topics, tracks
+
+track_urls = [
+    path("", tracks.board, name="board"),
+    path("about/", tracks.about, name="about"),
+    path("submit/", runs.submit, name="submit"),
+    path("runs/", runs.my_runs, name="my_runs"),
+    path("topics/", tracks.topics, name="topics"),
+    path("topic/", topics.topic, name="topic"),
+    path("compare/", tracks.compare, name="compare"),
+    path("judgments/", tracks.judgments, name="judgments"),
+    path("join/", tracks.join, name="join"),
+    path("manage/", tracks.manage, name="manage"),
+    path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),
+    path("manage/release/", tracks.release, name="release"),
+]
+
+run_urls = [
+    path("", runs.run, name="run"),
+    path("state/", runs.run_state, name="run_state"),
+    path("ranking/", runs.ranking, name="ranking"),
+    path("file/", runs.run_file, name="run_file"),
+    path("problems/", runs.run_problems, name="run_problems"),
+    path("withdraw/", runs.withdraw, name="withdraw"),
+    path("again/", runs.score_again, name="score_again"),
+]
+
+collection_urls = [
+    path("", collections.collection, name="collection"),
+    path("state/", collections.collection_state, name="collection_state"),
+    path("confirm/", collections.confirm_collection, name="confirm_collection"),
+    path("discard/", collections.discard_collection, name="discard_collection"),
+    path("document/", collections.document, name="document"),
+    path("judgments/", collections.new_judgments, name="new_judgments"),
+    path(
+        "judgments/<slug:version>/confirm/",
+        collections.confirm_judgments,
+        name="confirm_judgments",
+    ),
+    path("tracks/new/", tracks.new_track, name="new_track"),
+]
 
 urlpatterns = [
+    path("", tracks.home, name="home"),
+    path("tracks/", RedirectView.as_view(pattern_name="home"), name="tracks"),
+    path("tracks/<slug:slug>/", include(track_urls)),
+    path("runs/<slug:run_id>/", include(run_urls)),
+    path("collections/", collections.collections, name="collections"),
+    path("collections/new/", collections.new_collection, name="new_collection"),
+    path("collections/<slug:slug>/", include(collection_urls)),
+    path("measures/", site.measures, name="measures"),
+    path("search/", site.search, name="search"),
+    path("account/", site.account, name="account"),
+    path("account/tokens/<int:token_id>/revoke/", site.revoke_token, name="revoke_token"),
     path("account/", include("allauth.account.urls")),
+    path("api/v1/", api.urls),
+    path("healthz", site.healthz, name="healthz"),
 ]

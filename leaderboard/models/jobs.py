@@ -18,14 +18,21 @@ MAX_HANDED_BACK = 10
 
 class JobQuerySet(models.QuerySet["Job"]):
     def enqueue(self, kind: str, target: models.Model, priority: int | None = None) -> Job:
-        """The open job for this work: a new one, or the one that waits or runs already."""
+        """The open job for this work: a new one, or the one that waits or runs already.
+
+        One that runs already has perhaps read its inputs before they became what they are now,
+        so it is asked to run once more.  The UPDATE also holds its row until the caller commits:
+        no worker begins or ends it before it can see what the caller wrote.
+        """
         wanted = {"kind": kind, "target_id": str(target.pk)}
         priority = Job.PRIORITIES.get(kind, 5) if priority is None else priority
-        try:
-            with transaction.atomic():
-                return self.create(**wanted, priority=priority)
-        except IntegrityError:
-            return self.open().get(**wanted)
+        while True:
+            try:
+                with transaction.atomic():
+                    return self.create(**wanted, priority=priority)
+            except IntegrityError:
+                if self.open().filter(**wanted).update(not_before=Now()):
+                    return self.open().get(**wanted)
 
     def open(self) -> JobQuerySet:
         return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
@@ -77,6 +84,7 @@ class Job(models.Model):
     handed_back = models.SmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)
+    # Of a queued job: when it may begin.  Of a running one: when it was asked for once more.
     not_before = models.DateTimeField(null=True)
     worker = models.CharField(max_length=80, blank=True)
     progress = models.IntegerField(default=0)
@@ -108,48 +116,63 @@ class Job(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.target_id} ({self.state})"
 
-    def claim(self, worker: str) -> bool:
-        """Take this job for one attempt; False when another worker was first."""
+    def claim(self, worker: str, among: JobQuerySet | None = None) -> bool:
+        """Take this job for one attempt; False when another worker was first.
+
+        `among` are the jobs that this worker may take now; all that are due if it is not given.
+        """
         token = uuid.uuid4()
-        taken = (
-            Job.objects.due()
-            .filter(pk=self.pk)
-            .update(
-                state=Job.State.RUNNING,
-                attempts=F("attempts") + 1,
-                lease_token=token,
-                lease_until=Now() + timedelta(seconds=settings.LEASE_SECONDS),
-                worker=worker,
-                started_at=Now(),
-                progress=0,
-                progress_of=0,
-            )
+        among = Job.objects.due() if among is None else among
+        taken = among.filter(pk=self.pk).update(
+            state=Job.State.RUNNING,
+            attempts=F("attempts") + 1,
+            lease_token=token,
+            lease_until=Now() + self._lease(),
+            not_before=None,
+            worker=worker,
+            started_at=Now(),
+            progress=0,
+            progress_of=0,
         )
         if taken:
             self.refresh_from_db()
         return bool(taken) and self.lease_token == token
 
-    def renew(self) -> bool:
-        """Hold the lease a little longer; False once it is somebody else's."""
-        return bool(self._mine().update(lease_until=Now() + self._lease()))
-
-    def advance(self, done: int, of: int) -> bool:
-        return bool(self._mine().update(progress=done, progress_of=of))
+    def renew(self, done: int = 0, of: int = 0) -> bool:
+        """Hold the lease a little longer, and say how far it is; False once it is lost."""
+        renewed = {"lease_until": Now() + self._lease(), "progress": done, "progress_of": of}
+        return bool(self._mine().update(**renewed))
 
     def finish(self, state: str = State.DONE, reason: str = "") -> bool:
-        """End the attempt; False when the lease was lost, and then nothing may be written."""
+        """End the attempt; False when the lease was lost, and then nothing may be written.
+
+        Called inside the transaction that writes the result, and before it: the row stays locked
+        until both are committed.  What was asked for once more meanwhile is queued anew.
+        """
+        ended = self._mine().update(
+            state=state, reason=reason, finished_at=Now(), lease_until=None, lease_token=None
+        )
+        if ended and Job.objects.filter(pk=self.pk, not_before__isnull=False).exists():
+            Job.objects.create(kind=self.kind, target_id=self.target_id, priority=self.priority)
+        return bool(ended)
+
+    def requeue(self, reason: str, wait: int = 0, **changes: Any) -> bool:
+        """Back into the queue, to begin in `wait` seconds; False when the lease was lost."""
+        begin = Now() + timedelta(seconds=wait) if wait else None
         return bool(
             self._mine().update(
-                state=state, reason=reason, finished_at=Now(), lease_until=None, lease_token=None
+                state=Job.State.QUEUED,
+                reason=reason,
+                lease_until=None,
+                lease_token=None,
+                not_before=begin,
+                **changes,
             )
         )
 
-    def requeue(self, reason: str, **changes: Any) -> bool:
-        return bool(
-            self._mine().update(
-                state=Job.State.QUEUED, reason=reason, lease_until=None, lease_token=None, **changes
-            )
-        )
+    def hand_back(self, reason: str) -> bool:
+        """Requeue without the attempt: the worker went down, not the job."""
+        return self.requeue(reason, attempts=F("attempts") - 1, handed_back=F("handed_back") + 1)
 
     def _mine(self) -> JobQuerySet:
         return Job.objects.filter(pk=self.pk, state=Job.State.RUNNING, lease_token=self.lease_token)
@@ -163,8 +186,19 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self) -> WorkerQuerySet:
         return self.filter(last_seen__gt=Now() - timedelta(seconds=Worker.SILENCE))
 
+    def beat(self, name: str) -> None:
+        """This worker lives, says the database's clock."""
+        self.bulk_create(
+            [Worker(name=name, version=settings.VERSION, last_seen=Now())],
+            update_conflicts=True,
+            unique_fields=["name"],
+            update_fields=["last_seen"],
+        )
+
 
 class Worker(models.Model):
+    """One start of a worker: after a restart it is another one, with another name."""
+
     SILENCE = 30
 
     name = models.CharField(max_length=120, primary_key=True)

@@ -1,0 +1,305 @@
+"""What people may send: checked for shape here, for being allowed in uploads and organising."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+
+from evaluation.measures import Measure, MeasureError, parse_measure
+from leaderboard.models import Collection, JudgmentSet, Run, Track, User
+from leaderboard.models.collections import ImportState
+
+AOE = "Anywhere on Earth"
+ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
+MEASURES = "AP, nDCG@10, P@10, RR, R@1000"
+MOST_MEASURES = 40
+LARGEST = 2**31 - 1
+# Words that stand after /tracks/ or /collections/ in an address.
+RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
+
+
+def refuse_reserved(slug: str) -> str:
+    if slug in RESERVED:
+        raise ValidationError("This word is part of other addresses here; choose another.")
+    return slug
+
+
+def unused_slug(name: str, model: type[Collection] | type[Track]) -> str:
+    """An address for a name, with a number where others have it already."""
+    base = slugify(name)[:50] or "untitled"
+    taken = {*model.objects.filter(slug__startswith=base).values_list("slug", flat=True), *RESERVED}
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return base if base not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+class CollectionForm(forms.ModelForm):
+    topics = forms.FileField(label="Topics")
+    documents = forms.FileField(label="Documents", required=False)
+    judgments = forms.FileField(label="Judgments", required=False)
+    version = forms.SlugField(label="Version of the judgments", initial="v1", max_length=40)
+
+    class Meta:
+        model = Collection
+        fields = ["name", "slug", "description"]
+        labels = {"slug": "Short name"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["version"].required = False
+
+    def clean_version(self) -> str:
+        return self.cleaned_data["version"] or "v1"
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            self.instance.slug = cleaned["slug"] = unused_slug(cleaned["name"], Collection)
+        return cleaned
+
+
+class ConfirmForm(forms.Form):
+    renumber_topics = forms.TypedChoiceField(
+        choices=[("yes", "by order"), ("no", "as they are")],
+        coerce=lambda value: value == "yes",
+        empty_value=None,
+        required=False,
+    )
+
+
+class JudgmentsForm(forms.Form):
+    version = forms.SlugField(max_length=40)
+    file = forms.FileField(label="Judgments")
+    note = forms.CharField(
+        max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class MeasuresField(forms.CharField):
+    """Measures as a list of words; `AP, nDCG@10` and one a line are both understood."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:
+        words = split_measures(super().to_python(value))
+        if len(words) > MOST_MEASURES:
+            raise ValidationError(f"A track has at most {MOST_MEASURES} measures.")
+        asked = {str(known_measure(word)): word for word in reversed(words)}
+        return [word for word in words if word in asked.values()]
+
+
+def split_measures(text: str) -> list[str]:
+    """Cut at commas that stand outside brackets: parameters have commas of their own.
+
+    >>> split_measures("AP, nDCG(gains={1:3,2:9})@10")
+    ['AP', 'nDCG(gains={1:3,2:9})@10']
+    """
+    words, depth = [""], 0
+    for c in text.replace("\n", ",").replace(";", ","):
+        depth += (c in "({") - (c in ")}")
+        if c == "," and depth <= 0:
+            words.append("")
+        else:
+            words[-1] += c
+    return [word.strip() for word in words if word.strip()]
+
+
+def known_measure(text: str) -> Measure:
+    try:
+        return parse_measure(text)
+    except MeasureError as error:
+        raise ValidationError(str(error)) from None
+
+
+class TrackForm(forms.ModelForm):
+    measures = MeasuresField(
+        initial=MEASURES, help_text="The first is the one that ranks, unless you say another."
+    )
+    primary_measure = forms.CharField(label="Ranking measure", required=False, max_length=80)
+    zone = forms.CharField(label="Time zone of the dates", initial="UTC", required=False)
+
+    class Meta:
+        model = Track
+        fields = [
+            "name",
+            "slug",
+            "description",
+            "judgment_set",
+            "measures",
+            "primary_measure",
+            "relevance_threshold",
+            "depth",
+            "drop_empty_topics",
+            "disclosure",
+            "visibility",
+            "joining",
+            "selection",
+            "opens_at",
+            "closes_at",
+            "quota_per_day",
+            "quota_total",
+            "missing_topics",
+            "unknown_documents",
+            "duplicates",
+            "repeated_tags",
+        ]
+        labels = {
+            "slug": "Short name",
+            "judgment_set": "Judgments",
+            "relevance_threshold": "Relevant from grade",
+            "depth": "Documents a topic",
+            "drop_empty_topics": "Leave out topics without a relevant document",
+            "opens_at": "Takes runs from",
+            "closes_at": "Takes runs until",
+            "quota_per_day": "Runs a team and day",
+            "quota_total": "Runs a team in all",
+            "missing_topics": "A run without some topic",
+            "unknown_documents": "A document that is not in the collection",
+            "duplicates": "A document twice for a topic",
+            "repeated_tags": "A tag that the team has used",
+        }
+
+    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.collection = collection
+        self.instance.collection = collection
+        self.fields["judgment_set"].queryset = JudgmentSet.objects.filter(
+            collection=collection, state=ImportState.READY
+        )
+        self.fields["judgment_set"].empty_label = "none yet: runs wait as valid"
+        self.fields["slug"].required = False
+        for name in ("relevance_threshold", "depth", "quota_per_day", "quota_total"):
+            self.fields[name].max_value = LARGEST
+            self.fields[name].validators.append(no_larger)
+        for name in ("opens_at", "closes_at"):
+            self.fields[name] = LocalTimeField(label=self.fields[name].label, required=False)
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean_zone(self) -> ZoneInfo:
+        return known_zone(self.cleaned_data["zone"] or "UTC")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            cleaned["slug"] = unused_slug(cleaned["name"], Track)
+        self._choose_primary(cleaned)
+        for name in ("opens_at", "closes_at"):
+            self._place_in_zone(cleaned, name)
+        opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
+        if opens and closes and closes <= opens:
+            self.add_error("closes_at", "The track closes before it opens.")
+        return cleaned
+
+    def _choose_primary(self, cleaned: dict[str, Any]) -> None:
+        measures = cleaned.get("measures") or []
+        wanted = cleaned.get("primary_measure") or (measures[0] if measures else "")
+        cleaned["primary_measure"] = wanted
+        if not measures or wanted in measures:
+            return
+        try:
+            known_measure(wanted)
+        except ValidationError as error:
+            self.add_error("primary_measure", error)
+        else:
+            cleaned["measures"] = [wanted, *measures]
+
+    def _place_in_zone(self, cleaned: dict[str, Any], name: str) -> None:
+        local, zone = cleaned.get(name), cleaned.get("zone")
+        if local is None or zone is None or local.tzinfo is not None:
+            return
+        try:
+            cleaned[name] = in_zone(local, zone)
+        except (ValidationError, OverflowError):
+            self.add_error(name, f"This time does not exist in {zone.key}.")
+
+
+def no_larger(value: int) -> None:
+    if value > LARGEST:
+        raise ValidationError(f"At most {LARGEST:,}.")
+
+
+class LocalTimeField(forms.DateTimeField):
+    """A time as it was written: with its own zone, or to be placed in the form's."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def to_python(self, value: Any) -> datetime | None:
+        if isinstance(value, str) and value.strip():
+            try:
+                return datetime.fromisoformat(value.strip())
+            except ValueError:
+                raise ValidationError("A time looks like 2026-11-30T23:59.") from None
+        return super().to_python(value)
+
+
+def known_zone(name: str) -> ZoneInfo:
+    name = ZONES.get(name, name)
+    if name not in available_timezones():
+        raise ValidationError("A zone has a name like UTC, Europe/Berlin or Anywhere on Earth.")
+    return ZoneInfo(name)
+
+
+def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
+    """A local time in its zone; refused in the hour that a change to summer time skips."""
+    placed = local.replace(tzinfo=zone)
+    there_and_back = placed.astimezone(ZoneInfo("UTC")).astimezone(zone)
+    if there_and_back.replace(tzinfo=None) != local:
+        raise ValidationError("This time does not exist.")
+    return placed
+
+
+class RunForm(forms.ModelForm):
+    file = forms.FileField(label="Run file")
+    tag = forms.CharField(
+        label="Tag",
+        max_length=20,
+        required=False,
+        help_text="Left empty, the tag in the file is taken.",
+    )
+    idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Run
+        fields = ["tag", "kind", "description"]
+        labels = {"kind": "How it was made"}
+
+
+class BaselineForm(forms.Form):
+    baseline = forms.ModelChoiceField(Run.objects.none(), required=False, empty_label="no baseline")
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, initial={"baseline": track.baseline_id}, **kwargs)
+        self.fields["baseline"].queryset = track.runs.on_the_board()
+
+
+class JoinForm(forms.Form):
+    team_name = forms.CharField(label="Name of your team", max_length=80, required=False)
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=80, required=False, label="What it is for")
+    scopes = forms.MultipleChoiceField(
+        choices=[
+            ("read", "Read what I may see"),
+            ("submit", "Submit runs"),
+            ("organise", "Organise my collections and tracks"),
+        ],
+        widget=forms.CheckboxSelectMultiple,
+        initial=["read", "submit"],
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not user.may_organise:
+            self.fields["scopes"].choices = self.fields["scopes"].choices[:2]

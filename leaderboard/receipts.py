@@ -1,0 +1,105 @@
+"""What became of an upload: its state, its place in the queue, and what is wrong with it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, dataclass, fields
+from itertools import groupby
+from typing import Any
+
+from django.core.files.storage import default_storage
+
+from evaluation.problems import Problem
+from leaderboard.disclosure import Sight
+from leaderboard.models import Job, Run
+
+
+@dataclass(frozen=True)
+class ProblemGroup:
+    """The problems of one code, the first of them in full."""
+
+    code: str
+    severity: str
+    total: int
+    first: list[Problem]
+
+    @property
+    def more(self) -> int:
+        return self.total - len(self.first)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    run: Run
+    state: str
+    done: bool
+    attempts: int
+    queue_position: int | None
+    progress: int
+    progress_of: int
+    groups: list[ProblemGroup]
+
+    @property
+    def errors(self) -> list[ProblemGroup]:
+        return [group for group in self.groups if group.severity == "error"]
+
+    @property
+    def num_errors(self) -> int:
+        return sum(group.total for group in self.errors)
+
+
+def receipt_of(sight: Sight, run: Run) -> Receipt:
+    """What this viewer may know of the way of a run; problems only for those inside."""
+    job = Job.objects.of("check_run", run).order_by("-pk").first()
+    queued = job is not None and job.state == Job.State.QUEUED
+    return Receipt(
+        run=run,
+        state=sight.state_of(run),
+        done=sight.done(run),
+        attempts=job.attempts if job is not None else 0,
+        queue_position=Job.objects.ahead_of(job).count() + 1 if job and queued else None,
+        progress=job.progress if job is not None else 0,
+        progress_of=job.progress_of if job is not None else 0,
+        groups=grouped(run) if sight.inside(run) else [],
+    )
+
+
+def grouped(run: Run) -> list[ProblemGroup]:
+    return groups_of(run.problems, run.problem_totals)
+
+
+def groups_of(problems: list[dict[str, Any]], totals: dict[str, int]) -> list[ProblemGroup]:
+    """Problems by code, errors first, in the order of their first line."""
+    rows = [Problem(**problem) for problem in problems]
+    order = list(dict.fromkeys(problem.code for problem in rows))
+    rows.sort(key=lambda each: order.index(each.code))
+    return [
+        ProblemGroup(code, first[0].severity, totals.get(code, len(first)), first)
+        for code, group in groupby(rows, key=lambda each: each.code)
+        if (first := list(group))
+    ]
+
+
+def all_problems(run: Run) -> list[Problem]:
+    """Every problem that was kept, from the row or from the file where there are many."""
+    if not run.problems_file:
+        return [Problem(**problem) for problem in run.problems]
+    with default_storage.open(run.problems_file.name) as file:
+        return [Problem(**json.loads(line)) for line in file]
+
+
+def problems_as_csv(run: Run) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    names = [each.name for each in fields(Problem)]
+    writer.writerow(names)
+    for problem in all_problems(run):
+        writer.writerow(inert(asdict(problem)[name]) for name in names)
+    return out.getvalue()
+
+
+def inert(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell

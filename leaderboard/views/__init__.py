@@ -1,0 +1,1 @@
+"""The pages: each fetches or says 404, checks, calls one verb, and prints."""

@@ -1,0 +1,151 @@
+"""Collections: bringing one, looking at what was found in it, reading its documents."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard import organising
+from leaderboard.disclosure import sees_judgments
+from leaderboard.documents import open_documents
+from leaderboard.forms import CollectionForm, ConfirmForm, JudgmentsForm
+from leaderboard.models import Collection, Job, JudgmentSet
+from leaderboard.uploads import (
+    CollectionFiles,
+    NotAccepted,
+    accept_collection,
+    accept_judgments,
+)
+
+MOVING = {"queued", "checking", "importing"}
+
+
+@require_GET
+def collections(request: HttpRequest) -> HttpResponse:
+    found = Collection.objects.visible_to(request.user)
+    return render(request, "collections.html", {"collections": found})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_collection(request: HttpRequest) -> HttpResponse:
+    if not request.user.may_organise:
+        raise PermissionDenied
+    form = CollectionForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        collection = form.save(commit=False)
+        collection.owner = request.user
+        files = CollectionFiles(
+            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments"))
+        )
+        try:
+            accept_collection(collection, files, form.cleaned_data["version"])
+            return redirect("collection", slug=collection.slug)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+    status = 422 if form.is_bound else 200
+    return render(request, "new_collection.html", {"form": form}, status=status)
+
+
+@require_GET
+def collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """A ready collection, or the review of one that is on its way."""
+    return render(request, "collection.html", _shown(request, slug))
+
+
+@require_GET
+def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
+    """The moving part of the page while a worker reads the files."""
+    context = _shown(request, slug)
+    response = render(request, "_collection_state.html", context)
+    if not context["moving"]:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
+    found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
+    organises = found.is_organised_by(request.user)
+    sets = found.judgment_sets.all() if sees_judgments(request.user, found) else []
+    waiting = any(each.state in MOVING for each in sets) if organises else False
+    return {
+        "collection": found,
+        "organises": organises,
+        "judgment_sets": sets,
+        "tracks": found.tracks.visible_to(request.user),
+        "moving": found.state in MOVING or waiting,
+        "job": Job.objects.filter(target_id=str(found.pk), kind__endswith="_collection").last(),
+        "first_topics": found.topics.all()[:10],
+        "form": JudgmentsForm(),
+    }
+
+
+@login_required
+@require_POST
+def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    found = _organised_or_404(request, slug)
+    form = ConfirmForm(request.POST)
+    if form.is_valid():
+        try:
+            organising.confirm_collection(found, request.user, **form.cleaned_data)
+        except organising.NotPossible as reason:
+            messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_POST
+def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    found = _organised_or_404(request, slug)
+    try:
+        organising.discard_collection(found, request.user)
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
+        return redirect("collection", slug=slug)
+    return redirect("collections")
+
+
+@login_required
+@require_POST
+def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
+    """Another version of the judgments; checked first, imported when confirmed."""
+    found = _organised_or_404(request, slug)
+    form = JudgmentsForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            version, note = form.cleaned_data["version"], form.cleaned_data["note"]
+            accept_judgments(found, request.FILES["file"], version, request.user, note)
+            return redirect("collection", slug=slug)
+        except NotAccepted as refusal:
+            form.add_error("version", refusal.message)
+    return render(request, "collection.html", {**_shown(request, slug), "form": form}, status=422)
+
+
+@login_required
+@require_POST
+def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    found = _organised_or_404(request, slug)
+    judgment_set = get_object_or_404(JudgmentSet, collection=found, version=version)
+    try:
+        organising.confirm_judgments(judgment_set, request.user)
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@require_GET
+def document(request: HttpRequest, slug: str) -> HttpResponse:
+    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    docno = request.GET.get("docno", "")
+    document = open_documents(found.documents.name).find(docno) if found.documents else None
+    if document is None:
+        raise Http404("no such document")
+    return render(request, "document.html", {"collection": found, "document": document})
+
+
+def _organised_or_404(request: HttpRequest, slug: str) -> Collection:
+    return get_object_or_404(Collection.objects.organised_by(request.user), slug=slug)

@@ -1,0 +1,43 @@
+"""What several pages fetch in the same way."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest
+
+from leaderboard.disclosure import Sight
+from leaderboard.models import Run
+from leaderboard.standings import Board, Choice, find_board
+
+
+def choice_of(request: HttpRequest) -> Choice:
+    """What the address asks of a board."""
+    asked = request.GET
+    return Choice(
+        measure=asked.get("measure", ""),
+        baseline=asked.get("baseline", ""),
+        sort=asked.get("sort", ""),
+        team=asked.get("team", ""),
+        kind=asked.get("kind", ""),
+        text=asked.get("text", ""),
+        best_per_team=bool(asked.get("best")),
+    )
+
+
+def board_of(sight: Sight, request: HttpRequest) -> Board:
+    """The board, where the viewer may see one."""
+    board = find_board(sight, choice_of(request))
+    if board is None:
+        raise Http404("no board to see")
+    return board
+
+
+def run_seen_or_404(board: Board, run_id: str) -> Run:
+    for standing in board.standings:
+        if standing.run.pk == run_id:
+            return standing.run
+    raise Http404("no such run on this board")
+
+
+def page_of(request: HttpRequest) -> int:
+    asked = request.GET.get("page", "1")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1

@@ -1,0 +1,164 @@
+"""Runs: sending one, watching it, reading what it did."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard import limits, organising, receipts
+from leaderboard.breakdowns import ranking_page, run_breakdown, topic_or_404
+from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
+from leaderboard.forms import RunForm
+from leaderboard.models import Run
+from leaderboard.standings import find_board
+from leaderboard.uploads import NotAccepted, RunDetails, accept_run
+from leaderboard.views.parts import choice_of, page_of
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submit(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    form = RunForm(request.POST or None, request.FILES or None)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            accepted = accept_run(sight.track, request.user, request.FILES["file"], _details(form))
+            return redirect("run", run_id=accepted.run.pk)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+            status = 429 if refusal.retry_after else 403
+    elif request.method == "POST":
+        status = 422
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "limits": limits.of_track(sight.track),
+        "quota": limits.quota_of(sight.track, sight.team),
+    }
+    return render(request, "submit.html", context, status=status)
+
+
+def _details(form: RunForm) -> RunDetails:
+    names = ("tag", "description", "kind", "idempotency_key")
+    return RunDetails(**{name: form.cleaned_data[name] for name in names})
+
+
+@login_required
+@require_GET
+def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    runs = sight.own_runs()
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "runs": [receipts.receipt_of(sight, run) for run in runs],
+    }
+    return render(request, "my_runs.html", context)
+
+
+@require_GET
+def run(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = run_or_404(request.user, run_id)
+    context = {
+        "sight": seen.sight,
+        "track": seen.sight.track,
+        "run": seen.run,
+        "receipt": receipts.receipt_of(seen.sight, seen.run),
+        **_scores(request, seen),
+    }
+    return render(request, "run.html", context, status=410 if seen.run.withdrawn_at else 200)
+
+
+def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:
+    """The board and the run's place on it, where both may be seen."""
+    if not seen.sight.scores_of(seen.run):
+        return {}
+    board = find_board(seen.sight, choice_of(request))
+    standing = board.standing_of(seen.run) if board is not None else None
+    if board is None or standing is None:
+        return {}
+    return {"board": board, "standing": standing, "breakdown": run_breakdown(board, seen.run)}
+
+
+@require_GET
+def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The moving part of a run's page; it asks again until nothing more will happen."""
+    seen = run_or_404(request.user, run_id)
+    receipt = receipts.receipt_of(seen.sight, seen.run)
+    context = {"sight": seen.sight, "run": seen.run, "receipt": receipt}
+    response = render(request, "_run_state.html", context)
+    if receipt.done:
+        # The page has more to show now than this part of it.
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_GET
+def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = run_or_404(request.user, run_id)
+    if not (seen.sight.everything or seen.sight.inside(seen.run)) or not seen.run.ranking_file:
+        raise Http404("no ranking to see")
+    topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
+    page = ranking_page(seen.sight, seen.run, topic, page_of(request))
+    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "ranking": page}
+    return render(request, "ranking.html", context)
+
+
+@require_GET
+def run_file(request: HttpRequest, run_id: str) -> FileResponse:
+    """The bytes as they came; always a download, never a page."""
+    run = _inside_or_404(request, run_id)
+    return FileResponse(
+        default_storage.open(run.file.name),
+        as_attachment=True,
+        filename=run.filename or f"{run.pk}.run",
+        content_type="application/octet-stream",
+    )
+
+
+@require_GET
+def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Every problem of a run as CSV."""
+    run = _inside_or_404(request, run_id)
+    response = HttpResponse(receipts.problems_as_csv(run), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="problems-{run.pk}.csv"'
+    return response
+
+
+def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run):
+        raise Http404("no such file")
+    return seen.run
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run):
+        raise PermissionDenied
+    if request.method == "POST":
+        organising.withdraw(seen.run, request.user, request.POST.get("reason", "")[:500])
+        messages.success(request, "Withdrawn. The file is kept; the board is without it.")
+        return redirect("board", slug=seen.sight.track.slug)
+    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run}
+    return render(request, "withdraw.html", context)
+
+
+@login_required
+@require_POST
+def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Another try for a run that failed by our fault."""
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run):
+        raise PermissionDenied
+    organising.try_again(seen.run, request.user)
+    return redirect("run", run_id=run_id)

@@ -1,0 +1,76 @@
+"""Pages that belong to the whole site."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from evaluation.measures import MEASURES
+from leaderboard.disclosure import look
+from leaderboard.forms import TokenForm
+from leaderboard.models import ApiToken, Topic, Track
+
+FOUND = 50
+
+
+@require_GET
+def measures(request: HttpRequest) -> HttpResponse:
+    return render(request, "measures.html", {"measures": MEASURES.values()})
+
+
+@require_GET
+def search(request: HttpRequest) -> HttpResponse:
+    """Runs by tag and topics by number or words, in the tracks that the reader sees."""
+    text = request.GET.get("text", "").replace("\0", "").strip()[:100]
+    tracks = Track.objects.visible_to(request.user)
+    runs = [
+        run
+        for track in tracks
+        for run in look(track, request.user).runs().filter(tag__icontains=text)[:FOUND]
+    ]
+    topics = Topic.objects.filter(collection__tracks__in=tracks, title__icontains=text)
+    numbered = Topic.objects.filter(collection__tracks__in=tracks, number=text)
+    context = {
+        "text": text,
+        "runs": runs[:FOUND] if text else [],
+        "topics": (numbered | topics).distinct()[:FOUND] if text else [],
+    }
+    return render(request, "search.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    """One's teams and tokens; a new token shows its secret this once."""
+    form = TokenForm(request.POST or None, user=request.user)
+    secret = None
+    if request.method == "POST" and form.is_valid():
+        _, secret = ApiToken.objects.issue(
+            request.user, form.cleaned_data["scopes"], form.cleaned_data["name"]
+        )
+    context = {
+        "form": form,
+        "secret": secret,
+        "tokens": request.user.tokens.usable().order_by("-created_at"),
+        "memberships": request.user.memberships.select_related("team", "track"),
+    }
+    return render(request, "account.html", context)
+
+
+@login_required
+@require_POST
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    token = get_object_or_404(request.user.tokens, pk=token_id)
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    return redirect("account")
+
+
+@require_GET
+def healthz(request: HttpRequest) -> HttpResponse:
+    connection.ensure_connection()
+    return HttpResponse("ok", content_type="text/plain")

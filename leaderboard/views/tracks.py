@@ -1,0 +1,169 @@
+"""Tracks and their boards."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard import joining, limits, organising
+from leaderboard.breakdowns import compare_runs, topic_summaries
+from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.forms import BaselineForm, JoinForm, TrackForm
+from leaderboard.models import Collection, Track
+from leaderboard.standings import find_board
+from leaderboard.views.parts import board_of, choice_of, run_seen_or_404
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    tracks = Track.objects.visible_to(request.user).select_related("collection", "owner")
+    return render(request, "home.html", {"tracks": tracks.with_counts()})
+
+
+@require_GET
+def board(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    found = find_board(sight, choice_of(request))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": found,
+        "unfinished": sight.runs().unfinished(),
+        "own_runs": sight.own_runs(),
+    }
+    return render(request, "board.html", context)
+
+
+@require_GET
+def about(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    context = {"sight": sight, "track": sight.track, "limits": limits.of_track(sight.track)}
+    return render(request, "about.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """A track on the collection `slug`."""
+    collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
+    form = TrackForm(request.POST or None, collection=collection, initial=_proposal(collection))
+    if request.method == "POST" and form.is_valid():
+        track = organising.open_track(form.save(commit=False), request.user)
+        return redirect("board", slug=track.slug)
+    return render(request, "new_track.html", {"form": form, "collection": collection})
+
+
+def _proposal(collection: Collection) -> dict[str, object]:
+    newest = collection.judgment_sets.filter(state="ready").last()
+    return {
+        "name": collection.name,
+        "judgment_set": newest,
+        "disclosure": Track.Disclosure.OPEN,
+        "visibility": Track.Visibility.PUBLIC,
+    }
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def manage(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = _organised_or_403(request, slug)
+    track = sight.track
+    form = TrackForm(request.POST or None, instance=track, collection=track.collection)
+    if request.method == "POST" and form.is_valid():
+        changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "zone"}
+        fields = {name: value for name, value in changes.items() if name in form.Meta.fields}
+        organising.change_track(track, request.user, fields)
+        messages.success(request, "Saved. Scores that change are being computed.")
+        return redirect("manage", slug=track.slug)
+    context = {
+        "sight": sight,
+        "track": track,
+        "form": form,
+        "baseline_form": BaselineForm(track=track),
+        "events": track.events.select_related("actor").order_by("-at")[:20],
+    }
+    return render(request, "manage.html", context)
+
+
+@login_required
+@require_POST
+def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = _organised_or_403(request, slug)
+    form = BaselineForm(request.POST, track=sight.track)
+    if form.is_valid():
+        organising.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
+        messages.success(request, "The board compares with this baseline now.")
+    return redirect("manage", slug=slug)
+
+
+@login_required
+@require_POST
+def release(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = _organised_or_403(request, slug)
+    organising.release(sight.track, request.user)
+    messages.success(request, "Released: everybody who sees the track sees its scores.")
+    return redirect("board", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take part in a track; an invitation link shows also a track that is not public."""
+    track = get_object_or_404(Track, slug=slug)
+    invitation = request.GET.get("invitation", "")
+    if not joining.may_join(track, invitation):
+        track_or_404(request.user, slug)
+    form = JoinForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            joining.join(track, request.user, invitation, form.cleaned_data["team_name"])
+        except joining.CannotJoin as reason:
+            form.add_error("team_name", str(reason))
+        else:
+            return redirect("submit", slug=slug)
+    invited = joining.may_join(track, invitation)
+    return render(request, "join.html", {"track": track, "form": form, "invited": invited})
+
+
+@require_GET
+def topics(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    found = find_board(sight, choice_of(request))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": found,
+        "summaries": topic_summaries(found) if found is not None else None,
+        "topics": sight.track.collection.topics.all(),
+    }
+    return render(request, "topics.html", context)
+
+
+@require_GET
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    found = board_of(sight, request)
+    a = run_seen_or_404(found, request.GET.get("a", ""))
+    b = run_seen_or_404(found, request.GET.get("b", ""))
+    pair = compare_runs(sight, a, b, found.measure)
+    context = {"sight": sight, "track": sight.track, "board": found, "pair": pair}
+    return render(request, "compare.html", context)
+
+
+@require_GET
+def judgments(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    edition = sight.edition
+    context = {"sight": sight, "track": sight.track, "edition": edition}
+    return render(request, "judgments.html", context)
+
+
+def _organised_or_403(request: HttpRequest, slug: str) -> Sight:
+    sight = track_or_404(request.user, slug)
+    if not sight.organises:
+        raise PermissionDenied
+    return sight
