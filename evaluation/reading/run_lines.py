@@ -181,19 +181,15 @@ class RunLines:
             self.problems.error("E_UNKNOWN_DOC", number, message, docno, hint)
 
     def _report_unknown_topics(self) -> None:
-        unknown, all_topics = (
-            len(self.unknown_topics),
-            len(self.unknown_topics) + len(self.by_topic),
-        )
-        share = f"{unknown:,} of the {all_topics:,} topics of this run are"
-        if unknown == all_topics:
-            share = f"none of the {all_topics:,} topics of this run is in the track"
+        unknown, known = len(self.unknown_topics), len(self.by_topic)
+        share = f"unknown topics: {unknown:,} of {unknown + known:,}"
+        otherwise = "" if known else "Is this a run on other topics?"
         for position, (topic, line) in enumerate(self.unknown_topics.items()):
             hint = ""
             if position < HINTED and self.rules.topics is not None:
                 hint = hints.for_unknown_topic(topic, self.rules.topics)
-            message = f"the topic is not in the track ({share})"
-            self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint)
+            message = f"the topic is not in the track; {share}"
+            self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint or otherwise)
 
     def _report_depth(self, topic: bytes, rows: TopicLines) -> None:
         count = len(rows.docnos) + rows.too_many

@@ -83,10 +83,15 @@ def test_a_finite_ascii_decimal_is_a_score(score):
 
 @pytest.mark.parametrize(
     "score",
-    "nan inf -Infinity 1e999 1,5 1_0 0x1p3 1e2x --3 e5 . ٣".split() + ["1" * 65, "9" * 3000],
+    ["nan", "inf", "-Infinity", "1e999", "1,5", "1_0", "0x1p3", "1e2x", "--3", "e5", ".", "٣"],
 )
 def test_anything_else_is_not(score):
     assert codes(refused(line(score=score))) == [("E_SCORE", 1)]
+
+
+@pytest.mark.parametrize("length", [65, 3000])
+def test_a_score_of_absurd_length_is_refused(length):
+    assert codes(refused(line(score="9" * length))) == [("E_SCORE", 1)]
 
 
 @pytest.mark.parametrize("rank", ["x", "1.0", "²", "9" * 5000])
@@ -163,12 +168,13 @@ def test_a_run_of_unknown_documents_alone_is_empty():
 def test_an_unknown_topic_comes_with_the_closest_one(topic, hint):
     (problem,) = refused(GOOD + line("D1", topic=topic) + line("D2", "1", topic=topic))
     assert (problem.code, problem.line, problem.hint) == ("E_UNKNOWN_TOPIC", 4, hint)
-    assert problem.message == "the topic is not in the track (1 of the 3 topics of this run are)"
+    assert problem.message == "the topic is not in the track; unknown topics: 1 of 3"
 
 
 def test_a_wrong_topic_set_is_told_as_such():
     problems = refused(line(topic="a") + line(topic="b"))
-    assert "none of the 2 topics of this run is in the track" in problems[0].message
+    assert problems[0].message == "the topic is not in the track; unknown topics: 2 of 2"
+    assert problems[0].hint == "Is this a run on other topics?"
 
 
 @pytest.mark.parametrize(
