@@ -1,0 +1,116 @@
+"""Collections, tracks and runs for tests, made the way users make them."""
+
+from __future__ import annotations
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from leaderboard import jobs, organising, uploads
+from leaderboard.models import Collection, Run, Team, Track, User
+from leaderboard.uploads import CollectionFiles, RunDetails
+
+TOPICS = """<top>
+<num> Number: 1
+<title> sourdough bread
+<desc> Description:
+How is bread leavened without yeast from a shop?
+<narr> Narrative:
+A relevant document explains a starter.
+</top>
+<top>
+<num> Number: 2
+<title> rye flour
+</top>
+<top>
+<num> Number: 3
+<title> oven temperature
+</top>
+"""
+DOCUMENTS = "".join(
+    f'{{"_id": "d{n}", "title": "Document {n}", "text": "Loaf {n} of twelve, baked slowly."}}\n'
+    for n in range(1, 13)
+)
+QRELS = """1 0 d1 2
+1 0 d2 1
+1 0 d3 0
+2 0 d4 1
+2 0 d5 0
+3 0 d6 3
+3 0 d7 0
+3 0 d8 1
+"""
+# AP: topic 1 (1 + 2/2)/2 = 1, topic 2 1/2, topic 3 (1/2 + 2/3)/2.
+RUN = """1 Q0 d1 1 9.0 ben-bm25
+1 Q0 d2 2 8.0 ben-bm25
+1 Q0 d9 3 7.0 ben-bm25
+2 Q0 d5 1 9.0 ben-bm25
+2 Q0 d4 2 8.0 ben-bm25
+3 Q0 d7 1 9.0 ben-bm25
+3 Q0 d6 2 8.0 ben-bm25
+3 Q0 d8 3 7.0 ben-bm25
+"""
+# AP: 1/3, 1, 1/3.
+OTHER_RUN = """1 Q0 d3 1 9.0 other
+1 Q0 d9 2 8.0 other
+1 Q0 d1 3 7.0 other
+1 Q0 d2 4 6.0 other
+2 Q0 d4 1 9.0 other
+3 Q0 d10 1 9.0 other
+3 Q0 d11 2 8.0 other
+3 Q0 d6 3 7.0 other
+"""
+
+
+def upload(name: str, text: str | bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
+
+
+def work() -> None:
+    """Do every job that is due, as a worker does."""
+    jobs.run_due("tests")
+
+
+def make_collection(owner: User, slug: str = "bread", qrels: str | None = QRELS) -> Collection:
+    """Three topics, twelve documents, eight judgments."""
+    files = CollectionFiles(
+        upload("topics.trec", TOPICS),
+        upload("documents.jsonl", DOCUMENTS),
+        upload("qrels.txt", qrels) if qrels is not None else None,
+    )
+    collection = Collection(slug=slug, name=slug.title(), owner=owner, asks_first=False)
+    uploads.accept_collection(collection, files)
+    work()
+    collection.refresh_from_db()
+    assert collection.state == "ready", collection.problems
+    return collection
+
+
+def make_track(collection: Collection, slug: str = "bread", **fields: object) -> Track:
+    fields.setdefault("judgment_set", collection.judgment_sets.first())
+    fields.setdefault("measures", ["AP", "nDCG@10", "P@5"])
+    fields.setdefault("disclosure", "open")
+    track = Track(
+        slug=slug,
+        name=f"{slug.title()} track",
+        collection=collection,
+        primary_measure="AP",
+        **fields,
+    )
+    organising.open_track(track, collection.owner)
+    work()
+    track.refresh_from_db()
+    return track
+
+
+def make_run(
+    track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, tag: str = ""
+) -> Run:
+    accepted = uploads.accept_run(
+        track, user, upload("run.txt", text), RunDetails(tag=tag), team=team
+    )
+    work()
+    run = Run.objects.get(pk=accepted.run.pk)
+    return run
+
+
+def make_user(name: str, **fields: object) -> User:
+    return User.objects.create_user(name, password=f"{name}-s-word", **fields)
