@@ -111,6 +111,18 @@ def for_score(score: bytes, columns: Sequence[bytes]) -> str:
     return for_header(columns)
 
 
+def for_grade(columns: Sequence[bytes]) -> str:
+    """What to do about a grade that is no small integer."""
+    grade = columns[3]
+    if grade.lstrip(b"+-").isdigit():
+        return "Map the grades to a small scale such as 0 to 3."
+    if DECIMAL.fullmatch(grade):
+        return "Map the grades to integers; trec_eval would cut the decimals off."
+    if re.fullmatch(rb"[Ll]\d+", grade):
+        return "Write the grade without the letter."
+    return for_header(columns)
+
+
 def for_header(columns: Sequence[bytes]) -> str:
     names = {b"topic", b"qid", b"query", b"query_id", b"query-id", b"topic_id", b"number"}
     return "Is this a header? Remove it." if columns[0].lower() in names else ""

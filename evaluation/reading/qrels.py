@@ -5,11 +5,19 @@ The iteration column is ignored. A negative grade means: in the pool, but not ju
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from evaluation.problems import Problems
-from evaluation.reading import trec_eval_text
+from evaluation.reading import hints, trec_eval_text
+from evaluation.reading.columns import INTEGER, check_identifier, columns_of
+from evaluation.reading.lines import data_lines, in_line_order
+
+LONGEST_LINE = 4096
+HIGHEST_GRADE = 127
+LISTED = 10
+HINTED = 50
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,122 @@ class Qrels:
     def count(self) -> int:
         """The number of judgments."""
         return sum(len(judged) for judged in self.grades.values())
+
+
+def read_qrels(
+    file: BinaryIO,
+    topics: Container[bytes] | None = None,
+    docnos: Container[bytes] | None = None,
+) -> Qrels:
+    """Judgments in exactly four columns, each of a known topic and once for a document.
+
+    The whole file is read; raises `Refused` with every problem, each at its physical line:
+    E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer
+    from -127 to 127), E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic). Accepted qrels may carry
+    W_BOM, W_CRLF, W_BLANK, W_NO_REL and W_UNJUDGED (a document outside the collection).
+
+    >>> from io import BytesIO
+    >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
+    >>> qrels.grades, qrels.top_grade, qrels.count
+    ({b'7': {b'd1': 2, b'd2': 0}, b'8': {b'd1': 1}}, 2, 3)
+    """
+    collected = _QrelsLines(topics, docnos)
+    for number, line in data_lines(file, collected.problems, LONGEST_LINE):
+        collected.take(number, line)
+    collected.check_whole()
+    in_line_order(collected.problems).raise_if_refused()
+    return Qrels(collected.grades, collected.problems)
+
+
+@dataclass
+class _QrelsLines:
+    """The judgments as far as they have been taken, with their problems."""
+
+    topics: Container[bytes] | None
+    docnos: Container[bytes] | None
+    problems: Problems = field(default_factory=Problems)
+    grades: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
+    first_line: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
+
+    def take(self, number: int, line: bytes) -> None:
+        columns = columns_of(number, line, self.problems)
+        if not columns:
+            return
+        if len(columns) != 4:
+            self.problems.error(
+                "E_COLUMNS",
+                number,
+                f"expected 4 columns (topic iteration docno grade) but found {len(columns)}",
+                line,
+                hints.for_qrels_columns(columns),
+            )
+            return
+        topic, _, docno, token = columns
+        grade = self._grade(number, token, columns)
+        good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
+        good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
+        if good_topic and good_docno:
+            self._store(number, topic, docno, grade)
+
+    def _grade(self, number: int, token: bytes, columns: list[bytes]) -> int:
+        if INTEGER.fullmatch(token) and abs(int(token)) <= HIGHEST_GRADE:
+            return int(token)
+        message = f"the grade is not an integer from -{HIGHEST_GRADE} to {HIGHEST_GRADE}"
+        self.problems.error("E_REL", number, message, token, hints.for_grade(columns))
+        return 0
+
+    def _store(self, number: int, topic: bytes, docno: bytes, grade: int) -> None:
+        judged = self.grades.setdefault(topic, {})
+        first_line = self.first_line.setdefault(topic, {})
+        if docno in judged:
+            self.problems.error(
+                "E_DUP_QREL",
+                number,
+                f"the document is already judged for topic {topic.decode()}"
+                f" at line {first_line[docno]:,} with grade {judged[docno]}",
+                docno,
+                "Keep one judgment of a document for a topic.",
+            )
+            return
+        judged[docno], first_line[docno] = grade, number
+        if self.docnos is not None and docno not in self.docnos:
+            message = "a judgment of a document that is not in the collection"
+            self.problems.warn("W_UNJUDGED", number, message, docno, self._hint(docno))
+
+    def _hint(self, docno: bytes) -> str:
+        if self.docnos is None or self.problems.counts["W_UNJUDGED"] >= HINTED:
+            return ""
+        return hints.for_unknown_document(docno, self.docnos)
+
+    def check_whole(self) -> None:
+        """What only the whole file can tell: unknown topics, topics without relevant documents."""
+        if not self.grades and not self.problems.errors:
+            self.problems.error("E_EMPTY", None, "the file holds no judgment")
+        if self.topics is not None:
+            self._report_unknown_topics(self.topics)
+        without = [topic for topic, judged in self.grades.items() if max(judged.values()) < 1]
+        if without:
+            listed = b", ".join(without[:LISTED]).decode()
+            more = f" and {len(without) - LISTED:,} more" if len(without) > LISTED else ""
+            self.problems.warn(
+                "W_NO_REL",
+                None,
+                f"{len(without):,} of {len(self.grades):,} topics have no relevant document:"
+                f" {listed}{more}",
+                hint="They score 0 and stay in every mean, unless the track drops them.",
+            )
+
+    def _report_unknown_topics(self, topics: Container[bytes]) -> None:
+        unknown = [topic for topic in self.grades if topic not in topics]
+        for position, topic in enumerate(unknown):
+            self.problems.error(
+                "E_UNKNOWN_TOPIC",
+                min(self.first_line[topic].values()),
+                "the topic is not in the collection;"
+                f" unknown topics: {len(unknown):,} of {len(self.grades):,}",
+                topic,
+                hints.for_unknown_topic(topic, topics) if position < HINTED else "",
+            )
 
 
 def read_qrels_leniently(file: BinaryIO) -> Qrels:

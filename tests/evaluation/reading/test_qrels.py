@@ -1,0 +1,127 @@
+"""Qrels with any fault are refused, with every reason and its line."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from evaluation.problems import Problem, Refused
+from evaluation.reading.qrels import Qrels, read_qrels
+
+GOOD = b"301 0 D1 2\n301 0 D2 0\n302 0 D1 1\n"
+
+
+def accepted(text: bytes, **known) -> Qrels:
+    return read_qrels(BytesIO(text), **known)
+
+
+def refused(text: bytes, **known) -> list[Problem]:
+    with pytest.raises(Refused) as refusal:
+        accepted(text, **known)
+    return [problem for problem in refusal.value.problems if problem.severity == "error"]
+
+
+def codes(problems) -> list[tuple[str, int | None]]:
+    return [(problem.code, problem.line) for problem in problems]
+
+
+def test_judgments_are_kept_by_topic_and_docno():
+    qrels = accepted(GOOD)
+    assert qrels.grades == {b"301": {b"D1": 2, b"D2": 0}, b"302": {b"D1": 1}}
+    assert (qrels.count, qrels.top_grade, len(qrels.problems)) == (3, 2, 0)
+
+
+def test_a_negative_grade_is_kept():
+    assert accepted(b"301 0 D1 1\n301 Q0 D2 -1\n").grades[b"301"][b"D2"] == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (b"\xef\xbb\xbf" + GOOD, ("W_BOM", 1)),
+        (GOOD.replace(b"\n", b"\r\n"), ("W_CRLF", 1)),
+        (GOOD + b"\n", ("W_BLANK", 4)),
+        (GOOD.replace(b"1\n", b"0\n"), ("W_NO_REL", None)),
+        (GOOD + b"301 0 D9 1\n", ("W_UNJUDGED", 4)),
+    ],
+)
+def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
+    assert codes(accepted(text, docnos={b"D1", b"D2"}).problems) == [warning]
+
+
+@pytest.mark.parametrize(
+    ("grade", "hint"),
+    [
+        ("0.5", "Map the grades to integers; trec_eval would cut the decimals off."),
+        ("128", "Map the grades to a small scale such as 0 to 3."),
+        ("L2", "Write the grade without the letter."),
+        ("1_0", ""),
+        ("٣", ""),
+        ("9" * 3000, "Map the grades to a small scale such as 0 to 3."),
+    ],
+)
+def test_a_grade_must_be_a_small_integer(grade, hint):
+    (problem,) = refused(f"301 0 D1 {grade}\n".encode())
+    assert (problem.code, problem.line, problem.hint) == ("E_REL", 1, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "hint"),
+    [
+        (b"1 184 2\n", 3, "Is the iteration column missing? Put a 0 between topic and document."),
+        (b"301 Q0 D1 1 9.5 bm25\n", 6, "This looks like a run, not relevance judgments."),
+        (b"query-id\tcorpus-id\tscore\n", 3, "This looks like the header of BEIR judgments;"),
+        (b"1 0 D1 1 0.125\n", 5, "Judgments with sampling or prevalence columns are not read;"),
+    ],
+)
+def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
+    (problem,) = refused(text)
+    assert problem.code == "E_COLUMNS"
+    assert problem.message.endswith(f"but found {count}")
+    assert problem.hint.startswith(hint)
+
+
+def test_a_second_judgment_names_the_first():
+    (problem,) = refused(b"# pooled\n301 0 D1 1\n301 0 D2 0\n\n301 1 D1 2\n")
+    assert (problem.code, problem.line, problem.found) == ("E_DUP_QREL", 5, "D1")
+    assert problem.message == "the document is already judged for topic 301 at line 2 with grade 1"
+
+
+def test_unknown_topics_are_counted_and_told_once_each():
+    problems = refused(GOOD + b"7 0 D1 1\n7 0 D2 1\n0302 0 D1 0\n", topics={b"301", b"302"})
+    assert codes(problems) == [("E_UNKNOWN_TOPIC", 4), ("E_UNKNOWN_TOPIC", 6)]
+    assert problems[0].message == "the topic is not in the collection; unknown topics: 2 of 4"
+    assert problems[1].hint == 'Is topic "302" meant?'
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at"),
+    [
+        (b"", "E_EMPTY", None),
+        (b"301 0 D1\x00 1\n", "E_CHAR", 1),
+        (b"301 0 D\xe9 1\n", "E_ENCODING", 1),
+        ("301 0 Dé 1\n".encode(), "E_CHAR", 1),
+        (b"301 0 " + b"D" * 129 + b" 1\n", "E_DOCID", 1),
+        (GOOD + b"x" * 4097, "E_LINE_LONG", 4),
+    ],
+)
+def test_bytes_that_are_no_clean_text_are_refused(text, code, at):
+    assert codes(refused(text)) == [(code, at)]
+
+
+@pytest.mark.data
+def test_cranfield_judgments_are_read_with_their_faults_told(data: Path):
+    with (data / "data" / "cranfield" / "cranqrel.trec.txt").open("rb") as file:
+        qrels = read_qrels(file, docnos={b"%d" % number for number in range(1, 1401)})
+    assert (len(qrels.grades), qrels.count, qrels.top_grade) == (225, 1837, 3)
+    assert set(qrels.problems.totals()) == {"W_CRLF"}
+
+
+@pytest.mark.data
+def test_cranfield_judgments_do_not_fit_its_raw_topic_numbers(data: Path):
+    numbers = [line.split()[1] for line in (data / "data/cranfield/clean/topic_id_map.tsv").open()]
+    topics = {number.encode() for number in numbers[1:]}
+    with (data / "data" / "cranfield" / "cranqrel.trec.txt").open("rb") as file:
+        problems = refused(file.read(), topics=topics)
+    assert len(problems) == 73
+    assert problems[0].message == "the topic is not in the collection; unknown topics: 73 of 225"
