@@ -1,0 +1,238 @@
+"""Judging: a run and judgments become the compact record from which every measure is computed.
+
+Of a run only the judged documents it retrieved decide its scores. A `JudgedRun` holds one row
+for each of them, (topic, rank, grade), and how many documents were retrieved for each topic.
+
+    >>> from io import BytesIO
+    >>> from evaluation.reading.qrels import read_qrels_leniently
+    >>> from evaluation.reading.runs import read_run_leniently
+    >>> qrels = read_qrels_leniently(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
+    >>> run = read_run_leniently(BytesIO(b"7 Q0 d1 1 9.5 demo\\n7 Q0 d9 2 9 demo\\n"))
+    >>> judged = judge(run, prepare(qrels))
+    >>> judged.rank.tolist(), judged.grade.tolist(), judged.retrieved.tolist()
+    ([1], [2], [2, 0])
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.conventions import CONVENTIONS, HOUSE, Convention
+from evaluation.problems import refuse
+from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
+from evaluation.reading.qrels import Qrels
+from evaluation.reading.runs import Ranking, Run
+
+Int32Array = npt.NDArray[np.int32]
+
+DEPTH = 1000
+"""How deep a ranking is taken to go where nobody says (only `MR` asks)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Judgments prepared for scoring, the same for all runs: T topics, m judgments.
+
+    topics: the evaluated topics, in the order of every per-topic array.
+    grades: for each topic the grade of each judged document.
+    top_grade: the highest grade of the scale.
+    topic, grade: int32[m], the judgments of grade 0 and above, by topic, highest grade first.
+    """
+
+    topics: tuple[bytes, ...]
+    grades: list[dict[bytes, int]] = field(repr=False)
+    top_grade: int
+    topic: Int32Array = field(repr=False)
+    grade: Int32Array = field(repr=False)
+    _known: dict[Hashable, FloatArray] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def rows(self) -> Ragged:
+        return Ragged(self.topic, len(self.topics))
+
+    def num_relevant(self, rel: int) -> IntArray:
+        """R: how many documents of each topic are judged `rel` or higher."""
+        return self.rows.count(self.grade >= rel)
+
+    def num_nonrelevant(self, rel: int) -> IntArray:
+        """N: how many documents of each topic are judged 0 or higher, but below `rel`."""
+        return self.rows.count(self.grade < rel)
+
+    def known(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
+        """An array that depends on the judgments alone, computed once."""
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """The compact record of one run: n rows, sorted by topic and rank.
+
+    topic: int32[n], an index into `judgments.topics`.
+    rank: int32[n], from 1.
+    grade: int32[n], the judged grade, negative ones too.
+    retrieved: int64[T], the number of documents retrieved for each topic, cut at `depth`.
+    """
+
+    topic: Int32Array
+    rank: Int32Array
+    grade: Int32Array
+    retrieved: IntArray
+    judgments: Judgments
+    depth: int | None = None
+    convention: Convention = HOUSE
+
+    @cached_property
+    def rows(self) -> Ragged:
+        return Ragged(self.topic, len(self.judgments.topics))
+
+    def relevant(self, rel: int) -> BoolArray:
+        """Which rows hold a relevant document."""
+        return self.grade >= rel
+
+    def within(self, cutoff: int | None) -> BoolArray:
+        """Which rows stand in the first `cutoff` ranks; all where there is no cutoff."""
+        return np.ones(len(self.rank), bool) if cutoff is None else self.rank <= cutoff
+
+    def condensed(self) -> JudgedRun:
+        """The run without its unjudged and negative documents, the others moved up.
+
+        trec_eval: -J.  Source: Sakai, Alternatives to Bpref, SIGIR 2007.
+        """
+        keep = self.grade >= 0
+        rows = Ragged(self.topic[keep], len(self.judgments.topics))
+        return replace(
+            self,
+            topic=self.topic[keep],
+            rank=rows.position.astype(np.int32),
+            grade=self.grade[keep],
+            retrieved=rows.lengths,
+        )
+
+    def filled(self, grade: int) -> JudgedRun:
+        """The run if every unjudged or negative document it retrieved had this grade."""
+        retrieved = Ragged(
+            np.repeat(np.arange(len(self.retrieved)), self.retrieved), self.rows.topics
+        )
+        grades = np.full(len(retrieved.topic), grade, np.int32)
+        keep = self.grade >= 0
+        grades[retrieved.starts[self.topic[keep]] + self.rank[keep] - 1] = self.grade[keep]
+        holes = self.retrieved - self.rows.count(keep)
+        return replace(
+            self,
+            topic=retrieved.topic.astype(np.int32),
+            rank=retrieved.position.astype(np.int32),
+            grade=grades,
+            judgments=_with_more(self.judgments, holes, grade),
+        )
+
+    def pack(self) -> bytes:
+        """The record as bytes, a few kB; `unpack` with the same judgments gives it back."""
+        head = json.dumps([self.depth, self.convention.name, len(self.retrieved), len(self.rank)])
+        arrays = (self.retrieved, self.topic, self.rank, self.grade)
+        columns = b"".join(array.astype("<i8").tobytes() for array in arrays)
+        return zlib.compress(head.encode() + b"\n" + columns, 9)
+
+    @classmethod
+    def unpack(cls, packed: bytes, judgments: Judgments) -> JudgedRun:
+        """The record that `pack` wrote. Raises ValueError when the judgments are not those."""
+        head, _, columns = zlib.decompress(packed).partition(b"\n")
+        depth, convention, topics, rows = json.loads(head)
+        if topics != len(judgments.topics):
+            raise ValueError(f"a record of {topics} topics, judgments of {len(judgments.topics)}")
+        numbers = np.frombuffer(columns, "<i8").astype(np.int64)
+        retrieved, rest = numbers[:topics], numbers[topics:].astype(np.int32)
+        topic, rank, grade = rest.reshape(3, rows)
+        return cls(topic, rank, grade, retrieved, judgments, depth, CONVENTIONS[convention])
+
+
+def prepare(
+    qrels: Qrels, topics: Sequence[bytes] | None = None, top_grade: int | None = None
+) -> Judgments:
+    """Judgments ready for scoring, for all judged topics in byte order or for those named.
+
+    `top_grade` is the highest grade of the scale, by default the highest in the qrels. Raises
+    `Refused` with E_TOP_GRADE where a grade is above it, ValueError for a topic not judged.
+    """
+    if top_grade is None:
+        top_grade = qrels.top_grade
+    elif qrels.top_grade > top_grade:
+        raise refuse(
+            "E_TOP_GRADE",
+            f"a grade is above {top_grade}, the highest of the scale",
+            str(qrels.top_grade),
+        )
+    chosen = tuple(sorted(qrels.grades)) if topics is None else tuple(topics)
+    if unjudged := [topic for topic in chosen if topic not in qrels.grades]:
+        raise ValueError(f"no judgments for topic {unjudged[0]!r}")
+    grades = [qrels.grades[topic] for topic in chosen]
+    sizes = [len(judged) for judged in grades]
+    topic = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes)
+    grade = np.fromiter((g for judged in grades for g in judged.values()), np.int32, sum(sizes))
+    return Judgments(chosen, grades, top_grade, *_highest_first(topic, grade))
+
+
+def _highest_first(topic: Int32Array, grade: Int32Array) -> tuple[Int32Array, Int32Array]:
+    topic, grade = topic[grade >= 0], grade[grade >= 0]
+    order = np.lexsort((-grade, topic))
+    return topic[order], grade[order]
+
+
+def _with_more(judgments: Judgments, more: IntArray, grade: int) -> Judgments:
+    """The judgments if in each topic so many more documents had been given this grade."""
+    topic = np.repeat(np.arange(len(more), dtype=np.int32), more)
+    ideal = _highest_first(
+        np.concatenate((judgments.topic, topic)),
+        np.concatenate((judgments.grade, np.full(len(topic), grade, np.int32))),
+    )
+    return Judgments(judgments.topics, judgments.grades, judgments.top_grade, *ideal)
+
+
+def judge(
+    run: Run, judgments: Judgments, depth: int | None = None, convention: Convention = HOUSE
+) -> JudgedRun:
+    """Match the first `depth` documents of every ranking with their judgments.
+
+    A judged topic that the run does not answer is an empty ranking; a topic of the run without
+    judgments is ignored. trec_eval: -c, and -M for `depth`.
+    """
+    rankings = [_first_documents(run.rankings.get(t), depth, convention) for t in judgments.topics]
+    ranks: list[int] = []
+    grades: list[int] = []
+    sizes: list[int] = []
+    for docnos, judged in zip(rankings, judgments.grades, strict=True):
+        before = len(ranks)
+        for rank, docno in enumerate(docnos, 1):
+            if docno in judged:
+                ranks.append(rank)
+                grades.append(judged[docno])
+        sizes.append(len(ranks) - before)
+    return JudgedRun(
+        topic=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        rank=np.array(ranks, np.int32),
+        grade=np.array(grades, np.int32),
+        retrieved=np.array([len(docnos) for docnos in rankings], np.int64),
+        judgments=judgments,
+        depth=depth,
+        convention=convention,
+    )
+
+
+def _first_documents(
+    ranking: Ranking | None, depth: int | None, convention: Convention
+) -> Sequence[bytes]:
+    if ranking is None:
+        return ()
+    if convention.float32_scores:
+        with np.errstate(over="ignore", under="ignore"):
+            rounded = ranking.scores.astype(np.float32).astype(np.float64)
+        ranking = Ranking.in_scoring_order(ranking.docnos, rounded)
+    return ranking.docnos if depth is None else ranking.docnos[:depth]
