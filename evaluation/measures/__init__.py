@@ -1,0 +1,37 @@
+"""Every measure: what it is called, how it is computed, what is known about it.
+
+    >>> measure = parse_measure("nDCG@10")
+    >>> measure.scores(example_run()).round(4)
+    array([0.6593])
+    >>> MEASURES["Bpref"].description
+    'Share of relevant documents weighted by how few judged non-relevant ones stand above.'
+
+One file for each kind of measure holds the formulas; `declaring` is how they are declared,
+`value` what `parse_measure` gives, `text` and `trec_names` how names are read.
+"""
+
+# Importing a file of formulas declares its measures, in the order of the table.
+from evaluation.measures import counting, gains, holes, ranks, user_models
+from evaluation.measures.declaring import MEASURES, Definition, MeasureError
+from evaluation.measures.example import example, example_run
+from evaluation.measures.text import parse_measure
+from evaluation.measures.trec_names import Asked, parse_measures
+from evaluation.measures.value import Bounds, Measure
+
+__all__ = [
+    "MEASURES",
+    "Asked",
+    "Bounds",
+    "Definition",
+    "Measure",
+    "MeasureError",
+    "counting",
+    "example",
+    "example_run",
+    "gains",
+    "holes",
+    "parse_measure",
+    "parse_measures",
+    "ranks",
+    "user_models",
+]

@@ -1,0 +1,258 @@
+"""Measures that count: of the first k documents, or of all retrieved, how many are relevant.
+
+c_i is the number of relevant documents in the first i, n the number retrieved, R the number of
+relevant documents judged. What divides by zero is 0.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from evaluation.judging import JudgedRun
+from evaluation.measures.declaring import CUTOFF, INFINITY, measure, number
+from evaluation.measures.example import example  # noqa: F401, for the docstrings
+from evaluation.ragged import FloatArray, IntArray, ratio
+
+BETA = number("beta", 1.0, "a number above 0", lambda value: value > 0)
+
+
+def hits(run: JudgedRun, rel: int, k: int | None = None) -> IntArray:
+    """c_k for every topic; c_n without k."""
+    return run.rows.count(run.relevant(rel) & run.within(k))
+
+
+def f_measure(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArray:
+    """(1 + beta^2) P R / (beta^2 P + R), 0 where both are 0."""
+    squared = beta * beta
+    return ratio((1 + squared) * precision * recall, squared * precision + recall)
+
+
+@measure("P", at=CUTOFF, trec_name="P_{k}", also=("Precision",), bounds="true")
+def precision(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
+    """Share of relevant documents in the first k, c_k / k, also for shorter rankings.
+
+    Takes rel.
+    Source: Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems,
+    1966.
+
+    >>> example("P@5")
+    0.4
+    """
+    return hits(run, rel, k) / k
+
+
+@measure("R", at=CUTOFF, trec_name="recall_{k}", also=("Recall",))
+def recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
+    """Share of the relevant documents that stand in the first k, c_k / R.
+
+    Takes rel.
+    Source: Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems,
+    1966.
+
+    >>> example("R@5")
+    0.5
+    """
+    return ratio(hits(run, rel, k), run.judgments.num_relevant(rel))
+
+
+@measure("RCap", at=CUTOFF, trec_name="relative_P_{k}", also=("R_cap", "CappedRecall", "RelP"))
+def capped_recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
+    """Share of the relevant documents that could stand in the first k, c_k / min(k, R).
+
+    Takes rel.
+    Source: trec_eval; Thakur and others, BEIR, NeurIPS 2021.
+
+    >>> example("RCap@2")
+    0.5
+    """
+    return ratio(hits(run, rel, k), np.minimum(run.judgments.num_relevant(rel), k))
+
+
+@measure("F", BETA, at=CUTOFF)
+def f_at_k(run: JudgedRun, *, k: int, rel: int, beta: float) -> FloatArray:
+    """Weighted harmonic mean of P@k and R@k, (1 + beta^2) P R / (beta^2 P + R).
+
+    Takes rel and beta, the weight of recall: above 1 recall counts more.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> example("F@5")
+    0.4444
+    """
+    return f_measure(precision(run, k=k, rel=rel), recall(run, k=k, rel=rel), beta)
+
+
+@measure("SetP", trec_name="set_P", also=("Precision",))
+def set_precision(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Share of relevant documents among all retrieved, c_n / n.
+
+    Takes rel.
+    Source: Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems,
+    1966.
+
+    >>> example("SetP")
+    0.4286
+    """
+    return ratio(hits(run, rel), run.retrieved)
+
+
+@measure("SetR", trec_name="set_recall", also=("Recall",))
+def set_recall(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Share of the relevant documents that were retrieved, c_n / R.
+
+    Takes rel.
+    Source: Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems,
+    1966.
+
+    >>> example("SetR")
+    0.75
+    """
+    return ratio(hits(run, rel), run.judgments.num_relevant(rel))
+
+
+@measure("SetF", BETA, trec_name="set_F", also=("FMeasure",))
+def set_f(run: JudgedRun, *, rel: int, beta: float) -> FloatArray:
+    """Weighted harmonic mean of SetP and SetR.
+
+    Takes rel and beta. trec_eval's parameter is beta^2: its set_F.4 is SetF(beta=2).
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> example("SetF"), example("SetF(beta=2)")
+    (0.5455, 0.6522)
+    """
+    return f_measure(set_precision(run, rel=rel), set_recall(run, rel=rel), beta)
+
+
+@measure("SetAP", trec_name="set_map")
+def set_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Precision times recall of all retrieved documents, c_n^2 / (n R).
+
+    Takes rel.
+    Source: trec_eval.
+
+    >>> example("SetAP")
+    0.3214
+    """
+    return set_precision(run, rel=rel) * set_recall(run, rel=rel)
+
+
+@measure("SetRelP", trec_name="set_relative_P")
+def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Share of the relevant documents that could be retrieved, c_n / min(n, R).
+
+    Takes rel.
+    Source: trec_eval.
+
+    >>> example("SetRelP")
+    0.75
+    """
+    possible = np.minimum(run.retrieved, run.judgments.num_relevant(rel))
+    return ratio(hits(run, rel), possible)
+
+
+@measure(
+    "Success", at=CUTOFF, trec_name="success_{k}", also=("HR", "Hit", "HitRate"), bounds="true"
+)
+def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
+    """1 if a relevant document stands in the first k, else 0: the hit rate.
+
+    Takes rel.
+    Source: trec_eval.
+
+    >>> example("Success@1")
+    1.0
+    """
+    return (hits(run, rel, k) > 0).astype(np.float64)
+
+
+@measure(
+    "Utility",
+    number("a", 1.0, "a number"),
+    number("b", -1.0, "a number"),
+    number("c", 0.0, "a number"),
+    number("d", 0.0, "a number"),
+    trec_name="utility",
+    range=(-INFINITY, INFINITY),
+    unit="utility",
+)
+def utility(run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float) -> FloatArray:
+    """What the retrieved set is worth: a per hit, b per false hit, c per miss, d per rejection.
+
+    Takes rel, a, b, c and d. a c_n + b (n - c_n) + c (R - c_n) + d (c_n - n - R): the size of
+    the collection, which trec_eval takes with -N, is 0 as it is there without -N.
+    Source: Hull, The TREC-6 Filtering Track, 1997; trec_eval.
+
+    >>> example("Utility(1,-0.5)")
+    1.0
+    """
+    found, relevant = hits(run, rel), run.judgments.num_relevant(rel)
+    rejected = found - run.retrieved - relevant
+    worth: FloatArray = a * found + b * (run.retrieved - found) + c * (relevant - found)
+    return worth + d * rejected
+
+
+counted = partial(measure, aggregate="sum", range=(0, INFINITY), bounds="none")
+
+
+@counted("NumQ", rel=False, trec_name="num_q", unit="topics")
+def num_topics(run: JudgedRun) -> FloatArray:
+    """The number of topics evaluated: 1 for each, and their sum.
+
+    Source: trec_eval.
+
+    >>> example("NumQ")
+    1.0
+    """
+    return np.ones(run.rows.topics)
+
+
+@counted("NumRet", rel=False, trec_name="num_ret", unit="documents")
+def num_retrieved(run: JudgedRun) -> FloatArray:
+    """The number of documents retrieved, n.
+
+    Source: trec_eval.
+
+    >>> example("NumRet")
+    7.0
+    """
+    return run.retrieved.astype(np.float64)
+
+
+@counted("NumRel", trec_name="num_rel", unit="documents")
+def num_relevant(run: JudgedRun, *, rel: int) -> FloatArray:
+    """The number of relevant documents judged, R.
+
+    Takes rel.
+    Source: trec_eval.
+
+    >>> example("NumRel")
+    4.0
+    """
+    return run.judgments.num_relevant(rel).astype(np.float64)
+
+
+@counted("NumRelRet", trec_name="num_rel_ret", unit="documents")
+def num_relevant_retrieved(run: JudgedRun, *, rel: int) -> FloatArray:
+    """The number of relevant documents retrieved, c_n.
+
+    Takes rel.
+    Source: trec_eval.
+
+    >>> example("NumRelRet")
+    3.0
+    """
+    return hits(run, rel).astype(np.float64)
+
+
+@counted("NumNonrelRet", trec_name="num_nonrel_judged_ret", unit="documents")
+def num_nonrelevant_retrieved(run: JudgedRun, *, rel: int) -> FloatArray:
+    """The number of documents retrieved that are judged, but below rel.
+
+    Takes rel.
+    Source: trec_eval.
+
+    >>> example("NumNonrelRet")
+    2.0
+    """
+    return run.rows.count((run.grade >= 0) & ~run.relevant(rel)).astype(np.float64)

@@ -1,0 +1,203 @@
+"""How a measure is declared: a formula, its parameters and what is said about it.
+
+`MEASURES` is the table of all declared measures by name; the page of measures and
+`python -m evaluation measures` print it, the parser reads texts by it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evaluation.ragged import FloatArray
+
+Gains: TypeAlias = tuple[tuple[int, float], ...]
+Value: TypeAlias = int | float | str | Gains | None
+Formula: TypeAlias = Callable[..., FloatArray]
+
+LARGEST = 1_000_000_000
+INFINITY = math.inf
+
+
+class MeasureError(ValueError):
+    """A text that names no measure, or a measure that cannot be computed; says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: `read` takes its text and raises ValueError for a value out of range.
+
+    `default` None with `required` False means that the measure decides (rel: the threshold of
+    the track; k: no cutoff).
+    """
+
+    name: str
+    default: Value
+    allowed: str
+    read: Callable[[str], Value]
+    required: bool = False
+
+
+def integer(name: str, low: int, default: int | None = None, required: bool = False) -> Parameter:
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,10}", text) or not low <= int(text) <= LARGEST:
+            raise ValueError(text)
+        return int(text)
+
+    return Parameter(name, default, f"an integer of at least {low}", read, required)
+
+
+def number(
+    name: str,
+    default: float | None,
+    allowed: str,
+    within: Callable[[float], bool] = math.isfinite,
+    required: bool = False,
+) -> Parameter:
+    def read(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value) or not within(value):
+            raise ValueError(text)
+        return value
+
+    return Parameter(name, default, allowed, read, required)
+
+
+def choice(name: str, *options: str) -> Parameter:
+    """One of some words; the first is the default."""
+
+    def read(text: str) -> str:
+        if text not in options:
+            raise ValueError(text)
+        return text
+
+    return Parameter(name, options[0], "one of " + ", ".join(options), read)
+
+
+def read_gains(text: str) -> Gains:
+    """A gain map; a grade that keeps itself as its gain is left out.
+
+    >>> read_gains("{2:9,1:3,4:4}")
+    ((1, 3.0), (2, 9.0))
+    """
+    pairs = [pair.split(":") for pair in text.removeprefix("{").removesuffix("}").split(",")]
+    gains = {GRADE.read(grade.strip()): GAIN.read(gain.strip()) for grade, gain in pairs}
+    if len(gains) < len(pairs) or not (text.startswith("{") and text.endswith("}")):
+        raise ValueError(text)
+    return tuple(sorted((g, v) for g, v in gains.items() if g != v))  # type: ignore[misc]
+
+
+GRADE = integer("grade", 0)
+GAIN = number("gain", None, "a number")
+CUTOFF = integer("k", 1, required=True)
+OPTIONAL_CUTOFF = integer("k", 1)
+REL = integer("rel", 0)
+HOLES = choice("holes", "nonrelevant", "condensed")
+GAINS = Parameter("gains", (), "a map of grades to gains such as {1:3,2:9}", read_gains)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A declared measure with all that is known about it.
+
+    `formula` takes a JudgedRun and the parameters by name and gives one float per topic.
+    `at` is the parameter behind `@`; `parameters` are the others in canonical order.
+    `bounds` says whether the two treatments of holes enclose every possible value (`true`),
+    are just two scenarios (`scenarios`), or mean nothing for this measure (`none`).
+    """
+
+    name: str
+    formula: Formula
+    parameters: tuple[Parameter, ...]
+    at: Parameter | None
+    range: tuple[float, float]
+    unit: str
+    higher_is_better: bool
+    aggregate: Literal["mean", "sum", "geometric mean"]
+    trec_name: str
+    also: tuple[str, ...]
+    bounds: Literal["true", "scenarios", "none"]
+    check: Callable[[Mapping[str, Value]], None] | None
+
+    @property
+    def description(self) -> str:
+        """The first line of the formula's docstring."""
+        return (self.formula.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def source(self) -> str:
+        """Who defined it, as the docstring says."""
+        found = re.search(r"Source: (.*?)\n *(?:\n|$)", self.formula.__doc__ or "", re.DOTALL)
+        return re.sub(r"\s+", " ", found[1]).strip() if found else ""
+
+    @property
+    def example(self) -> str:
+        """A measure text that the docstring works out."""
+        found = re.search(r'example\("(.+?)"\)', self.formula.__doc__ or "")
+        return found[1] if found else self.name
+
+    @property
+    def names(self) -> set[str]:
+        """What it may be called, in lower case."""
+        return {name.lower() for name in (self.name, *self.also)}
+
+    @property
+    def signature(self) -> str:
+        """The name with its parameters and their defaults.
+
+        >>> MEASURES["RBP"].signature
+        'RBP(rel=1,p=0.8,gain=binary)'
+        """
+        shown = [f"{p.name}={p.default}" for p in self.parameters if p.default not in (None, ())]
+        shown = [p for p in shown if not p.startswith("holes=")]
+        if self.parameter("rel"):
+            shown.insert(0, "rel=1")
+        optional = "" if self.at is None or self.at.required else "[@k]"
+        required = f"@{self.at.name}" if self.at is not None and self.at.required else ""
+        return self.name + (f"({','.join(shown)})" if shown else "") + optional + required
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((p for p in self.parameters if p.name == name), None)
+
+
+MEASURES: dict[str, Definition] = {}
+
+
+def measure(
+    name: str,
+    *parameters: Parameter,
+    at: Parameter | None = None,
+    rel: bool = True,
+    range: tuple[float, float] = (0, 1),
+    unit: str = "share",
+    higher_is_better: bool = True,
+    aggregate: Literal["mean", "sum", "geometric mean"] = "mean",
+    trec_name: str = "",
+    also: tuple[str, ...] = (),
+    bounds: Literal["true", "scenarios", "none"] = "scenarios",
+    check: Callable[[Mapping[str, Value]], None] | None = None,
+) -> Callable[[Formula], Formula]:
+    """Declare the decorated formula as a measure."""
+
+    def declare(formula: Formula) -> Formula:
+        all_parameters = (*((REL,) if rel else ()), *parameters, HOLES)
+        MEASURES[name] = Definition(
+            name,
+            formula,
+            all_parameters,
+            at,
+            range,
+            unit,
+            higher_is_better,
+            aggregate,
+            trec_name,
+            also,
+            bounds,
+            check,
+        )
+        return formula
+
+    return declare

@@ -1,0 +1,122 @@
+"""Measures that know which documents were never judged.
+
+A document that nobody judged, or whose grade is negative (in the pool, not judged), is a hole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.judging import JudgedRun
+from evaluation.measures.declaring import CUTOFF, measure
+from evaluation.measures.example import example  # noqa: F401, for the docstrings
+from evaluation.ragged import FloatArray, ratio
+
+EPSILON = 0.00001
+
+
+@measure("Bpref", trec_name="bpref", bounds="none")
+def bpref(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Share of relevant documents weighted by how few judged non-relevant ones stand above.
+
+    (1 / R) times the sum over retrieved relevant documents of
+    1 - min(judged non-relevant above, R) / min(N, R); 1 where none is above.
+    Takes rel. Holes are skipped.
+    Source: Buckley and Voorhees, SIGIR 2004.
+
+    >>> example("Bpref")
+    0.375
+    """
+    relevant = run.relevant(rel)
+    all_relevant = run.judgments.num_relevant(rel)
+    fewer = np.minimum(run.judgments.num_nonrelevant(rel), all_relevant)
+    above = run.rows.running_count((run.grade >= 0) & ~relevant)
+    penalty = ratio(np.minimum(above, all_relevant[run.topic]), fewer[run.topic])
+    return ratio(run.rows.sum(np.where(relevant, 1 - penalty, 0.0)), all_relevant)
+
+
+@measure("GMBpref", trec_name="gm_bpref", aggregate="geometric mean", bounds="none")
+def geometric_bpref(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Geometric mean of Bpref over topics, each at least 0.00001.
+
+    Takes rel. The value of a topic is its Bpref.
+    Source: trec_eval; Robertson, On GMAP, CIKM 2006.
+
+    >>> example("GMBpref")
+    0.375
+    """
+    return bpref(run, rel=rel)
+
+
+@measure("infAP", trec_name="infAP", bounds="none")
+def inferred_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
+    """AP estimated from a sample: negative grades are pooled documents that were not drawn.
+
+    With j = i - 1 documents above, of them `rel` relevant, `non` judged non-relevant and `unj`
+    negative, a relevant rank i adds
+    1/i + (j/i) ((rel + non + unj)/j) ((rel + e)/(rel + non + 2e)), e = 0.00001; divided by R.
+    Takes rel.
+    Source: Yilmaz and Aslam, CIKM 2006.
+
+    >>> example("infAP")
+    0.4821
+    """
+    relevant = run.relevant(rel)
+    found = run.rows.running_count(relevant) - 1
+    judged = run.rows.running_count(run.grade >= 0) - 1
+    pooled = run.rows.position - 1
+    expected = (found + EPSILON) / (judged + 2 * EPSILON)
+    # At rank 1 nothing stands above, so the second term is 0 by itself.
+    values = (1 + pooled * expected) / run.rank
+    total = run.rows.sum(np.where(relevant, values, 0.0))
+    return ratio(total, run.judgments.num_relevant(rel))
+
+
+@measure("AUC", bounds="none", also=("AUCROC",))
+def area_under_roc(run: JudgedRun, *, rel: int) -> FloatArray:
+    """Probability that a judged relevant document stands above a judged non-relevant one.
+
+    Judged documents that were not retrieved tie at the bottom, which counts 1/2. Undefined
+    (NaN, left out of the mean) where one of the two classes is empty. Negative grades are in
+    neither class.
+    Takes rel.
+    Source: Hanley and McNeil, Radiology 1982.
+
+    >>> example("AUC")
+    0.375
+    """
+    relevant = run.relevant(rel)
+    nonrelevant = (run.grade >= 0) & ~relevant
+    positives, negatives = run.judgments.num_relevant(rel), run.judgments.num_nonrelevant(rel)
+    below = negatives[run.topic] - run.rows.running_count(nonrelevant)
+    wins = run.rows.sum(np.where(relevant, below, 0.0))
+    ties = (positives - run.rows.count(relevant)) * (negatives - run.rows.count(nonrelevant))
+    return ratio(wins + ties / 2, positives * negatives, otherwise=np.nan)
+
+
+@measure("Judged", at=CUTOFF, rel=False, bounds="none")
+def judged_at_k(run: JudgedRun, *, k: int) -> FloatArray:
+    """Share of the first k ranks that is not a hole, 1 - unjudged / k.
+
+    Ranks that the run leaves empty are not holes; negative grades are.
+    Source: trec_eval (1 - unj_k).
+
+    >>> example("Judged@5")
+    0.6
+    """
+    return 1 - unjudged_at_k(run, k=k)
+
+
+@measure(
+    "Unjudged", at=CUTOFF, rel=False, higher_is_better=False, trec_name="unj_{k}", bounds="none"
+)
+def unjudged_at_k(run: JudgedRun, *, k: int) -> FloatArray:
+    """Share of holes in the first k ranks.
+
+    Source: trec_eval.
+
+    >>> example("Unjudged@5")
+    0.4
+    """
+    judged = run.rows.count((run.grade >= 0) & run.within(k))
+    return (np.minimum(run.retrieved, k) - judged) / k

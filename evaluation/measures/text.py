@@ -1,0 +1,134 @@
+"""From text to measure: our own names, those of ir_measures and those of tutorials.
+
+>>> parse_measure("MRR@10"), parse_measure("nDCG(dcg='exp-log2')@5")
+(RR@10, nDCG(gain=exp)@5)
+>>> parse_measure("nDCG@0")
+Traceback (most recent call last):
+evaluation.measures.declaring.MeasureError: nDCG@0: k is an integer of at least 1
+"""
+
+from __future__ import annotations
+
+import re
+
+from evaluation.measures.declaring import (
+    MEASURES,
+    Definition,
+    MeasureError,
+    Parameter,
+    Value,
+)
+from evaluation.measures.value import Measure
+
+FORM = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
+
+# What other tools write inside the brackets, as we write it.
+TRANSLATED = {
+    ("dcg", "log2"): ("gain", "linear"),
+    ("dcg", "exp-log2"): ("gain", "exp"),
+    ("judged_only", "True"): ("holes", "condensed"),
+    ("judged_only", "False"): ("holes", "nonrelevant"),
+}
+# Names that stand for a measure with parameters already set.
+PRESET = {"f1": ("F", {"beta": "1"}), "f2": ("F", {"beta": "2"})}
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure that a text names: `AP`, `nDCG@10`, `RBP(p=0.5)`, `map_cut_100`, `MRR@10`.
+
+    Raises MeasureError, which says what is allowed.
+    """
+    # Imported here because trec_eval's names are written in terms of ours.
+    from evaluation.measures.trec_names import trec_measures
+
+    found = trec_measures(text)
+    if len(found) > 1 and not text.isidentifier():
+        raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
+    return found[0].measure if len(found) == 1 else read_measure(text)
+
+
+def read_measure(text: str) -> Measure:
+    """The measure that a text other than one of trec_eval's names stands for."""
+    form = FORM.fullmatch(text)
+    if form is None:
+        raise MeasureError(f"{text}: a measure is written like AP, nDCG@10 or RBP(p=0.8)")
+    name, preset = _known_name(form["name"], form["at"] is not None)
+    definition = MEASURES[name]
+    given = preset | _arguments(text, definition, form["inside"] or "")
+    if definition.name == "SetP" and given.pop("relative", "False") == "True":
+        definition = MEASURES["SetRelP"]
+    if definition.name == "NumRet" and "rel" in given:
+        definition = MEASURES["NumRelRet"]
+    return build_measure(text, definition, given, form["at"])
+
+
+def build_measure(
+    text: str, definition: Definition, given: dict[str, str], at: str | None
+) -> Measure:
+    """The measure with these parameter texts, each of them checked."""
+    known = {p.name: p for p in definition.parameters}
+    if unknown := [name for name in given if name not in known]:
+        takes = ", ".join(known)
+        raise MeasureError(f"{text}: no parameter {unknown[0]}; {definition.name} takes {takes}")
+    if missing := [p for p in definition.parameters if p.required and p.name not in given]:
+        raise MeasureError(f"{text}: {missing[0].name} is missing, {missing[0].allowed}")
+    values = {name: _value(text, known[name], given[name]) for name in known if name in given}
+    cutoff = _cutoff(text, definition, at)
+    if definition.check is not None:
+        definition.check(values if cutoff is None else {**values, "k": cutoff})
+    differing = ((name, value) for name, value in values.items() if value != known[name].default)
+    return Measure(definition.name, tuple(differing), cutoff)
+
+
+def _cutoff(text: str, definition: Definition, at: str | None) -> int | float | None:
+    if definition.at is None and at is not None:
+        raise MeasureError(f"{text}: {definition.name} takes nothing behind @")
+    if definition.at is None or (at is None and not definition.at.required):
+        return None
+    if at is None:
+        raise MeasureError(
+            f"{text}: write {definition.name}@{definition.at.name}, {definition.at.allowed}"
+        )
+    value = _value(text, definition.at, at)
+    assert isinstance(value, int | float)
+    return value
+
+
+def _value(text: str, parameter: Parameter, given: str) -> Value:
+    try:
+        return parameter.read(given)
+    except ValueError:
+        raise MeasureError(f"{text}: {parameter.name} is {parameter.allowed}") from None
+
+
+def _known_name(name: str, has_cutoff: bool) -> tuple[str, dict[str, str]]:
+    if name in MEASURES:
+        return name, {}
+    if name.lower() in PRESET:
+        known, preset = PRESET[name.lower()]
+        return known, dict(preset)
+    meant = [d for d in MEASURES.values() if name.lower() in d.names]
+    # Precision is P@k with a cutoff and SetP without.
+    meant.sort(key=lambda definition: (definition.at is not None) != has_cutoff)
+    if not meant:
+        raise MeasureError(f"{name}: no such measure; there are {', '.join(MEASURES)}")
+    return meant[0].name, {}
+
+
+def _arguments(text: str, definition: Definition, inside: str) -> dict[str, str]:
+    given: dict[str, str] = {}
+    own = [p.name for p in definition.parameters if p.name not in ("rel", "holes")]
+    # A comma inside braces belongs to a gain map.
+    parts = re.split(r",(?![^{]*\})", inside) if inside.strip() else []
+    for place, part in enumerate(parts):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            if place >= len(own):
+                raise MeasureError(f"{text}: write parameters as name=value")
+            name, value = own[place], name
+        value = value.strip("'\"")
+        name, value = TRANSLATED.get((name, value), (name, value))
+        if name in given:
+            raise MeasureError(f"{text}: {name} is given twice")
+        given[name] = value.replace(" ", "")
+    return given

@@ -1,0 +1,110 @@
+"""Measures with a model of a user who walks down the ranking and stops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from evaluation.judging import Int32Array, JudgedRun
+from evaluation.measures.declaring import (
+    CUTOFF,
+    MeasureError,
+    Value,
+    choice,
+    measure,
+    number,
+)
+from evaluation.measures.example import example  # noqa: F401, for the docstrings
+from evaluation.ragged import AnyIntArray, FloatArray, Ragged, ratio
+
+PERSISTENCE = number("p", 0.8, "a number between 0 and 1", lambda p: 0 < p < 1)
+
+
+def expected_reciprocal_rank(
+    rows: Ragged, rank: AnyIntArray, grade: Int32Array, top_grade: int, k: int
+) -> FloatArray:
+    """Sum over the ranks up to k of p_i / i times the product over those above of 1 - p_j."""
+    first = (rank <= k) & (grade >= 0)
+    rows = Ragged(rows.topic[first], rows.topics)
+    stops = np.exp2(grade[first] - float(top_grade)) - np.exp2(-float(top_grade))
+    arrives = rows.running_product(1 - stops)
+    before = np.where(rows.position > 1, np.roll(arrives, 1), 1.0)
+    return rows.sum(stops * before / rank[first])
+
+
+@measure("ERR", at=CUTOFF, rel=False, bounds="true")
+def err(run: JudgedRun, *, k: int) -> FloatArray:
+    """Expected reciprocal rank at which a user stops who likes a document with (2^g - 1) / 2^top.
+
+    top is the highest grade of the scale, of the judgment set, never of the topic; 0 gives 0.
+    Source: Chapelle, Metlzer, Zhang and Grinspan, CIKM 2009.
+
+    >>> example("ERR@5")
+    0.7656
+    """
+    top_grade = run.judgments.top_grade
+    return expected_reciprocal_rank(run.rows, run.rank, run.grade, top_grade, k)
+
+
+@measure("nERR", at=CUTOFF, rel=False)
+def nerr(run: JudgedRun, *, k: int) -> FloatArray:
+    """ERR@k divided by the ERR@k of the judged documents in the best order.
+
+    Source: Chapelle, Metlzer, Zhang and Grinspan, CIKM 2009; Sakai, NTCIREVAL.
+
+    >>> example("nERR@5")
+    0.8987
+    """
+    judgments = run.judgments
+
+    def best() -> FloatArray:
+        rows, top_grade = judgments.rows, judgments.top_grade
+        return expected_reciprocal_rank(rows, rows.position, judgments.grade, top_grade, k)
+
+    return ratio(err(run, k=k), judgments.known(("ideal_err", k), best))
+
+
+def _graded_takes_no_rel(given: Mapping[str, Value]) -> None:
+    if given.get("gain") == "graded" and "rel" in given:
+        raise MeasureError("RBP(gain=graded) depends on grades and takes no rel")
+
+
+@measure(
+    "RBP",
+    PERSISTENCE,
+    choice("gain", "binary", "graded"),
+    bounds="true",
+    check=_graded_takes_no_rel,
+)
+def rank_biased_precision(run: JudgedRun, *, rel: int, p: float, gain: str) -> FloatArray:
+    """Rate at which a user gains who goes on to the next document with probability p.
+
+    (1 - p) times the sum of g_i p^(i - 1).
+    Takes rel; p; gain: binary for 1 where relevant, graded for grade / highest of the scale.
+    Source: Moffat and Zobel, TOIS 2008.
+
+    >>> example("RBP(p=0.8)"), example("RBP(gain=graded)")
+    (0.3548, 0.2774)
+    """
+    if gain == "graded":
+        gains = ratio(np.maximum(run.grade, 0), run.judgments.top_grade)
+    else:
+        gains = run.relevant(rel).astype(np.float64)
+    return (1 - p) * run.rows.sum(gains * p ** (run.rank - 1.0))
+
+
+@measure("RBPResidual", PERSISTENCE, rel=False, higher_is_better=False, bounds="none")
+def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
+    """By how much RBP could rise if all that is not known were relevant.
+
+    (1 - p) times the sum of p^(i - 1) over unjudged or negative ranks, plus p^n for what was
+    not retrieved: 1 minus the same sum over the judged ranks. Lower is better known.
+    Takes p.
+    Source: Moffat and Zobel, TOIS 2008.
+
+    >>> example("RBPResidual(p=0.8)")
+    0.4516
+    """
+    judged = np.where(run.grade >= 0, p ** (run.rank - 1.0), 0.0)
+    return np.maximum(1 - (1 - p) * run.rows.sum(judged), 0.0)
