@@ -9,7 +9,11 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Collection, Track, User
-from tests.builders import make_collection, make_track, make_user
+
+try:  # TEMPORARY until every module of evaluation is there
+    from tests.builders import make_collection, make_track, make_user
+except ImportError:
+    pass
 
 DATA = os.environ.get("RANKFIELD_DATA")
 
@@ -19,7 +23,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if DATA:
         return
     wanted = [item for item in items if not item.get_closest_marker("data")]
-    config.hook.pytest_deselected([item for item in items if item.get_closest_marker("data")])
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("data")])
     items[:] = wanted
 
 
