@@ -1,0 +1,49 @@
+"""What the README tells a newcomer to type works."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = [
+    command
+    for block in re.findall(r"```sh\n(.+?)```", (ROOT / "README.md").read_text(), re.S)
+    for command in block.splitlines()
+    if command.strip() != "make test"
+]
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_works(command: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "RANKFIELD_HOME": str(tmp_path)}
+    for name in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"):
+        environment.pop(name, None)
+    words = command.replace(".venv/bin/python", sys.executable)
+    if command == "make demo":
+        words = f"{sys.executable} manage.py demo --once --port 0"
+    if words.endswith("manage.py serve"):
+        stops_when_asked(f"{words} --port 0", environment)
+        return
+    done = subprocess.run(words.split(), cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def stops_when_asked(command: str, environment: dict[str, str]) -> None:
+    server = subprocess.Popen(
+        command.split(), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    deadline = time.monotonic() + 60
+    while "http://" not in (line := server.stdout.readline()):
+        assert line and time.monotonic() < deadline
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(timeout=30) == 0
