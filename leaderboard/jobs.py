@@ -1,0 +1,290 @@
+"""Slow work, done once: claim a job, do it under a lease, write its result in one transaction.
+
+The rows of Job are the truth.  A message on the broker says only "look"; losing one, or getting
+it twice, changes nothing.  A job's work reads what cannot change and returns what is to be
+written, so it may be begun again as often as need be.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from celery import shared_task
+from django.conf import settings
+from django.db import (
+    InterfaceError,
+    OperationalError,
+    close_old_connections,
+    connection,
+    transaction,
+)
+from django.db.models import Exists, Model
+
+from leaderboard import celery, comparing, importing, scoring, sweeping
+from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
+from leaderboard.models import Job, Worker
+from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet
+from leaderboard.scoring import Progress, Publish
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+# A long job may take this many times JOB_TIME_LIMIT.
+LONG = 24
+# After each failure of the database wait so many seconds; then the job goes back for WAIT.
+PAUSES = (0.5, 1, 2, 4, 8)
+WAIT = 30
+# How many jobs are done for one message: after it the pool may replace a process grown large.
+AT_A_TIME = 100
+# A living worker is seen this often.  One not seen OUTLIVED after the last renewal of a job's
+# lease went down together with the job.
+BEAT = 2.5
+OUTLIVED = timedelta(seconds=4)
+
+# What a reader of the run or the collection is told.
+OUR_FAULT = "Something broke here, and it is our fault. What broke is in the log of this server."
+TOO_LARGE = "Too large for this server: it needs more than {:,} MiB of memory."
+TOO_SLOW = "Too slow for this server: it took longer than {:,} seconds."
+CRASHED = "The process that worked on this died {} times."
+STOPPED = "The worker was stopped {} times while it worked on this."
+NO_ANSWER = "The database of this server did not answer, or its disk is full."
+# What is told while it waits for the next attempt.
+BROKE_OFF = "The process that worked on this died."
+WENT_DOWN = "The worker was stopped."
+WAITS = "The database did not answer, or the disk is full."
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a kind of job does, and what is written once it has failed for good."""
+
+    do: Callable[[str, Progress], Publish]
+    failed: Callable[[str, str], None]
+    # One at a time in a worker, so that a slot stays free for what somebody waits for.
+    long: bool = False
+    # Held to JOB_MEMORY_LIMIT: whatever reads files nobody has checked yet, or scores.
+    limited: bool = True
+
+    @property
+    def seconds(self) -> int:
+        return settings.JOB_TIME_LIMIT * (LONG if self.long else 1)
+
+
+WORK = {
+    "check_run": Work(scoring.check_run, scoring.run_failed),
+    "build_edition": Work(scoring.build_edition, scoring.edition_failed, long=True),
+    "compare": Work(comparing.compare_edition, comparing.comparison_failed),
+    "check_collection": Work(importing.check_collection, importing.collection_failed, long=True),
+    "import_collection": Work(
+        importing.import_collection, importing.collection_failed, long=True, limited=False
+    ),
+    "check_judgments": Work(importing.check_judgments, importing.judgments_failed),
+    "import_judgments": Work(
+        importing.import_judgments, importing.judgments_failed, long=True, limited=False
+    ),
+}
+
+
+def enqueue(kind: str, target: Model) -> Job:
+    """Queue this work; a worker hears of it when the transaction has committed."""
+    job = Job.objects.enqueue(kind, target)
+    transaction.on_commit(ring, robust=True)
+    return job
+
+
+def ring() -> None:
+    """Tell the workers to look now.  Never raises, and takes no longer than two seconds.
+
+    Without Redis nobody can be told, and nobody need be: the worker looks by itself.
+    """
+    if not settings.REDIS_URL:
+        return
+    try:
+        celery.send_work()
+    except Exception as error:
+        # Whatever keeps the message from going out costs two seconds, not the upload.
+        log.warning("no worker was told of the new job; they look by themselves: %s", error)
+
+
+@shared_task(name="work")
+def work(**_: object) -> None:
+    """The one message there is.  It ignores arguments: an older or newer sender may add some."""
+    try:
+        run_due(celery.worker_name(), limit=AT_A_TIME)
+    except (OperationalError, InterfaceError) as error:
+        log.warning("the database does not answer: %s", str(error).strip())
+        time.sleep(1)
+
+
+def run_due(worker: str, limit: int | None = None) -> int:
+    """Do the jobs that are due, one after the other, until none is; how many were done."""
+    done = 0
+    while (limit is None or done < limit) and not celery.is_stopping():
+        close_old_connections()
+        beat(worker)
+        free_dead_leases()
+        job = claim(worker)
+        if job is None:
+            break
+        run(job, worker)
+        done += 1
+    sweeping.sweep_now_and_then()
+    return done
+
+
+def claim(worker: str) -> Job | None:
+    """The best job that this worker may take now, taken."""
+    due = may_take(worker)
+    while candidates := list(due[:5]):
+        for job in candidates:
+            if job.claim(worker, among=due):
+                return job
+    return None
+
+
+def may_take(worker: str) -> JobQuerySet:
+    """What is due and known here (a newer version may queue other kinds), one long job at most."""
+    long = [kind for kind, each in WORK.items() if each.long]
+    due = Job.objects.due().filter(kind__in=WORK)
+    busy = Job.objects.filter(state=Job.State.RUNNING, worker=worker, kind__in=long)
+    return due.exclude(Exists(busy), kind__in=long)
+
+
+def run(job: Job, worker: str) -> None:
+    """One attempt at a job, whatever comes of it."""
+    began = time.monotonic()
+    try:
+        with hold(job, worker) as lease:
+            publish = persistently(lambda: result_of(job, lease))
+            persistently(lambda: finish(job, publish))
+    except LeaseLost:
+        log.warning("%s is another worker's now; this attempt wrote nothing", named(job))
+    except MemoryError:
+        log.warning("%s needs too much memory", named(job))
+        fail(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
+    except TooLong:
+        fail_slow(job)
+    except Exception as error:
+        end_badly(job, error)
+    else:
+        log.info("%s done in %.1f s", named(job), time.monotonic() - began)
+
+
+def named(job: Job) -> str:
+    return f"job {job.pk} ({job.kind} {job.target_id})"
+
+
+def hold(job: Job, worker: str) -> Lease:
+    return Lease(
+        job,
+        WORK[job.kind].seconds,
+        beat=lambda: beat(worker),
+        too_long=lambda: fail_slow(job),
+    )
+
+
+def result_of(job: Job, lease: Lease) -> Publish:
+    """The work itself, within its limits of time and memory."""
+    each = WORK[job.kind]
+    memory = memory_limit(settings.JOB_MEMORY_LIMIT) if each.limited else nullcontext()
+    with time_limit(each.seconds), memory:
+        return each.do(job.target_id, lease.progress)
+
+
+def finish(job: Job, publish: Publish) -> None:
+    """The job is done and its result is written, or neither."""
+    with transaction.atomic():
+        if not job.finish():
+            raise LeaseLost
+        publish()
+
+
+def persistently(do: Callable[[], Result]) -> Result:
+    """Do it, and again after a pause when the database or the disk could not just now."""
+    for pause in PAUSES:
+        try:
+            return do()
+        except Exception as error:
+            if not passes(error):
+                raise
+            log.warning("again in %s s: %s", pause, str(error).strip())
+            connection.close()
+            time.sleep(pause)
+    return do()
+
+
+def passes(error: Exception) -> bool:
+    """Whether waiting may help: the database went away, or the disk is full."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return isinstance(error, (OperationalError, InterfaceError))
+
+
+def end_badly(job: Job, error: Exception) -> None:
+    """Our own bug does the same again, so the job fails at once; what passes gets another try."""
+    log.error("%s broke", named(job), exc_info=error)
+    if not passes(error):
+        fail(job, OUR_FAULT)
+    elif job.attempts < MAX_ATTEMPTS:
+        job.requeue(WAITS, wait=WAIT)
+    else:
+        fail(job, NO_ANSWER)
+
+
+def fail_slow(job: Job) -> bool:
+    log.warning("%s took too long", named(job))
+    return fail(job, TOO_SLOW.format(WORK[job.kind].seconds))
+
+
+def fail(job: Job, reason: str) -> bool:
+    """The job has failed for good, and its noun says so; False when the lease was lost."""
+    try:
+        with transaction.atomic():
+            ended = job.finish(Job.State.FAILED, reason)
+            if ended:
+                WORK[job.kind].failed(job.target_id, reason)
+            return ended
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        # Else the job would be begun again for ever.
+        log.exception("%s has failed, and could not say so", named(job))
+        return job.finish(Job.State.FAILED, reason)
+
+
+def free_dead_leases() -> None:
+    """Queue again what a worker began and did not end, or fail it where that went on too long."""
+    for job in Job.objects.abandoned().filter(kind__in=WORK):
+        if has_outlived(job):
+            again, end = job.attempts < MAX_ATTEMPTS, CRASHED.format(job.attempts)
+            freed = job.requeue(BROKE_OFF) if again else fail(job, end)
+        else:
+            again, end = job.handed_back < MAX_HANDED_BACK, STOPPED.format(job.handed_back)
+            freed = job.hand_back(WENT_DOWN) if again else fail(job, end)
+        if freed:
+            log.warning("%s was begun by %s, which is gone", named(job), job.worker)
+
+
+def has_outlived(job: Job) -> bool:
+    """Whether the worker lived on when this job's lease was no longer renewed."""
+    renewed = job.lease_until - timedelta(seconds=settings.LEASE_SECONDS)
+    return Worker.objects.filter(name=job.worker, last_seen__gt=renewed + OUTLIVED).exists()
+
+
+_beats: dict[str, float] = {}
+
+
+def beat(worker: str) -> None:
+    """Say that this worker lives, at most every few seconds."""
+    now = time.monotonic()
+    if now - _beats.get(worker, -BEAT) >= BEAT:
+        Worker.objects.beat(worker)
+        _beats[worker] = now

@@ -1,0 +1,29 @@
+"""`manage.py serve`: the whole site on this machine, until it is told to stop."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.processes import CannotServe, running
+
+
+class Command(BaseCommand):
+    help = "Migrates, then runs web and worker until Ctrl-C or TERM."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+        parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 listens to everybody")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            with running(options["port"], options["host"]) as site:
+                self.stdout.write(f"Rankfield is at {site.url}/  (Ctrl-C stops it)")
+                self.stdout.flush()
+                site.watch()
+        except CannotServe as reason:
+            raise CommandError(str(reason)) from None
+        except KeyboardInterrupt:
+            self.stdout.write("Stopped.")

@@ -1,0 +1,23 @@
+"""`manage.py web`: the pages and the API alone, for a server where workers run elsewhere."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from leaderboard.processes import prepare, web_command
+
+
+class Command(BaseCommand):
+    help = "Migrates and collects the static files, then runs web in the place of this process."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--bind", default="127.0.0.1:8000", help="0.0.0.0:8000: everybody")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        prepare(quiet=False)
+        command = web_command(options["bind"])
+        os.execv(command[0], command)

@@ -1,0 +1,40 @@
+"""`manage.py work`: a worker of its own, for a server where web runs elsewhere."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from leaderboard.processes import worker_command
+
+
+class Command(BaseCommand):
+    help = "Waits for a migrated database, then runs a worker in the place of this process."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--slots", type=int, default=2, help="jobs at a time")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        while reason := self.not_ready():
+            self.stderr.write(f"Waiting: {reason}")
+            time.sleep(2)
+        command = worker_command(options["slots"])
+        os.execv(command[0], command)
+
+    def not_ready(self) -> str:
+        """What is missing before a worker can do anything; empty when nothing is."""
+        try:
+            executor = MigrationExecutor(connection)
+            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                return "the database is not migrated yet"
+            return ""
+        except OperationalError as error:
+            return str(error).strip()
+        finally:
+            connection.close()

@@ -1,0 +1,273 @@
+"""Web and worker as processes of this machine: their commands, and keeping them alive.
+
+Both stand in process groups of their own, so that Ctrl-C reaches only the one that supervises
+them, and both end with it, however it ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 10  # from TERM to KILL, in seconds
+READY = 60  # until the first page answers
+PAUSE = 1.0  # before a process that ended is started again; doubled up to:
+LONGEST_PAUSE = 30.0
+STEADY = 60.0  # a process that ran so long may start again at once
+LOCK = "serve.lock"
+
+
+class CannotServe(Exception):
+    """Why the site cannot be started, in words for whoever starts it."""
+
+
+def web_command(bind: str) -> list[str]:
+    """Gunicorn on an address (`0.0.0.0:8000`) or an open socket (`fd://5`)."""
+    return [
+        *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi", "--bind", bind),
+        *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
+        *("--graceful-timeout", str(PATIENCE - 2), "--no-control-socket"),
+        *("--log-level", "warning"),
+    ]
+
+
+def worker_command(slots: int = 2) -> list[str]:
+    """Celery with a pool of processes."""
+    name = f"rankfield-{os.getpid()}@%h"
+    command = [
+        *(sys.executable, "-m", "celery", "--quiet", "--app", "leaderboard", "worker"),
+        *("--pool", "prefork", "--concurrency", str(slots), "--hostname", name),
+    ]
+    # Alone with its broker in its own memory a worker has nobody to talk to.  On Redis all three
+    # stay on: they are what notices a restart of Redis.
+    alone = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    return command if settings.REDIS_URL else command + alone
+
+
+def prepare(quiet: bool = True) -> None:
+    """Bring the database and the static files up to this version."""
+    verbosity = 0 if quiet else 1
+    call_command("migrate", interactive=False, verbosity=verbosity)
+    call_command("collectstatic", interactive=False, verbosity=verbosity)
+    # A process forked or started from here opens its own.
+    connections.close_all()
+
+
+@dataclass
+class Child:
+    """One command that is to run, and its process."""
+
+    name: str
+    command: list[str]
+    when_orphaned: signal.Signals
+    keep_open: tuple[int, ...] = ()
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    pause: float = PAUSE
+    due: float | None = None
+
+    def start(self) -> None:
+        self.started, self.due = time.monotonic(), None
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=settings.BASE_DIR,
+            start_new_session=True,
+            pass_fds=self.keep_open,
+            preexec_fn=_tie_to_parent(self.when_orphaned),
+        )
+
+    def ended(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
+
+    def look_after(self) -> None:
+        """Start it again when it has ended, later each time if it ends at once each time."""
+        now = time.monotonic()
+        if not self.ended():
+            return
+        if self.due is None:
+            self.signal(signal.SIGKILL)
+            self.pause = PAUSE if now - self.started > STEADY else self.pause
+            self.due = now + self.pause
+            log.error(
+                "%s ended with %s; again in %.0f s", self.name, self.process.returncode, self.pause
+            )
+            self.pause = min(2 * self.pause, LONGEST_PAUSE)
+        elif now >= self.due:
+            self.start()
+
+    def stop(self, until: float) -> None:
+        """TERM, wait until then, KILL; the whole group, so that no pool process stays."""
+        if self.process is None:
+            return
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(0.0, until - time.monotonic()))
+        self.signal(signal.SIGKILL)
+        self.process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+
+def _tie_to_parent(number: signal.Signals) -> Callable[[], None] | None:
+    """What makes Linux send this signal to a child when the process that started it ends."""
+    if sys.platform != "linux":
+        return None
+    libc, parent = ctypes.CDLL(None), os.getpid()
+
+    def tie() -> None:
+        libc.prctl(1, number)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site that runs: its address, its folder, its processes."""
+
+    url: str
+    home: Path
+    children: list[Child] = field(default_factory=list)
+
+    def watch(self) -> None:
+        """Keep web and worker alive until this process is told to stop."""
+        while True:
+            for child in self.children:
+                child.look_after()
+            time.sleep(0.5)
+
+
+@contextmanager
+def running(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
+    """Migrate, start web and worker, wait until a page answers; stop both at the end.
+
+    Port 0 takes a free one.  Raises CannotServe where the folder or the port is in use.
+    """
+    with ExitStack() as stack:
+        lock = stack.enter_context(only_one())
+        listener = stack.enter_context(listening(host, port))
+        url = address_of(listener)
+        say_where(lock, url)
+        prepare()
+        stack.enter_context(term_as_exit())
+        site = Site(url, settings.RANKFIELD_HOME, children_for(listener))
+        stack.callback(stop_all, site.children)
+        for child in site.children:
+            child.start()
+        wait_until_ready(site)
+        yield site
+
+
+def children_for(listener: socket.socket) -> list[Child]:
+    handle = listener.fileno()
+    return [
+        Child("web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)),
+        Child("worker", worker_command(), signal.SIGKILL),
+    ]
+
+
+@contextmanager
+def only_one() -> Iterator[IO[str]]:
+    """A second start in the same folder would run a second worker on the same SQLite file."""
+    path = Path(settings.RANKFIELD_HOME) / LOCK
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            other = file.read().strip() or "starting"
+            raise CannotServe(f"Rankfield runs already in {path.parent}: {other}") from None
+        yield file
+
+
+def say_where(lock: IO[str], url: str) -> None:
+    lock.truncate(0)
+    lock.write(f"{url} (process {os.getpid()})\n")
+    lock.flush()
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """The socket is opened here and handed on: it stays open while web starts again."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise CannotServe(f"{host}:{port} cannot be opened: {error.strerror}") from None
+    with listener:
+        yield listener
+
+
+def address_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    # Every address of this machine is also this one.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@contextmanager
+def term_as_exit() -> Iterator[None]:
+    """TERM leaves the program the way Ctrl-C does, through every `finally`."""
+
+    def leave(signum: int, frame: FrameType | None) -> None:
+        raise SystemExit(0)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def wait_until_ready(site: Site) -> None:
+    until = time.monotonic() + READY
+    while time.monotonic() < until:
+        for child in site.children:
+            if child.ended():
+                raise CannotServe(f"{child.name} ended at once; what it said stands above")
+        if answers(site.url + "/healthz"):
+            return
+        time.sleep(0.1)
+    raise CannotServe(f"{site.url} did not answer within {READY} seconds")
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return response.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def stop_all(children: list[Child]) -> None:
+    """All are told at once, and share the time they have."""
+    until = time.monotonic() + PATIENCE
+    for child in children:
+        if child.process is not None and not child.ended():
+            child.process.terminate()
+    for child in children:
+        child.stop(until)

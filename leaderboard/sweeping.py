@@ -1,0 +1,85 @@
+"""What nobody needs any more goes away: files without a row, old sessions, dead workers.
+
+A file is stored before its row is written, and a job's file before its result; a process that
+dies in between leaves it behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db.models import FileField, Min
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from leaderboard.models import Job, Worker
+
+log = logging.getLogger(__name__)
+
+EVERY = 600
+KEPT = 3600
+FOLDERS = ("runs", "collections")
+SILENT = timedelta(days=1)
+
+
+def sweep_now_and_then() -> None:
+    """Sweep, unless some worker on these files did so within the last minutes."""
+    stamp = Path(settings.RANKFIELD_HOME) / "cache" / "swept"
+    if stamp.exists() and time.time() - stamp.stat().st_mtime < EVERY:
+        return
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.touch()
+    sweep()
+
+
+def sweep() -> None:
+    before = oldest_to_keep()
+    for path in [*stray_uploads(before), *files_without_a_row(before)]:
+        path.unlink(missing_ok=True)
+        log.info("removed %s: it belongs to nothing", path)
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    Worker.objects.filter(last_seen__lt=Now() - SILENT).delete()
+
+
+def oldest_to_keep() -> float:
+    """Younger files stay: their row may be on the way, or their job may still run."""
+    hour_ago = time.time() - KEPT
+    running = Job.objects.filter(state=Job.State.RUNNING).aggregate(first=Min("started_at"))
+    return min(hour_ago, running["first"].timestamp() - KEPT) if running["first"] else hour_ago
+
+
+def stray_uploads(before: float) -> Iterator[Path]:
+    return older(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
+
+
+def files_without_a_row(before: float) -> Iterator[Path]:
+    """Looked for on the disk first: a file whose row comes later is too young to be found."""
+    root = Path(settings.MEDIA_ROOT)
+    found = [path for folder in FOLDERS for path in older(root / folder, before)]
+    named = set(names_in_rows()) if found else set()
+    return (path for path in found if str(path.relative_to(root)) not in named)
+
+
+def names_in_rows() -> Iterator[str]:
+    """Every stored file that a row of any model names."""
+    for model in apps.get_app_config("leaderboard").get_models():
+        for field in model._meta.get_fields():
+            if isinstance(field, FileField):
+                names = model._base_manager.exclude(**{field.name: ""})
+                yield from names.values_list(field.name, flat=True).iterator()
+
+
+def older(folder: Path, before: float) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        try:
+            if path.is_file() and path.stat().st_mtime < before:
+                yield path
+        except FileNotFoundError:
+            continue
