@@ -10,8 +10,11 @@ One file for each kind of measure holds the formulas; `declaring` is how they ar
 `value` what `parse_measure` gives, `text` and `trec_names` how names are read.
 """
 
-# Importing a file of formulas declares its measures, in the order of the table.
-from evaluation.measures import counting, gains, holes, ranks, user_models
+# Importing a file of formulas declares its measures; the order is that of the table.
+# isort: off
+from evaluation.measures import counting, ranks, gains, user_models, holes
+
+# isort: on
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.example import example, example_run
 from evaluation.measures.text import parse_measure

@@ -134,7 +134,8 @@ def set_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     >>> example("SetAP")
     0.3214
     """
-    return set_precision(run, rel=rel) * set_recall(run, rel=rel)
+    found = hits(run, rel)
+    return ratio(found * found, run.retrieved * run.judgments.num_relevant(rel))
 
 
 @measure("SetRelP", trec_name="set_relative_P")

@@ -140,6 +140,11 @@ class Definition:
         return found[1] if found else self.name
 
     @property
+    def printed_by_topic(self) -> bool:
+        """Whether trec_eval prints a line per topic, not only one over all."""
+        return self.name != "NumQ" and self.aggregate != "geometric mean"
+
+    @property
     def names(self) -> set[str]:
         """What it may be called, in lower case."""
         return {name.lower() for name in (self.name, *self.also)}

@@ -181,4 +181,4 @@ def parse_measures(text: str) -> tuple[Asked, ...]:
     >>> [asked.name for asked in parse_measures("P.5,10") + parse_measures("AP(rel=2)")]
     ['P_5', 'P_10', 'AP(rel=2)']
     """
-    return trec_measures(text) or (Asked(text, read_measure(text)),)
+    return trec_measures(text) or (Asked(text.strip(), read_measure(text)),)
