@@ -1,0 +1,57 @@
+"""The command line: `python -m evaluation score QRELS RUN -m nDCG@10`.
+
+A command is a module of `evaluation.commands` with `parser()` and `run(options)`; it is
+imported only when it is asked for, so that scoring starts with numpy alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from evaluation.measures import MeasureError
+
+COMMANDS = {
+    "score": "score runs against judgments, as trec_eval -q -c does",
+    "compare": "compare runs with a baseline: differences, intervals, p-values",
+    "check": "say everything that is wrong with a run or with judgments",
+    "pool": "list the documents to judge, from the tops of runs",
+    "measures": "print every measure with its formula and its names",
+}
+USAGE_ERROR = 2
+
+
+def usage() -> str:
+    commands = "\n".join(f"  {name:<10}{what}" for name, what in COMMANDS.items())
+    return (
+        "usage: python -m evaluation COMMAND ...\n\n"
+        f"{commands}\n\n"
+        "python -m evaluation COMMAND --help says more."
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; the exit status is 0, or what the help of the command says."""
+    if not arguments or arguments[0] not in COMMANDS:
+        asked_for = bool(arguments) and arguments[0] in ("-h", "--help")
+        print(usage(), file=sys.stdout if asked_for else sys.stderr)
+        return 0 if asked_for else USAGE_ERROR
+    command = import_module(f"evaluation.commands.{arguments[0]}")
+    parser = command.parser()
+    options = parser.parse_intermixed_args(arguments[1:])
+    try:
+        status: int = command.run(options)
+        return status
+    except MeasureError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return USAGE_ERROR
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(AttributeError):
+        # A reader such as `head` may close the pipe early; end quietly, as trec_eval does.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""Opening the files that a command is given, and saying what is wrong with them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from evaluation.conventions import CONVENTIONS, Convention
+from evaluation.problems import Problems, Refused
+from evaluation.reading.containers import GIB, Limits, unpacked
+from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
+
+SHOWN = 50
+REFUSED = 2
+# Nobody else's time is at stake here: only a bomb stops the reading.
+LIMITS = Limits(upload=1024 * GIB, unpacked=1024 * GIB, ratio=1000)
+ANY_DEPTH = 1_000_000_000
+
+
+@contextmanager
+def opened(path: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where it is compressed; `-` is the standard input.
+
+    Raises `Refused` for a container that cannot be unpacked.
+    """
+    if path == "-":
+        yield unpacked(BytesIO(sys.stdin.buffer.read()), LIMITS)
+    else:
+        with Path(path).open("rb") as file:
+            yield unpacked(file, LIMITS)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """The options that decide how judgments and runs are read."""
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; .gz is unpacked, - is stdin")
+    parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
+    parser.add_argument(
+        "--convention",
+        choices=CONVENTIONS,
+        default="house",
+        help="house agrees with trec_eval 10.0, trec_eval-9 with 9.0.8",
+    )
+
+
+def read_judgments(options: argparse.Namespace) -> Qrels:
+    """The judgments as the options say."""
+    with opened(options.qrels) as file:
+        return read_qrels_leniently(file) if options.lenient else read_qrels(file)
+
+
+def read_ranking(path: str, qrels: Qrels, options: argparse.Namespace) -> Run:
+    """A run as the options say, the rankings cut at -M where it is given."""
+    convention: Convention = CONVENTIONS[options.convention]
+    with opened(path) as file:
+        if options.lenient:
+            return read_run_leniently(
+                file,
+                float32=convention.float32_scores,
+                topics=qrels.grades,
+                depth=options.depth,
+            )
+        return read_run(file, RunRules(depth=ANY_DEPTH))
+
+
+def report(path: str, problems: Problems, shown: int = SHOWN) -> None:
+    """Say on standard error what is wrong with a file, errors first."""
+    ordered = [*problems.of("error"), *problems.of("warning"), *problems.of("note")]
+    for problem in ordered[:shown]:
+        hint = f"\n    {problem.hint}" if problem.hint else ""
+        print(f"{path}: {problem.severity}: {problem}{hint}", file=sys.stderr)
+    if len(problems) > shown:
+        totals = ", ".join(f"{code} {count:,}" for code, count in problems.totals().items())
+        print(f"{path}: {len(problems):,} problems in all: {totals}", file=sys.stderr)
+
+
+def refused(path: str, reason: Refused | OSError) -> int:
+    """Say why a file cannot be used; the exit status of the command."""
+    if isinstance(reason, Refused):
+        report(path, reason.problems)
+    else:
+        print(f"{path}: error: {reason.strerror or reason}", file=sys.stderr)
+    return REFUSED
+
+
+def announce(place: int, paths: Sequence[str]) -> None:
+    """On a terminal, show which of several files is being read."""
+    if len(paths) > 1 and sys.stderr.isatty():
+        end = "\n" if place == len(paths) else ""
+        print(f"\r\033[K{place}/{len(paths)} {paths[place - 1]}", end=end, file=sys.stderr)

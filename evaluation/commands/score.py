@@ -1,0 +1,152 @@
+"""score: the values of measures for runs, printed as trec_eval prints them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from evaluation.commands import files, printing
+from evaluation.conventions import CONVENTIONS
+from evaluation.judging import judge, prepare
+from evaluation.measures import Asked, MeasureError, parse_measures
+from evaluation.problems import Refused
+from evaluation.reading.qrels import Qrels
+from evaluation.reading.runs import Run
+
+EPILOG = """
+Measures: names such as nDCG@10, AP(rel=2) or RBP(p=0.8), trec_eval's names (map, ndcg_cut_10,
+P.5,10) and its sets official and all_trec; `python -m evaluation measures` lists them all.
+
+Exit status: 0 when every run is scored; 2 when a file is refused or cannot be read (its problems
+are on standard error, the other runs are scored) or when the command is not understood.
+
+Every judged topic counts, one that the run does not answer with an empty ranking. Several runs
+follow each other, each behind a line `runid all TAG`.
+"""
+
+
+def measures_named(text: str) -> tuple[Asked, ...]:
+    try:
+        return parse_measures(text)
+    except MeasureError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def whole_number(low: int) -> argparse._ActionType:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= files.ANY_DEPTH:
+            raise argparse.ArgumentTypeError(f"{text}: expected an integer of at least {low}")
+        return int(text)
+
+    return read
+
+
+def add_scoring_options(parser: argparse.ArgumentParser) -> None:
+    """The options that decide what is computed."""
+    parser.add_argument(
+        "-m",
+        dest="measures",
+        metavar="MEASURE",
+        type=measures_named,
+        action="append",
+        help="what to compute, as often as wanted (default: official)",
+    )
+    parser.add_argument(
+        "-c", action="store_true", help="average over all judged topics (the default)"
+    )
+    parser.add_argument(
+        "--intersection",
+        action="store_true",
+        help="average over the judged topics that the run answers, as trec_eval does without -c",
+    )
+    parser.add_argument(
+        "-l", dest="rel", metavar="N", type=whole_number(0), default=1, help="relevant from N on"
+    )
+    parser.add_argument(
+        "-M", dest="depth", metavar="N", type=whole_number(1), help="cut every ranking at N"
+    )
+    parser.add_argument(
+        "-J", dest="condensed", action="store_true", help="remove unjudged documents"
+    )
+    parser.add_argument(
+        "--top-grade",
+        metavar="N",
+        type=whole_number(0),
+        help="highest grade of the scale (default: the highest in the judgments)",
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation score",
+        description="Score runs against judgments; the output is that of trec_eval.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    files.add_reading_options(parser)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
+    add_scoring_options(parser)
+    parser.add_argument("-q", dest="by_topic", action="store_true", help="print every topic too")
+    parser.add_argument("-n", dest="no_summary", action="store_true", help="print no `all` lines")
+    parser.add_argument("--format", choices=printing.FORMATS, default="trec")
+    parser.add_argument(
+        "--digits",
+        metavar="N",
+        type=whole_number(1),
+        help="significant digits, 17 keep every bit (default: four decimals)",
+    )
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        qrels = files.read_judgments(options)
+        prepare(qrels, (), options.top_grade)
+    except (Refused, OSError) as reason:
+        return files.refused(options.qrels, reason)
+    status, scored = 0, []
+    for place, path in enumerate(options.runs, 1):
+        files.announce(place, options.runs)
+        try:
+            scored.append(score(path, files.read_ranking(path, qrels, options), qrels, options))
+        except (Refused, OSError) as reason:
+            status = files.refused(path, reason)
+    layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)
+    print_scores(scored, layout, options.format)
+    return status
+
+
+def score(path: str, run: Run, qrels: Qrels, options: argparse.Namespace) -> printing.RunScores:
+    """The scores of one run under the options."""
+    topics = (
+        [t for t in qrels.grades if t in run.rankings] if options.intersection else qrels.grades
+    )
+    judgments = prepare(qrels, sorted(topics), options.top_grade)
+    judged = judge(run, judgments, options.depth, CONVENTIONS[options.convention])
+    if options.condensed:
+        judged = judged.condensed()
+    asked = asked_measures(options)
+    by_topic = [each.measure.scores(judged) for each in asked]
+    overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
+    return printing.RunScores(
+        path, run.tag, options.convention, judgments.topics, asked, by_topic, overall
+    )
+
+
+def asked_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
+    """What -m asks for, each measure with the threshold of -l, none twice under one name."""
+    lists = options.measures or [parse_measures("official")]
+    named = {asked.name: asked for each in lists for asked in each}
+    return tuple(Asked(a.name, a.measure.resolved(options.rel)) for a in named.values())
+
+
+def print_scores(scored: Sequence[printing.RunScores], layout: printing.Layout, form: str) -> None:
+    if form == "json":
+        printing.write([printing.json_bytes(scored, layout)])
+    elif form == "trec":
+        for scores in scored:
+            if len(scored) > 1:
+                printing.write([b"%-22s\tall\t%b\n" % (b"runid", scores.tag.encode())])
+            printing.write(printing.trec_lines(scores, layout))
+    else:
+        printing.write([printing.table_bytes(printing.table_of(scored, layout), form)])
