@@ -6,7 +6,7 @@ comments are skipped but counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
@@ -17,39 +17,56 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 SKIPPED = 1 << 20
 
 
-def data_lines(
-    file: BinaryIO, problems: Problems, longest: int, *, comments: bool = True
-) -> Iterator[tuple[int, bytes]]:
-    """Number and bytes, without the line end, of every line that is neither blank nor a comment.
+def numbered_lines(file: BinaryIO, problems: Problems, longest: int) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes, without the line end, of every line.
 
-    Collects E_LINE_LONG for each line of more than `longest` bytes and W_BOM, W_CRLF, W_BLANK
-    once. Raises `Refused` with all `problems` where the file cannot be read on: UTF-16, or a
-    container that turns out to be damaged or too large.
-
-    >>> from io import BytesIO
-    >>> list(data_lines(BytesIO(b"# by hand\\n\\n301 0 d1 2\\r\\n"), Problems(), longest=4096))
-    [(3, b'301 0 d1 2')]
+    Collects E_LINE_LONG for each line of more than `longest` bytes, which is left out, and W_BOM
+    and W_CRLF once. Raises `Refused` with all `problems` where the file cannot be read on: UTF-16,
+    or a container that turns out to be damaged or too large.
     """
     number = 0
-    crlf = blank = False
+    crlf = False
     try:
         for raw in iter(partial(file.readline, longest + 2), b""):
             number += 1
             line = _without_mark(raw, problems) if number == 1 else raw
             if line.endswith(b"\r\n"):
-                crlf = crlf or _warn("W_CRLF", number, "lines end in CR LF, read as LF", problems)
                 line = line[:-2]
+                if not crlf:
+                    problems.warn("W_CRLF", number, "lines end in CR LF, read as LF")
+                    crlf = True
             elif line.endswith(b"\n"):
                 line = line[:-1]
             if len(line) > longest:
                 problems.error("E_LINE_LONG", number, f"the line has over {longest:,} bytes", line)
                 _skip_rest(raw, file)
-            elif not line or (line[0] in b" \t" and not line.strip(b" \t")):
-                blank = blank or _warn("W_BLANK", number, "blank lines are ignored", problems)
-            elif not (comments and line[0] in b"# \t" and line.lstrip(b" \t").startswith(b"#")):
+            else:
                 yield number, line
     except Refused as broken:
         raise _refused_at(number, broken, problems) from broken
+
+
+def data_lines(
+    lines: Iterable[tuple[int, bytes]], problems: Problems, *, comments: bool = True
+) -> Iterator[tuple[int, bytes]]:
+    """The lines that are neither blank, which is W_BLANK once, nor a `#` comment.
+
+    >>> lines = [(1, b"# by hand"), (2, b" "), (3, b"301 0 d1 2")]
+    >>> list(data_lines(lines, Problems()))
+    [(3, b'301 0 d1 2')]
+    """
+    blank = False
+    for number, line in lines:
+        if line and line[0] not in b"# \t":
+            yield number, line
+            continue
+        text = line.lstrip(b" \t")
+        if not text:
+            if not blank:
+                problems.warn("W_BLANK", number, "blank lines are ignored")
+                blank = True
+        elif not (comments and text.startswith(b"#")):
+            yield number, line
 
 
 def text_of(number: int, line: bytes, problems: Problems) -> str | None:
@@ -80,11 +97,6 @@ def _without_mark(line: bytes, problems: Problems) -> bytes:
         problems.warn("W_BOM", 1, "a byte order mark is dropped")
         return line.removeprefix(BYTE_ORDER_MARK)
     return line
-
-
-def _warn(code: str, number: int, message: str, problems: Problems) -> bool:
-    problems.warn(code, number, message)
-    return True
 
 
 def _skip_rest(start: bytes, file: BinaryIO) -> None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evaluation.problems import Problems
 from evaluation.reading import trec_eval_text
-from evaluation.reading.lines import data_lines, in_line_order
+from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
 from evaluation.reading.run_lines import RunLines, TopicLines, report_duplicates
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -87,7 +87,8 @@ def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     evaluation.problems.Refused: line 1: E_SCORE: the score is not a finite decimal number: "nan"
     """
     collected = RunLines(rules)
-    for number, line in data_lines(file, collected.problems, rules.line):
+    lines = numbered_lines(file, collected.problems, rules.line)
+    for number, line in data_lines(lines, collected.problems):
         collected.take(number, line)
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()

@@ -1,0 +1,204 @@
+"""Records in markup: the SGML of TREC, which is not XML, and XML itself.
+
+TREC's files leave tags open and ampersands bare, so they are taken apart by their known tags and
+never by an XML parser. XML is parsed by expat, and refused where it reaches beyond the file or
+could grow it: document types, entities of its own, deep nesting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from xml.parsers import expat
+
+from evaluation.problems import Problems
+from evaluation.reading.lines import text_of
+from evaluation.reading.records import LONGEST_RECORD, Lines, Record
+
+DEEPEST = 64
+
+_XML_DECLARATION = re.compile(rb"\s*<\?xml\b[^>]*\?>")
+_DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
+_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos);")
+_CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)[^<>]*>")
+_TOPIC_TAG = re.compile(r"<(/?)(num|title|desc|narr|dom|smry|con|fac|nat|def)\b[^<>]*>", re.I)
+
+
+def trec_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Records between `<top>` tags; a field ends where the next known tag begins.
+
+    >>> lines = [(1, b"<top>"), (2, b"<num> Number: 7"), (3, b"<title> flow & heat")]
+    >>> next(trec_topic_records(lines, Problems())).fields
+    {'num': ' Number: 7\\n', 'title': ' flow & heat\\n'}
+    """
+    for line, text in _blocks(lines, "top", problems):
+        _, *pieces = _TOPIC_TAG.split(text)
+        fields: dict[str, list[str]] = defaultdict(list)
+        for closing, tag, content in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+            if not closing:
+                fields[tag.lower()].append(content)
+        yield _record(line, fields)
+
+
+def trec_document_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Records between `<doc>` tags; tags inside a field are dropped.
+
+    >>> lines = [(1, b"<DOC><DOCNO> d7 </DOCNO><TEXT>boundary <b>layers</b></TEXT></DOC>")]
+    >>> next(trec_document_records(lines, Problems())).fields
+    {'docno': ' d7 ', 'text': 'boundary layers'}
+    """
+    for line, text in _blocks(lines, "doc", problems):
+        before, *pieces = _TAG.split(text)
+        outer = ""
+        fields: dict[str, list[str]] = defaultdict(list, {outer: [before]})
+        for closing, tag, content in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+            if not outer and not closing:
+                outer = tag.lower()
+            elif closing and tag.lower() == outer:
+                outer = ""
+            fields[outer].append(content)
+        yield _record(line, fields)
+
+
+def _record(line: int, fields: dict[str, list[str]]) -> Record:
+    texts = {name: "".join(pieces) for name, pieces in fields.items()}
+    return Record(line, {name: _unescaped(text) for name, text in texts.items() if text.strip()})
+
+
+def _unescaped(text: str) -> str:
+    return _ENTITY.sub(lambda match: _CHARACTERS[match[1]], text)
+
+
+def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The text of each `<name>` element, closed or not, and the line where it starts."""
+    tag = re.compile(rf"<(/?){name}(?:\s[^<>]*)?>", re.I)
+    start = size = 0
+    block: list[str] = []
+    for number, line in lines:
+        text = text_of(number, line, problems)
+        if text is None:
+            continue
+        before, *pieces = tag.split(text)
+        size += len(before) + 1
+        if size <= LONGEST_RECORD:
+            block.append(before if pieces else before + "\n")
+        for closing, after in zip(pieces[::2], pieces[1::2], strict=True):
+            yield from _block(start, size, block, name, problems)
+            start, size, block = 0 if closing else number, len(after), [after, "\n"]
+    yield from _block(start, size, block, name, problems)
+
+
+def _block(
+    start: int, size: int, block: list[str], name: str, problems: Problems
+) -> Iterator[tuple[int, str]]:
+    if start and size <= LONGEST_RECORD:
+        yield start, "".join(block)
+    elif start:
+        hint = f"Is a </{name}> missing?"
+        problems.error("E_FORMAT", start, "the record has over 16 MiB", hint=hint)
+
+
+def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Iterator[Record]:
+    """The outermost elements with one of the `names`, whether or not the file has one root.
+
+    Their children are fields; their own text is the field "".
+
+    >>> lines = [(1, b'<t><topic number="7"><title>boundary layers</title></topic></t>')]
+    >>> next(xml_records(lines, Problems(), {"topic"}))
+    Record(line=1, fields={'title': 'boundary layers'}, attributes={'number': '7'})
+    """
+    elements = _Elements(names)
+    number, line = 1, b""
+    try:
+        elements.parse(1, b"<records>")
+        for number, line in lines:
+            if text_of(number, line, problems) is None:
+                return
+            if number == 1:
+                line = _XML_DECLARATION.sub(b"", line, 1)
+            yield from elements.parse(number, line + b"\n")
+        yield from elements.parse(number, b"</records>", last=True)
+    except (expat.ExpatError, _TooMuch) as error:
+        reason = str(error)
+        if isinstance(error, expat.ExpatError):
+            reason = expat.ErrorString(error.code)
+        if _DOCTYPE.search(line):
+            reason = "document types and entities are not allowed"
+        problems.error("E_XML", number, f"the XML cannot be read: {reason}", line, _hint(reason))
+
+
+def _hint(reason: str) -> str:
+    if "undefined entity" in reason:
+        return "Write the character itself."
+    return "Write &amp; for &, &lt; for <." if "invalid token" in reason else ""
+
+
+class _TooMuch(Exception):
+    """XML that is nested too deeply or has too long a record."""
+
+
+class _Elements:
+    """The records among the elements that an XML parser meets."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
+        self.line = 0
+        self.depth = 0
+        self.record_depth = 0
+        self.field = ""
+        self.size = 0
+        self.fields: dict[str, list[str]] = {}
+        self.attributes: dict[str, str] = {}
+        self.records: list[Record] = []
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.text
+
+    def parse(self, line: int, data: bytes, *, last: bool = False) -> list[Record]:
+        """The records that end in these bytes."""
+        self.records = []
+        self.number = line
+        self.size += len(data)
+        if self.size > LONGEST_RECORD:
+            raise _TooMuch("a record or a tag has over 16 MiB")
+        self.parser.Parse(data, last)
+        return self.records
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise _TooMuch(f"elements are nested more than {DEEPEST} deep")
+        name = _local(tag)
+        if not self.record_depth:
+            self.size = 0
+            if name in self.names:
+                self.line, self.record_depth, self.fields = self.number, self.depth, {}
+                self.attributes = {_local(key): value for key, value in attributes.items()}
+        elif self.depth == self.record_depth + 1:
+            self.field = name
+            if name in self.fields:
+                self.text("\n")
+        else:
+            self.text(" ")
+
+    def end(self, tag: str) -> None:
+        if self.depth == self.record_depth:
+            texts = {name: "".join(pieces) for name, pieces in self.fields.items()}
+            kept = {name: text for name, text in texts.items() if text.strip()}
+            self.records.append(Record(self.line, kept, self.attributes))
+            self.record_depth = self.size = 0
+        elif self.depth == self.record_depth + 1:
+            self.field = ""
+        self.depth -= 1
+
+    def text(self, data: str) -> None:
+        if self.record_depth:
+            self.fields.setdefault(self.field, []).append(data)
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition(":")[2].lower()

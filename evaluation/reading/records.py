@@ -1,0 +1,203 @@
+"""Records: what every format of topics and documents comes down to, before it is understood.
+
+A record is a topic or a document as named texts, with the line where it starts. Each format has
+one function that turns numbered lines into records as they are read, so that a file of any size
+needs little memory. What cannot be read becomes a problem; reading goes on where it can.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from evaluation.problems import Problems
+from evaluation.reading.lines import data_lines, text_of
+
+Lines = Iterable[tuple[int, bytes]]
+
+LONGEST_RECORD = 16 * 1024 * 1024
+SAMPLED_LINES = 100
+SAMPLED_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Named texts; `fields` hold what the reader shows, `attributes` what only describes it."""
+
+    line: int
+    fields: Mapping[str, str]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def first_of(self, names: Iterable[str]) -> str:
+        """The first non-empty field, or attribute, of the given names."""
+        for texts in (self.fields, self.attributes):
+            for name in names:
+                if texts.get(name, "").strip():
+                    return texts[name]
+        return ""
+
+    def all_but(self, names: Collection[str]) -> str:
+        """The texts of all other fields."""
+        others = (text.strip() for name, text in self.fields.items() if name not in names)
+        return "\n".join(text for text in others if text)
+
+
+def smart_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Records of SMART: `.I number`, then fields under `.T`, `.A`, `.B`, `.W` and the like.
+
+    >>> lines = [(1, b".I 7"), (2, b".W"), (3, b"boundary layers"), (4, b"in flow")]
+    >>> list(smart_records(lines, Problems()))
+    [Record(line=1, fields={'i': '7', 'w': 'boundary layers\\nin flow'}, attributes={})]
+    """
+    start, name, size = 0, "", 0
+    fields: dict[str, list[str]] = {}
+    for number, line in lines:
+        text = text_of(number, line, problems)
+        if text is None:
+            continue
+        if text.startswith(".I "):
+            if start:
+                yield _smart_record(start, fields)
+            start, name, size, fields = number, "i", 0, {"i": [text[3:]]}
+        elif _SMART_FIELD.fullmatch(text):
+            name = text[1].lower()
+        elif start and (size := size + len(text)) <= LONGEST_RECORD:
+            fields.setdefault(name, []).append(text)
+    if start:
+        yield _smart_record(start, fields)
+
+
+_SMART_FIELD = re.compile(r"\.[A-Z]\s*")
+
+
+def _smart_record(line: int, fields: Mapping[str, list[str]]) -> Record:
+    return Record(line, {name: "\n".join(texts) for name, texts in fields.items()})
+
+
+def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """One JSON object a line; strings and whole numbers are kept, names in lower case.
+
+    >>> list(json_records([(1, b'{"_id": 7, "text": "boundary layers"}')], Problems()))
+    [Record(line=1, fields={'_id': '7', 'text': 'boundary layers'}, attributes={})]
+    """
+    for number, line in data_lines(lines, problems, comments=False):
+        text = text_of(number, line, problems)
+        if text is None:
+            continue
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            problems.error("E_JSON", number, f"the line is not JSON: {_reason(error)}", line)
+            continue
+        if not isinstance(value, dict):
+            problems.error("E_JSON", number, "the line is JSON, but not an object", line)
+            continue
+        yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} in column {error.colno}"
+    return (
+        "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
+    )
+
+
+def _text(part: object) -> str:
+    whole_number = isinstance(part, int) and not isinstance(part, bool)
+    return str(part) if isinstance(part, str) or whole_number else ""
+
+
+def table_records(
+    lines: Lines,
+    problems: Problems,
+    columns: Mapping[int, tuple[str, ...]],
+    headers: Collection[str],
+) -> Iterator[Record]:
+    """Lines of columns parted by tabs; `columns` names them by their number.
+
+    A first line that begins with one of the `headers` names the columns instead.
+
+    >>> list(table_records([(1, b"7\\tboundary layers")], Problems(), {2: ("id", "text")}, ()))
+    [Record(line=1, fields={'id': '7', 'text': 'boundary layers'}, attributes={})]
+    """
+    named: tuple[str, ...] | None = None
+    for position, (number, line) in enumerate(data_lines(lines, problems, comments=False)):
+        text = text_of(number, line, problems)
+        if text is None:
+            continue
+        cells = text.split("\t")
+        names = tuple(cell.strip().lower() for cell in cells)
+        if position == 0 and names[0] in headers and len(names) > 1:
+            named = names
+            continue
+        names = named or columns.get(len(cells)) or ()
+        if len(names) != len(cells):
+            expected = len(named) if named else " or ".join(str(count) for count in columns)
+            message = f"expected {expected} columns parted by tabs but found {len(cells)}"
+            problems.error("E_COLUMNS", number, message, line)
+            continue
+        yield Record(number, dict(zip(names, cells, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """The format of a file, and the evidence as a sentence."""
+
+    format: str
+    because: str
+
+
+def sample(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """The first lines of a file, enough to recognise it by."""
+    taken: list[tuple[int, bytes]] = []
+    size = 0
+    for number, line in lines:
+        taken.append((number, line))
+        size += len(line)
+        if len(taken) >= SAMPLED_LINES or size >= SAMPLED_BYTES:
+            break
+    return taken
+
+
+def recognise(first_lines: Lines, record_tag: str) -> Recognised | None:
+    """The format that the first lines of topics or documents show, if they show any.
+
+    >>> recognise([(1, b""), (2, b"<TOP>"), (3, b"<num> Number: 301")], "top")
+    Recognised(format='trec', because='The first tag is <TOP>, as in files of TREC.')
+    """
+    first = next((line for _, line in first_lines if line.strip()), b"")
+    line = first.lstrip()
+    tag = re.match(rb"<([A-Za-z][\w.:-]*)", line)
+    if line.startswith(b"<?xml"):
+        return Recognised("xml", "The file begins with an XML declaration.")
+    if tag and tag[1].lower() == record_tag.encode():
+        return Recognised("trec", f"The first tag is <{tag[1].decode()}>, as in files of TREC.")
+    if line.startswith(b"<"):
+        what = f"The first tag is <{tag[1].decode()}>" if tag else "The file begins with markup"
+        return Recognised("xml", f"{what}, so it is read as XML.")
+    if re.match(rb"\.I\s", line):
+        return Recognised("smart", "The first line begins with .I, as in files of SMART.")
+    if line.startswith(b"{"):
+        return Recognised("jsonl", "The first line begins with {, so every line is a JSON object.")
+    if b"\t" in first:
+        count = first.count(b"\t") + 1
+        return Recognised("tsv", f"The first line has {count} columns parted by tabs.")
+    return None
+
+
+def is_storable(line: int, texts: Iterable[str], problems: Problems) -> bool:
+    """Whether no text holds what no database takes: a NUL or half a surrogate; else E_CHAR."""
+    for text in texts:
+        match = _NOT_STORABLE.search(text)
+        if match is not None:
+            what = "a NUL" if match[0] == "\0" else "a lone surrogate"
+            message = f"the text holds {what} (U+{ord(match[0]):04X})"
+            problems.error("E_CHAR", line, message)
+            return False
+    return True
+
+
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")

@@ -1,0 +1,186 @@
+"""Topics: the numbered needs for information that runs answer.
+
+They come as TREC's SGML, as XML, in the format of SMART, as columns parted by tabs or as JSON
+lines. The format is recognised by its evidence, and the reader says which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO
+
+from evaluation.problems import Problems, Refused
+from evaluation.reading.columns import IDENTIFIER
+from evaluation.reading.lines import in_line_order, numbered_lines
+from evaluation.reading.markup import trec_topic_records, xml_records
+from evaluation.reading.records import (
+    Lines,
+    Recognised,
+    Record,
+    is_storable,
+    json_records,
+    recognise,
+    sample,
+    smart_records,
+    table_records,
+)
+
+LONGEST_LINE = 16 * 1024 * 1024
+LONGEST_TITLE = 10_000
+LONGEST_TEXT = 100_000
+
+NUMBERS = ("num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic", "i")
+TITLES = ("title", "query", "text", "w", "question")
+DESCRIPTIONS = ("desc", "description")
+NARRATIVES = ("narr", "narrative")
+
+XML_NAMES = frozenset({"top", "topic", "query"})
+TABLE = {
+    2: ("number", "title"),
+    3: ("number", "title", "description"),
+    4: ("number", "title", "description", "narrative"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic; everything but its number and one of the texts may be empty."""
+
+    number: str
+    title: str
+    description: str
+    narrative: str
+
+
+@dataclass(frozen=True)
+class TopicFile:
+    """The topics in the order of the file, the format it was read in, and why in that."""
+
+    topics: list[Topic]
+    format: str
+    because: str
+    problems: Problems
+
+
+READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
+    "trec": trec_topic_records,
+    "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
+    "smart": smart_records,
+    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, NUMBERS),
+    "jsonl": json_records,
+}
+
+
+def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
+    """Topics in the given format ("trec", "xml", "smart", "tsv", "jsonl"), or as recognised.
+
+    The whole file is read; raises `Refused` with every problem: E_FORMAT, E_XML, E_JSON,
+    E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY. Accepted topics
+    may carry W_BOM, W_CRLF, W_BLANK and W_DUP_TEXT (two topics with one title).
+
+    >>> from io import BytesIO
+    >>> found = read_topics(BytesIO(b"7\\tboundary layers\\n8\\theat transfer\\n"))
+    >>> found.topics[0], found.because
+    (Topic(number='7', title='boundary layers', description='', narrative=''), \
+'The first line has 2 columns parted by tabs.')
+    """
+    problems = Problems()
+    lines = numbered_lines(file, problems, LONGEST_LINE)
+    first = sample(lines)
+    recognised = _recognised(first, format, problems)
+    topics = _Topics(problems)
+    for record in READERS[recognised.format](chain(first, lines), problems):
+        topics.take(record)
+    if not topics.line_of and not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no topic")
+    in_line_order(problems).raise_if_refused()
+    return TopicFile(topics.topics, recognised.format, recognised.because, problems)
+
+
+def _recognised(
+    first: list[tuple[int, bytes]], format: str | None, problems: Problems
+) -> Recognised:
+    if format is not None:
+        return Recognised(format, "The format was given.")
+    recognised = recognise(first, "top")
+    if recognised is not None:
+        return recognised
+    if any(line.strip() for _, line in first):
+        hint = "Topics are read as TREC SGML, XML, SMART, tab-separated columns or JSON lines."
+        problems.error("E_FORMAT", first[0][0], "the format is not recognised", first[0][1], hint)
+    elif not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no topic")
+    raise Refused(problems)
+
+
+class _Topics:
+    """The topics taken so far, with their problems."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.topics: list[Topic] = []
+        self.line_of: dict[str, int] = {}
+        self.number_of: dict[str, str] = {}
+
+    def take(self, record: Record) -> None:
+        topic = _topic(record)
+        line = record.line
+        if not self._is_whole(line, topic):
+            return
+        if topic.number in self.line_of:
+            message = f"the topic is already defined at line {self.line_of[topic.number]:,}"
+            self.problems.error("E_DUP_TOPIC", line, message, topic.number)
+            return
+        self.line_of[topic.number] = line
+        self.topics.append(topic)
+        twin = self.number_of.setdefault(topic.title.casefold(), topic.number)
+        if twin != topic.number:
+            message = f"topic {topic.number} has the same title as topic {twin}"
+            self.problems.warn("W_DUP_TEXT", line, message, topic.title)
+
+    def _is_whole(self, line: int, topic: Topic) -> bool:
+        if not topic.number:
+            message = "the topic has no number"
+        elif not IDENTIFIER.fullmatch(topic.number.encode("utf-8", "replace")):
+            message = "a topic number has 1 to 128 printable ASCII characters and no blank"
+        elif not topic.title:
+            message = f"topic {topic.number} has no text"
+        elif len(topic.title) > LONGEST_TITLE:
+            message = f"the title of topic {topic.number} has over {LONGEST_TITLE:,} characters"
+        elif len(topic.description) > LONGEST_TEXT or len(topic.narrative) > LONGEST_TEXT:
+            message = f"a text of topic {topic.number} has over {LONGEST_TEXT:,} characters"
+        else:
+            texts = (topic.title, topic.description, topic.narrative)
+            return is_storable(line, texts, self.problems)
+        self.problems.error("E_TOPIC", line, message, topic.number)
+        return False
+
+
+def _topic(record: Record) -> Topic:
+    """What a record says of a topic; without a title, the first text that it has is the title."""
+    title = _paragraphs(record.first_of(TITLES), "topic")
+    description = _paragraphs(record.first_of(DESCRIPTIONS), "description")
+    narrative = _paragraphs(record.first_of(NARRATIVES), "narrative")
+    if not title:
+        title, description = description, ""
+    if not title:
+        title = record.all_but({*NUMBERS, *NARRATIVES})
+    number = _without_label(record.first_of(NUMBERS), "number").strip()
+    return Topic(number, " ".join(title.split()), description, narrative)
+
+
+def _without_label(text: str, label: str) -> str:
+    return re.sub(rf"^\s*{label}\s*:", "", text, count=1, flags=re.I)
+
+
+def _paragraphs(text: str, label: str) -> str:
+    """The text without the label that TREC puts first; lines joined, paragraphs kept.
+
+    >>> _paragraphs(" Description:\\nWhat is\\nknown?\\n\\nAnd what not?", "description")
+    'What is known?\\n\\nAnd what not?'
+    """
+    paragraphs = re.split(r"\n[ \t]*\n", _without_label(text, label))
+    return "\n\n".join(" ".join(part.split()) for part in paragraphs if part.strip())

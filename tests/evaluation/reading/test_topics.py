@@ -1,0 +1,190 @@
+"""Topics are read in the format that their evidence shows."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from evaluation.problems import Problem, Refused
+from evaluation.reading.topics import Topic, TopicFile, read_topics
+
+FLOW = Topic("301", "boundary layers", "What is known & proven?", "Only flow\n\nin air.")
+
+TREC = b"""<top>
+<num> Number: 301
+<title> Topic: boundary layers
+<desc> Description:
+What is known
+& proven?
+
+<narr> Narrative:
+Only flow
+
+in air.
+</top>
+
+<TOP><NUM>302</NUM><TITLE>heat < 10 K</TITLE></TOP>
+"""
+XML = b"""<?xml version="1.0" encoding="utf-8"?>
+<topics>
+<topic number="301"><title>boundary layers</title><desc>What is known &amp; proven?</desc>
+<narrative>Only flow
+
+in air.</narrative></topic>
+<topic><num>302</num><query>heat &lt; 10 K</query></topic>
+</topics>
+"""
+SMART = b".I 301\n.W\nboundary\nlayers\n.I 302\n.W\nheat < 10 K\n"
+TSV = b"301\tboundary layers\tWhat is known & proven?\tOnly flow\n302\theat < 10 K\t\t\n"
+JSONL = b"""{"_id": "301", "text": "boundary layers", "description": "What is known & proven?"}
+{"qid": 302, "title": "heat < 10 K"}
+"""
+
+
+def accepted(text: bytes, format: str | None = None) -> TopicFile:
+    return read_topics(BytesIO(text), format)
+
+
+def refused(text: bytes, format: str | None = None) -> list[Problem]:
+    with pytest.raises(Refused) as refusal:
+        accepted(text, format)
+    return [problem for problem in refusal.value.problems if problem.severity == "error"]
+
+
+def codes(problems) -> list[tuple[str, int | None]]:
+    return [(problem.code, problem.line) for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "because"),
+    [
+        (TREC, "trec", "The first tag is <top>, as in files of TREC."),
+        (XML, "xml", "The file begins with an XML declaration."),
+        (XML.partition(b"\n")[2], "xml", "The first tag is <topics>, so it is read as XML."),
+        (SMART, "smart", "The first line begins with .I, as in files of SMART."),
+        (TSV, "tsv", "The first line has 4 columns parted by tabs."),
+        (JSONL, "jsonl", "The first line begins with {, so every line is a JSON object."),
+    ],
+)
+def test_a_format_is_recognised_and_says_why(text, format, because):
+    found = accepted(text)
+    assert (found.format, found.because) == (format, because)
+    assert [(topic.number, topic.title) for topic in found.topics] == [
+        ("301", "boundary layers"),
+        ("302", "heat < 10 K"),
+    ]
+    assert len(found.problems) == 0
+
+
+@pytest.mark.parametrize("text", [TREC, XML])
+def test_labels_and_line_breaks_go_and_paragraphs_stay(text):
+    assert accepted(text).topics[0] == FLOW
+
+
+def test_line_ends_and_a_byte_order_mark_do_not_matter():
+    for text in (TREC, XML, SMART, TSV, JSONL):
+        windows = b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
+        assert accepted(windows).topics == accepted(text).topics
+        assert set(accepted(windows).problems.totals()) == {"W_BOM", "W_CRLF"}
+
+
+def test_a_given_format_is_taken():
+    found = accepted(TREC.replace(b"<top>", b"Topics of 1999\n<top>", 1), "trec")
+    assert [topic.number for topic in found.topics] == ["301", "302"]
+    assert found.because == "The format was given."
+
+
+def test_a_header_names_the_columns():
+    found = accepted(b"qid\tdescription\ttitle\n7\tWhat is known?\tflow\n")
+    assert found.topics == [Topic("7", "flow", "What is known?", "")]
+
+
+def test_xml_needs_no_root_and_fields_of_any_name_are_text():
+    text = b'<topic number="1">boundary layers</topic>\n<topic number="2"><disease>a</disease>'
+    text += b"<gene>b <i>c</i></gene></topic>"
+    assert [topic.title for topic in accepted(text).topics] == ["boundary layers", "a b c"]
+
+
+def test_a_topic_without_title_takes_its_description_as_title():
+    assert accepted(b"<top><num>1<desc>What is known?</top>").topics == [
+        Topic("1", "What is known?", "", "")
+    ]
+
+
+def test_a_title_that_comes_twice_is_told():
+    found = accepted(b"1\tflow\n2\theat\n3\tFlow\n")
+    (warning,) = found.problems
+    assert (warning.code, warning.line) == ("W_DUP_TEXT", 3)
+    assert warning.message == "topic 3 has the same title as topic 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"", [("E_EMPTY", None)]),
+        (b"\n\n", [("E_EMPTY", None)]),
+        (b"<topics></topics>", [("E_EMPTY", None)]),
+        (b"boundary layers\n", [("E_FORMAT", 1)]),
+        (b"1\tflow\n1\theat\n", [("E_DUP_TOPIC", 2)]),
+        (
+            b"\tflow\n2\t\n3 4\tx\n5\n",
+            [("E_TOPIC", 1), ("E_TOPIC", 2), ("E_TOPIC", 3), ("E_COLUMNS", 4)],
+        ),
+        ("é\tflow\n".encode(), [("E_TOPIC", 1)]),
+        (b"1\tfl\xe9w\n", [("E_ENCODING", 1)]),
+        (b"1\tfl\x00w\n", [("E_CHAR", 1)]),
+        (b"1\t" + b"x" * 10_001, [("E_TOPIC", 1)]),
+        (b'{"_id": 1, "text": "a"}\n{"_id": 2\n[]\n', [("E_JSON", 2), ("E_JSON", 3)]),
+        (b'{"_id": 1, "text": "a\\ud800"}\n', [("E_CHAR", 1)]),
+        (b'{"_id": ' + b"9" * 5000 + b"}\n", [("E_JSON", 1)]),
+        (b'{"a": ' + b"[" * 100_000 + b"\n", [("E_JSON", 1)]),
+        (b"<top>\n<num> 1\n<title> flow\n<top>\n<title> heat\n", [("E_TOPIC", 4)]),
+    ],
+)
+def test_topics_that_are_not_whole_are_refused(text, expected):
+    assert codes(refused(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<t>&x;</t>',
+        b'<?xml version="1.0"?><!DOCTYPE t SYSTEM "http://localhost:9/t.dtd"><t/>',
+        b'<topics><topic number="1"><title>a & b</title></topic></topics>',
+        b'<topics><topic number="1"><title>caf&eacute;</title></topic></topics>',
+        b'<topics><topic number="1"><title>a</topics>',
+        b"<topics>" * 70,
+        b'<topics><topic number="1"><title>a</title></topic>',
+    ],
+)
+def test_xml_that_is_broken_or_reaches_beyond_the_file_is_refused(text):
+    assert [problem.code for problem in refused(text)] == ["E_XML"]
+
+
+def test_a_document_type_is_named_as_the_reason():
+    (problem,) = refused(b"<topics>\n<!DOCTYPE t>\n</topics>")
+    expected = "the XML cannot be read: document types and entities are not allowed"
+    assert (problem.line, problem.message) == (2, expected)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "format", "last"),
+    [
+        ("cranfield/cran.qry.xml", "xml", "365"),
+        ("cranfield/smart/cran.qry", "smart", "365"),
+        ("cranfield/clean/topics.trec", "trec", "225"),
+        ("cranfield/clean/topics.tsv", "tsv", "225"),
+    ],
+)
+def test_cranfield_topics_are_read_from_every_format(data: Path, name, format, last):
+    with (data / "data" / name).open("rb") as file:
+        found = read_topics(file)
+    assert (len(found.topics), found.format, found.topics[-1].number) == (225, format, last)
+    assert found.topics[-1].title.startswith("what design factors can be used to control lift-drag")
+
+
+@pytest.mark.data
+def test_tabs_part_the_topics_of_acordar(data: Path):
+    with (data / "data" / "acordar" / "all_queries.txt").open("rb") as file:
+        assert len(read_topics(file).topics) == 493
