@@ -1,0 +1,369 @@
+"""A job is done once, whatever ends in the middle of it."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError
+from django.db.models.functions import Now
+
+from leaderboard import celery, jobs, leases, sweeping
+from leaderboard.models import Job, User, Worker
+from leaderboard.models.jobs import MAX_HANDED_BACK
+
+pytestmark = pytest.mark.django_db
+with_threads = pytest.mark.django_db(transaction=True)
+
+Kind = Callable[..., list[tuple[str, str]]]
+
+
+@pytest.fixture
+def kind(monkeypatch) -> Kind:
+    """Makes a kind of job out of a function; what it returns fills with the failures told."""
+
+    def make(name: str, do, **options) -> list[tuple[str, str]]:
+        failures: list[tuple[str, str]] = []
+
+        def failed(target: str, reason: str) -> None:
+            failures.append((target, reason))
+
+        monkeypatch.setitem(jobs.WORK, name, jobs.Work(do, failed, **options))
+        return failures
+
+    return make
+
+
+def greet(target: str, progress) -> Callable[[], None]:
+    """Work that writes a word."""
+    return lambda: User.objects.filter(pk=target).update(email="done@example.org")
+
+
+def abandon(job: Job, **changes) -> None:
+    """What the row of a job looks like whose worker was killed in the middle of it."""
+    assert job.claim("killed")
+    Job.objects.filter(pk=job.pk).update(lease_until=Now() - timedelta(seconds=1), **changes)
+
+
+def see(worker: str) -> None:
+    Worker.objects.create(name=worker, last_seen=Now())
+
+
+def reloaded(job: Job) -> Job:
+    return Job.objects.get(pk=job.pk)
+
+
+def test_a_result_is_written_with_the_end_of_its_job(ada, kind) -> None:
+    kind("greet", greet)
+    job = jobs.enqueue("greet", ada)
+    assert jobs.run_due("tests") == 1
+    ada.refresh_from_db()
+    assert (reloaded(job).state, reloaded(job).attempts, ada.email) == (
+        "done",
+        1,
+        "done@example.org",
+    )
+
+
+def test_what_somebody_waits_for_comes_first(ada, ben, kind) -> None:
+    order: list[str] = []
+    kind("note", lambda target, progress: order.append(target) or (lambda: None))
+    Job.objects.enqueue("note", ada, priority=7)
+    Job.objects.enqueue("note", ben, priority=3)
+    jobs.run_due("tests")
+    assert order == [str(ben.pk), str(ada.pk)]
+
+
+def test_work_that_waits_already_is_not_queued_twice(ada, kind) -> None:
+    kind("greet", greet)
+    assert jobs.enqueue("greet", ada) == jobs.enqueue("greet", ada)
+    assert jobs.run_due("tests") == 1
+
+
+def test_work_asked_for_while_it_runs_runs_once_more(ada, kind) -> None:
+    seen: list[str] = []
+
+    def look(target: str, progress) -> Callable[[], None]:
+        seen.append(target)
+        if len(seen) == 1:
+            jobs.enqueue("look", ada)
+        return lambda: None
+
+    kind("look", look)
+    jobs.enqueue("look", ada)
+    assert jobs.run_due("tests") == 2
+    assert list(Job.objects.values_list("state", flat=True)) == ["done", "done"]
+
+
+def test_two_workers_cannot_have_the_same_job(ada) -> None:
+    job = jobs.enqueue("greet", ada)
+    same = reloaded(job)
+    assert job.claim("one")
+    assert not same.claim("other")
+
+
+def test_a_late_worker_writes_nothing(ada, kind) -> None:
+    def lose(target: str, progress) -> Callable[[], None]:
+        Job.objects.update(lease_token=uuid.uuid4())
+        return greet(target, progress)
+
+    failures = kind("lose", lose)
+    job = jobs.enqueue("lose", ada)
+    jobs.run_due("tests", limit=1)
+    ada.refresh_from_db()
+    assert (reloaded(job).state, ada.email, failures) == ("running", "", [])
+
+
+def test_a_bug_fails_the_job_and_goes_to_the_log_only(ada, kind, caplog) -> None:
+    failures = kind("break", lambda target, progress: 1 / 0)
+    job = jobs.enqueue("break", ada)
+    jobs.run_due("tests")
+    assert failures == [(str(ada.pk), jobs.OUR_FAULT)]
+    assert (reloaded(job).state, reloaded(job).attempts) == ("failed", 1)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_result_that_breaks_half_written_leaves_nothing(ada, kind) -> None:
+    def half(target: str, progress) -> Callable[[], None]:
+        def publish() -> None:
+            greet(target, progress)()
+            raise KeyError("half")
+
+        return publish
+
+    kind("half", half)
+    job = jobs.enqueue("half", ada)
+    jobs.run_due("tests")
+    ada.refresh_from_db()
+    assert (reloaded(job).state, ada.email) == ("failed", "")
+
+
+def test_a_failure_that_cannot_be_told_still_ends_the_job(ada, monkeypatch) -> None:
+    broken = jobs.Work(lambda *_: 1 / 0, lambda *_: 1 / 0)
+    monkeypatch.setitem(jobs.WORK, "broken", broken)
+    job = jobs.enqueue("broken", ada)
+    jobs.run_due("tests")
+    assert reloaded(job).state == "failed"
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux alone limits memory")
+def test_what_needs_too_much_memory_fails_at_once(ada, kind, settings) -> None:
+    settings.JOB_MEMORY_LIMIT = 64 * 1024 * 1024
+    failures = kind("swell", lambda target, progress: bytearray(256 * 1024 * 1024))
+    jobs.enqueue("swell", ada)
+    jobs.run_due("tests")
+    assert failures == [(str(ada.pk), jobs.TOO_LARGE.format(64))]
+    assert len(bytearray(256 * 1024 * 1024)) == 268435456
+
+
+def test_what_takes_too_long_is_told_to_end(ada, kind, settings) -> None:
+    settings.JOB_TIME_LIMIT = 0.1
+    failures = kind("wait", lambda target, progress: time.sleep(60))
+    jobs.enqueue("wait", ada)
+    jobs.run_due("tests")
+    assert failures == [(str(ada.pk), jobs.TOO_SLOW.format(0.1))]
+
+
+@with_threads
+def test_what_does_not_listen_ends_with_its_process(ada, kind, settings, monkeypatch) -> None:
+    settings.JOB_TIME_LIMIT = settings.RENEW_SECONDS = 0.05
+    monkeypatch.setattr(leases, "GRACE", 0)
+    killed: list[bool] = []
+    monkeypatch.setattr(leases, "die", lambda: killed.append(True))
+
+    def deaf(target: str, progress) -> Callable[[], None]:
+        while not killed:
+            try:
+                time.sleep(0.01)
+            except leases.TooLong:
+                continue
+        return greet(target, progress)
+
+    failures = kind("deaf", deaf)
+    jobs.enqueue("deaf", ada)
+    jobs.run_due("tests")
+    assert failures == [(str(ada.pk), jobs.TOO_SLOW.format(0.05))]
+
+
+@with_threads
+def test_progress_is_written_while_the_work_goes_on(ada, kind, settings) -> None:
+    settings.RENEW_SECONDS = 0.05
+
+    def count(target: str, progress) -> Callable[[], None]:
+        progress(3, 10)
+        while not Job.objects.filter(progress=3, progress_of=10).exists():
+            time.sleep(0.01)
+        return greet(target, progress)
+
+    kind("count", count)
+    job = jobs.enqueue("count", ada)
+    jobs.run_due("tests")
+    assert reloaded(job).state == "done"
+
+
+@with_threads
+def test_work_hears_that_its_lease_is_lost(ada, kind, settings) -> None:
+    settings.RENEW_SECONDS = 0.05
+    ends: list[str] = []
+
+    def lose(target: str, progress) -> Callable[[], None]:
+        Job.objects.update(lease_token=uuid.uuid4())
+        try:
+            while True:
+                progress(1, 2)
+                time.sleep(0.01)
+        finally:
+            ends.append(target)
+
+    kind("lose", lose)
+    jobs.enqueue("lose", ada)
+    jobs.run_due("tests", limit=1)
+    assert ends == [str(ada.pk)]
+
+
+@with_threads
+def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "PAUSES", (0.01, 0.01))
+    tries: list[str] = []
+
+    def twice(target: str, progress) -> Callable[[], None]:
+        tries.append(target)
+        if len(tries) < 3:
+            raise OperationalError("server closed the connection unexpectedly")
+        return greet(target, progress)
+
+    kind("twice", twice)
+    job = jobs.enqueue("twice", ada)
+    jobs.run_due("tests")
+    assert (reloaded(job).state, reloaded(job).attempts) == ("done", 1)
+
+
+@with_threads
+def test_a_disk_that_stays_full_puts_the_job_back_for_later(ada, kind, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "PAUSES", ())
+
+    def full(target: str, progress) -> Callable[[], None]:
+        raise OSError(28, "No space left on device")
+
+    failures = kind("full", full)
+    job = jobs.enqueue("full", ada)
+    assert jobs.run_due("tests") == 1
+    assert (reloaded(job).state, reloaded(job).reason) == ("queued", jobs.WAITS)
+    Job.objects.update(not_before=None, attempts=2)
+    jobs.run_due("tests")
+    assert failures == [(str(ada.pk), jobs.NO_ANSWER)]
+
+
+def test_a_process_that_died_alone_costs_its_job_an_attempt(ada, kind) -> None:
+    kind("greet", greet)
+    job = jobs.enqueue("greet", ada)
+    abandon(job)
+    see("killed")
+    assert jobs.run_due("tests") == 1
+    assert (reloaded(job).attempts, reloaded(job).handed_back) == (2, 0)
+
+
+def test_a_worker_that_went_down_hands_the_attempt_back(ada, kind) -> None:
+    kind("greet", greet)
+    job = jobs.enqueue("greet", ada)
+    abandon(job)
+    assert jobs.run_due("tests") == 1
+    assert (reloaded(job).state, reloaded(job).attempts, reloaded(job).handed_back) == (
+        "done",
+        1,
+        1,
+    )
+
+
+def test_a_job_that_kills_its_process_three_times_has_failed(ada, kind) -> None:
+    failures = kind("greet", greet)
+    job = jobs.enqueue("greet", ada)
+    abandon(job, attempts=3)
+    see("killed")
+    assert jobs.run_due("tests") == 0
+    assert failures == [(str(ada.pk), "The process that worked on this died 3 times.")]
+
+
+def test_a_job_is_not_handed_back_for_ever(ada, kind) -> None:
+    failures = kind("greet", greet)
+    job = jobs.enqueue("greet", ada)
+    abandon(job, handed_back=MAX_HANDED_BACK)
+    jobs.run_due("tests")
+    assert failures == [(str(ada.pk), "The worker was stopped 10 times while it worked on this.")]
+
+
+def test_a_slot_stays_free_beside_a_long_job(ada, ben, cat, kind) -> None:
+    kind("long", greet, long=True)
+    kind("short", greet)
+    first, second = jobs.enqueue("long", ada), jobs.enqueue("long", ben)
+    short = Job.objects.enqueue("short", cat, priority=9)
+    assert jobs.claim("one") == first
+    assert jobs.claim("one") == short
+    assert jobs.claim("other") == second
+
+
+def test_the_work_of_a_newer_version_waits_for_its_worker(ada) -> None:
+    job = jobs.enqueue("unheard-of", ada)
+    assert jobs.run_due("tests") == 0
+    assert reloaded(job).state == "queued"
+
+
+def test_a_worker_that_is_stopping_begins_nothing(ada, kind, monkeypatch) -> None:
+    kind("greet", greet)
+    jobs.enqueue("greet", ada)
+    monkeypatch.setattr(celery, "is_stopping", lambda: True)
+    assert jobs.run_due("tests") == 0
+
+
+def test_a_worker_is_seen_while_it_works() -> None:
+    jobs.run_due("seen")
+    assert list(Worker.objects.alive().values_list("name", flat=True)) == ["seen"]
+
+
+@pytest.fixture
+def stored(settings) -> Callable[[str, int], Path]:
+    """Makes a file in the storage, so many seconds old."""
+
+    def store(name: str, age: int) -> Path:
+        path = Path(settings.MEDIA_ROOT) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"1 Q0 d1 1 9.0 ben-bm25\n")
+        os.utime(path, (time.time() - age, time.time() - age))
+        return path
+
+    return store
+
+
+def test_a_file_without_a_row_goes_after_an_hour(stored) -> None:
+    old, young = stored("runs/x/file-old", 4000), stored("runs/x/file-young", 3000)
+    sweeping.sweep()
+    assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_a_file_that_a_row_names_stays(collection, settings) -> None:
+    path = Path(settings.MEDIA_ROOT) / collection.documents.name
+    os.utime(path, (0, 0))
+    sweeping.sweep()
+    assert path.exists()
+
+
+def test_a_file_that_a_running_job_may_have_made_stays(ada, stored) -> None:
+    job = jobs.enqueue("greet", ada)
+    job.claim("tests")
+    Job.objects.update(started_at=Now() - timedelta(hours=5))
+    old, older = stored("collections/x/documents", 20000), stored("collections/x/older", 30000)
+    sweeping.sweep()
+    assert (old.exists(), older.exists()) == (True, False)
+
+
+def test_an_upload_that_broke_off_goes_after_an_hour(settings, tmp_path) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    (tmp_path / "half.upload").write_bytes(b"1 Q0")
+    os.utime(tmp_path / "half.upload", (0, 0))
+    sweeping.sweep()
+    assert list(tmp_path.iterdir()) == []
