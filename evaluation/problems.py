@@ -118,11 +118,15 @@ def shown(found: str | bytes) -> str:
     """
     if isinstance(found, bytes):
         found = found[: ECHOED + 1].decode("utf-8", "backslashreplace")
-    found = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in found[: ECHOED + 1])
+    found = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in found[: ECHOED + 1]
+    )
     return found if len(found) <= ECHOED else found[: ECHOED - 1] + "…"
 
 
-def refuse(code: str, message: str, found: str | bytes = "", hint: str = "", line: int | None = None) -> Refused:
+def refuse(
+    code: str, message: str, found: str | bytes = "", hint: str = "", line: int | None = None
+) -> Refused:
     """A refusal for a single reason, ready to be raised."""
     problems = Problems()
     problems.error(code, line, message, found, hint)

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from evaluation.significance import compare_with_baseline, tukey_hsd
 from numpy.typing import NDArray
 
+from evaluation.measures import parse_measure
+from evaluation.significance import compare_with_baseline, tukey_hsd
 from leaderboard.models import Comparison, Edition, Job, Run, Score, Track
 from leaderboard.scoring import Progress, Publish, mask_of
 
@@ -27,7 +28,7 @@ AT_ONCE = 50_000
 class AgainstBaseline:
     """How one run differs from the baseline; p is None where no test was made."""
 
-    difference: float
+    difference: float | None
     low: float | None
     high: float | None
     p: float | None
@@ -116,7 +117,10 @@ def test_family(
     scores = matrix_of(edition, measure, [baseline, *others])
     tested = always or scores.size <= AT_ONCE
     differences = compare_with_baseline(
-        scores[1:], scores[0], test=edition.track.test if tested else "t"
+        scores[1:],
+        scores[0],
+        test=edition.track.test if tested else "t",
+        direction=parse_measure(measure).direction,
     )
     return {
         run_id: AgainstBaseline(
@@ -143,10 +147,9 @@ def all_pairs(edition: Edition, measure: str, family: list[str] | None = None) -
 
 def test_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPairs:
     scores = matrix_of(edition, measure, family)
-    defined = scores[:, ~np.isnan(scores).any(axis=0)]
-    if len(family) < 2 or defined.shape[1] < 2:
+    if len(family) < 2:
         return AllPairs(None, {}, {}, {}, None)
-    pairs = tukey_hsd(defined)
+    pairs = tukey_hsd(scores, direction=parse_measure(measure).direction)
     return AllPairs(
         margin=pairs.margin,
         rank_low=dict(zip(family, map(int, pairs.rank_low), strict=True)),

@@ -22,8 +22,9 @@ from typing import BinaryIO
 import numpy as np
 from django.conf import settings
 from django.core.files.storage import default_storage
-from evaluation.reading.documents import Document
 from numpy.typing import NDArray
+
+from evaluation.reading.documents import Document
 
 MAGIC = b"RFD1"
 BLOCK = 64 * 1024

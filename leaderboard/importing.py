@@ -18,13 +18,13 @@ from typing import Any, BinaryIO, TypeVar
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils import timezone
-from evaluation.reading.containers import Limits, unpacked
-from evaluation.reading.documents import Document, read_documents, recognise_documents
-from evaluation.reading.topics import Topic as ReadTopic
-from evaluation.reading.topics import TopicFile, read_topics
 
 from evaluation.problems import Problem, Problems, Refused
+from evaluation.reading.containers import Limits, unpacked
+from evaluation.reading.documents import Document, read_documents, recognise_documents
 from evaluation.reading.qrels import Qrels, read_qrels
+from evaluation.reading.topics import Topic as ReadTopic
+from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.documents import known_docnos, write_documents
 from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState

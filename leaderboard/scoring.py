@@ -22,14 +22,14 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
+from numpy.typing import NDArray
+
 from evaluation.conventions import CONVENTIONS, SCORING_VERSION
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Measure, parse_measure
-from evaluation.reading.containers import Limits, unpacked
-from numpy.typing import NDArray
-
 from evaluation.problems import Problems, Refused
 from evaluation.reading import runs as reading
+from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
 from leaderboard.documents import known_docnos
 from leaderboard.models import (
@@ -153,7 +153,7 @@ class Measured:
 def measure_run(read: reading.Run, edition: Edition) -> Measured:
     judged = judge(
         read,
-        judgments_of(edition),
+        prepared(edition.pk),
         depth=edition.track.depth,
         convention=CONVENTIONS[edition.convention],
     )
@@ -203,17 +203,13 @@ def mask_of(edition: Edition) -> NDArray[np.bool_]:
     return np.frombuffer(edition.mask, dtype=np.uint8).astype(bool)
 
 
-def judgments_of(edition: Edition) -> Judgments:
-    return _prepared(edition.pk)
-
-
 @lru_cache(maxsize=8)
-def _prepared(edition_id: int) -> Judgments:
+def prepared(edition_id: int) -> Judgments:
     """The judgments of an edition; neither they nor the edition change once made."""
     edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
     numbers = np.array(topics_of(edition.track.collection_id), dtype=object)
     evaluated = list(numbers[mask_of(edition)])
-    qrels = Qrels(grades_of(edition.judgment_set_id))
+    qrels = Qrels(grades_of(edition.judgment_set_id), Problems())
     return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
 
 
@@ -354,7 +350,7 @@ def complete_run(run: Run, edition: Edition, missing: list[str]) -> None:
         with transaction.atomic():
             store_scores(run.pk, measured)
         return
-    judged = JudgedRun.unpack(bytes(known.record), judgments_of(edition))
+    judged = JudgedRun.unpack(bytes(known.record), prepared(edition.pk))
     scores = measure_all(judged, edition, missing)
     for score in scores:
         score.score_set = known

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from evaluation.significance import minimum_detectable
-
 from evaluation.measures import parse_measure
+from evaluation.significance import minimum_detectable
 from leaderboard.comparing import (
     AgainstBaseline,
     AllPairs,
@@ -52,12 +51,9 @@ class Standing:
     against: AgainstBaseline | None = None
     is_baseline: bool = False
     is_own: bool = False
+    verdict: str = ""
     # Every run down to here is significantly better than every run beneath.
     breaks_after: bool = False
-
-    @property
-    def verdict(self) -> str:
-        return verdict_of(self.against)
 
 
 @dataclass(frozen=True)
@@ -111,13 +107,13 @@ class Board:
         return minimum_detectable(topics) if topics > 2 else None
 
 
-def verdict_of(against: AgainstBaseline | None, level: float = LEVEL) -> str:
+def verdict_of(against: AgainstBaseline | None, direction: int = 1) -> str:
     """What the test allows to say: `better`, `worse`, `not significant`; `` without a test."""
-    if against is None or against.p_adjusted is None:
+    if against is None or against.p_adjusted is None or against.difference is None:
         return ""
-    if against.p_adjusted >= level:
+    if against.p_adjusted >= LEVEL:
         return "not significant"
-    return "better" if against.difference > 0 else "worse"
+    return "better" if direction * against.difference > 0 else "worse"
 
 
 def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
@@ -208,6 +204,7 @@ def _with_statistics(
             each,
             interval=pairs.interval(each.run.pk),
             against=against.get(each.run.pk),
+            verdict=verdict_of(against.get(each.run.pk), parse_measure(measure).direction),
             is_baseline=each.run == baseline,
             breaks_after=place in breaks,
         )

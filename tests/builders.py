@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from leaderboard import jobs, organising, uploads
 from leaderboard.models import Collection, Run, Team, Track, User
@@ -114,3 +115,9 @@ def make_run(
 
 def make_user(name: str, **fields: object) -> User:
     return User.objects.create_user(name, password=f"{name}-s-word", **fields)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client

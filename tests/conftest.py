@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from leaderboard import scoring
+from leaderboard.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
-
-try:  # TEMPORARY until every module of evaluation is there
-    from tests.builders import make_collection, make_track, make_user
-except ImportError:
-    pass
+from tests.builders import make_collection, make_track, make_user, signed_in
 
 DATA = os.environ.get("RANKFIELD_DATA")
 
@@ -44,8 +42,10 @@ def data() -> Path:
 
 @pytest.fixture(autouse=True)
 def files_of_its_own(settings, tmp_path: Path) -> None:
-    """Uploads of a test lie in a folder of the test."""
+    """Uploads of a test lie in a folder of the test; what a worker remembers is forgotten."""
     settings.MEDIA_ROOT = tmp_path / "files"
+    for remembered in (scoring.topics_of, scoring.prepared, open_documents, known_docnos):
+        remembered.cache_clear()
 
 
 @pytest.fixture
@@ -96,9 +96,3 @@ def as_ben(ben: User) -> Client:
 @pytest.fixture
 def as_cat(cat: User) -> Client:
     return signed_in(cat)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client

@@ -3,9 +3,11 @@
 import os
 import tempfile
 
-os.environ.setdefault("RANKFIELD_HOME", tempfile.mkdtemp(prefix="rankfield-test-"))
+# Goes away when the interpreter ends.
+HOME = tempfile.TemporaryDirectory(prefix="rankfield-test-")
+os.environ.setdefault("RANKFIELD_HOME", HOME.name)
 
-from leaderboard.settings import *
+from leaderboard.settings import *  # noqa: F403
 
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
+from evaluation.measures import parse_measure
 from leaderboard.breakdowns.scores import read_scores
 from leaderboard.comparing import AgainstBaseline, means_of, test_family
 from leaderboard.disclosure import Sight
@@ -39,7 +40,7 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        return verdict_of(self.against)
+        return verdict_of(self.against, parse_measure(self.measure).direction)
 
 
 def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:

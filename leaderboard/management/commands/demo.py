@@ -1,0 +1,78 @@
+"""`manage.py demo`: a sample collection with its runs, scored, to look at."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.models import Run
+from leaderboard.processes import CannotServe, Site, running
+from leaderboard.showing import TRACK, Account, show_sample
+
+PATIENCE = 120
+
+
+class Command(BaseCommand):
+    help = "Imports the sample collection, scores its runs, and serves them until Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+        parser.add_argument("--once", action="store_true", help="check the main pages and stop")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            with running(options["port"]) as site:
+                accounts = show_sample()
+                wait_until_scored()
+                self.say(site, accounts)
+                if options["once"]:
+                    self.check_pages(site)
+                else:
+                    site.watch()
+        except CannotServe as reason:
+            raise CommandError(str(reason)) from None
+        except KeyboardInterrupt:
+            self.stdout.write("Stopped. The same command starts it again as it is.")
+
+    def say(self, site: Site, accounts: list[Account]) -> None:
+        self.stdout.write(f"\nRankfield is at {site.url}/tracks/{TRACK}/\n")
+        self.stdout.write(f"Sign in at {site.url}/account/login/\n")
+        for account in accounts:
+            self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
+        self.stdout.write("\nCtrl-C stops it.")
+        self.stdout.flush()
+
+    def check_pages(self, site: Site) -> None:
+        for path, word in main_pages():
+            with urllib.request.urlopen(site.url + path, timeout=30) as answer:
+                if word not in answer.read().decode():
+                    raise CommandError(f"{path} does not show {word}")
+            self.stdout.write(f"  {path} is in order")
+
+
+def wait_until_scored() -> None:
+    deadline = time.monotonic() + PATIENCE
+    while waiting := Run.objects.filter(track__slug=TRACK).unfinished().count():
+        if time.monotonic() > deadline:
+            raise CommandError(f"{waiting} runs are still not scored after {PATIENCE} seconds")
+        time.sleep(0.1)
+
+
+def main_pages() -> list[tuple[str, str]]:
+    """The pages that a newcomer opens, each with a word that it shows only when all is well."""
+    best = Run.objects.filter(track__slug=TRACK).on_the_board().order_by("tag")[0]
+    return [
+        ("/", "Sample"),
+        (f"/tracks/{TRACK}/", best.tag),
+        (f"/tracks/{TRACK}/topics/", "Topics"),
+        (f"/tracks/{TRACK}/topic/?number=1", "Judged documents"),
+        (f"/runs/{best.pk}/", best.tag),
+        (f"/runs/{best.pk}/ranking/?number=1", best.tag),
+        ("/collections/sample/", "Sample"),
+        ("/measures/", "nDCG"),
+        ("/api/v1/openapi.json", "leaderboard"),
+    ]

@@ -1,0 +1,140 @@
+"""The sample collection on show: its accounts, its track, and runs of real rankers."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from leaderboard import joining, organising, uploads
+from leaderboard.models import Collection, Run, Track, User
+from leaderboard.models.collections import ImportState
+from leaderboard.sample.rankers import SampleRun, runs
+from leaderboard.uploads import CollectionFiles, RunDetails
+
+FOLDER = Path(__file__).parent / "sample"
+COLLECTION = TRACK = "sample"
+BASELINE = "bm25"
+# Whose runs stand under the organisers: the baseline, and what shows how low a board can go.
+OF_ORGANISERS = {BASELINE, "random"}
+PATIENCE = 120
+
+
+@dataclass(frozen=True)
+class Account:
+    name: str
+    password: str
+    part: str
+    team: str = ""
+
+
+def show_sample() -> list[Account]:
+    """Make what is missing of the sample; all of it the first time, nothing the second."""
+    accounts = known_accounts()
+    ada, ben, cat = (user_of(account) for account in accounts)
+    track = Track.objects.filter(slug=TRACK).first()
+    if track is None:
+        track = organising.open_track(sample_track(sample_collection(ada)), ada)
+        for user, account in ((ben, accounts[1]), (cat, accounts[2])):
+            joining.join(track, user, team_name=account.team)
+    if not track.runs.exists():
+        submit_all(track, ada, [ben, cat])
+    return accounts
+
+
+def known_accounts() -> list[Account]:
+    """Names and passwords, made at the first start and kept for the next ones."""
+    path = Path(settings.RANKFIELD_HOME) / "demo-accounts.json"
+    if not path.exists():
+        accounts = [
+            Account("ada", new_password(), "organises the track"),
+            Account("ben", new_password(), "takes part as Nordlicht", "Nordlicht"),
+            Account("cat", new_password(), "takes part as Kestrel", "Kestrel"),
+        ]
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            json.dump([asdict(account) for account in accounts], file)
+    return [Account(**account) for account in json.loads(path.read_text())]
+
+
+def new_password() -> str:
+    return secrets.token_urlsafe(9)
+
+
+def user_of(account: Account) -> User:
+    user, made = User.objects.get_or_create(
+        username=account.name, defaults={"can_organise": not account.team}
+    )
+    if made:
+        user.set_password(account.password)
+        user.save(update_fields=["password"])
+    return user
+
+
+def sample_collection(owner: User) -> Collection:
+    collection = Collection.objects.filter(slug=COLLECTION).first()
+    if collection is None:
+        collection = Collection(
+            slug=COLLECTION, name="Sample collection", owner=owner, asks_first=False
+        )
+        collection.description = (FOLDER / "ABOUT.txt").read_text()
+        uploads.accept_collection(collection, sample_files())
+    wait_until_ready(collection)
+    return collection
+
+
+def sample_files() -> CollectionFiles:
+    return CollectionFiles(
+        topics=uploaded("topics.trec"),
+        documents=uploaded("documents.jsonl"),
+        judgments=uploaded("qrels.txt"),
+    )
+
+
+def uploaded(name: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, (FOLDER / name).read_bytes())
+
+
+def wait_until_ready(collection: Collection) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while collection.state != ImportState.READY:
+        if collection.state in (ImportState.REFUSED, ImportState.FAILED):
+            raise RuntimeError(f"the sample collection was {collection.state}")
+        if time.monotonic() > deadline:
+            raise RuntimeError("no worker has imported the sample collection")
+        time.sleep(0.1)
+        collection.refresh_from_db()
+
+
+def sample_track(collection: Collection) -> Track:
+    return Track(
+        slug=TRACK,
+        name="Sample track",
+        collection=collection,
+        judgment_set=collection.judgment_sets.get(),
+        measures=["AP", "nDCG@10", "P@10", "RR", "R@100"],
+        primary_measure="AP",
+        disclosure=Track.Disclosure.OPEN,
+        depth=100,
+    )
+
+
+def submit_all(track: Track, organiser: User, participants: list[User]) -> None:
+    """The baseline first; the others in turn by the two teams."""
+    made = {run.tag: run for run in runs(FOLDER)}
+    baseline = submit(track, organiser, made.pop(BASELINE))
+    organising.choose_baseline(track, organiser, baseline)
+    for place, run in enumerate(made.values()):
+        user = organiser if run.tag in OF_ORGANISERS else participants[place % 2]
+        submit(track, user, run)
+
+
+def submit(track: Track, user: User, run: SampleRun) -> Run:
+    file = SimpleUploadedFile(f"{run.tag}.run", run.text)
+    details = RunDetails(description=run.description)
+    return uploads.accept_run(track, user, file, details).run

@@ -1,0 +1,109 @@
+"""From the files that people have to a collection that everybody sees at once."""
+
+from __future__ import annotations
+
+from leaderboard import organising, uploads
+from leaderboard.documents import open_documents
+from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
+from leaderboard.uploads import CollectionFiles
+from tests.builders import DOCUMENTS, QRELS, TOPICS, upload, work
+
+
+def bring(ada, topics=TOPICS, documents=DOCUMENTS, qrels=QRELS, asks_first=True) -> Collection:
+    files = CollectionFiles(
+        upload("topics", topics),
+        upload("documents", documents) if documents else None,
+        upload("qrels", qrels) if qrels else None,
+    )
+    collection = Collection(slug="c", name="C", owner=ada, asks_first=asks_first)
+    uploads.accept_collection(collection, files)
+    work()
+    collection.refresh_from_db()
+    return collection
+
+
+def test_a_preview_says_what_was_found_and_imports_nothing(ada):
+    collection = bring(ada)
+    assert collection.state == "preview"
+    assert collection.preview["documents"]["count"] == 12
+    assert collection.preview["judgments"]["grades"] == {"0": 3, "1": 3, "2": 1, "3": 1}
+    assert not Topic.objects.exists() and not Judgment.objects.exists()
+
+
+def test_a_confirmed_collection_is_imported_whole(ada):
+    collection = bring(ada)
+    organising.confirm_collection(collection, ada)
+    work()
+    collection.refresh_from_db()
+    assert (collection.state, collection.num_documents, collection.num_topics) == ("ready", 12, 3)
+    judgments = collection.judgment_sets.get()
+    assert (judgments.state, judgments.num_judgments, judgments.top_grade) == ("ready", 8, 3)
+
+
+def test_nobody_is_asked_where_nothing_is_open(ada):
+    assert bring(ada, asks_first=False).state == "ready"
+
+
+def test_documents_open_by_docno(ada):
+    documents = open_documents(bring(ada, asks_first=False).documents.name)
+    assert documents.find("d7").title == "Document 7"
+    assert documents.find("d77") is None
+    assert set(documents.find_many(["d1", "d12", "no"])) == {"d1", "d12"}
+
+
+def test_a_broken_file_refuses_the_whole_collection(ada):
+    collection = bring(ada, qrels=QRELS + "1 0 d9 high\n", asks_first=False)
+    assert collection.state == "refused"
+    assert collection.problem_totals == {"E_REL": 1}
+    assert collection.problems[0]["line"] == 9
+    assert not Topic.objects.exists()
+
+
+def test_judgments_of_a_stray_topic_are_refused_with_their_line(ada):
+    collection = bring(ada, qrels=QRELS + "9 0 d9 1\n")
+    assert collection.state == "refused"
+    assert [(p["code"], p["line"]) for p in collection.problems] == [("E_UNKNOWN_TOPIC", 9)]
+
+
+def test_judgments_that_count_the_topics_ask_for_renumbering(ada):
+    topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
+    collection = bring(ada, topics=topics, asks_first=False)
+    assert collection.state == "preview"
+    assert collection.questions[0]["name"] == "renumber_topics"
+    assert "2 of 3 judged topics" in collection.problems[0]["message"]
+    organising.confirm_collection(collection, ada, renumber_topics=True)
+    work()
+    assert list(collection.topics.values_list("number", flat=True)) == ["1", "2", "3"]
+
+
+def test_grades_are_mapped_as_confirmed(ada):
+    collection = bring(ada)
+    organising.confirm_collection(collection, ada, grade_map={"3": 1, "2": 1})
+    work()
+    assert collection.judgment_sets.get().grade_counts == {"0": 3, "1": 5}
+
+
+def test_a_collection_needs_no_documents(ada):
+    collection = bring(ada, documents=None, asks_first=False)
+    assert (collection.state, collection.num_documents) == ("ready", 0)
+
+
+def test_an_import_that_broke_off_leaves_nothing_behind(ada):
+    collection = bring(ada)
+    Topic.objects.create(collection=collection, position=0, number="left over")
+    organising.confirm_collection(collection, ada)
+    work()
+    assert list(collection.topics.values_list("number", flat=True)) == ["1", "2", "3"]
+
+
+def test_new_judgments_are_a_new_set(ada):
+    collection = bring(ada, asks_first=False)
+    uploads.accept_judgments(collection, upload("v2", QRELS + "1 0 d12 2\n"), "v2", ada)
+    work()
+    second = JudgmentSet.objects.get(version="v2")
+    assert second.state == "preview"
+    organising.confirm_judgments(second, ada)
+    work()
+    second.refresh_from_db()
+    assert (second.state, second.num_judgments) == ("ready", 9)
+    assert collection.judgment_sets.get(version="v1").num_judgments == 8

@@ -1,0 +1,143 @@
+"""From a stored file to scores on the board."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard import organising, scoring
+from leaderboard.models import Edition, Job, Run, Score, ScoreSet
+from leaderboard.rankings import Rankings
+from tests.builders import (
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    make_collection,
+    make_run,
+    make_track,
+    upload,
+    work,
+)
+
+
+def values_of(run: Run, measure: str = "AP") -> list[float]:
+    return Score.objects.get(score_set__run=run, measure=measure).values.tolist()
+
+
+def test_a_run_is_scored_by_topic(track, ben):
+    run = make_run(track, ben)
+    assert run.state == "scored"
+    assert values_of(run) == pytest.approx([1.0, 0.5, 7 / 12])
+    assert run.tag == "ben-bm25"
+    assert (run.num_lines, run.num_answered, run.num_retrieved) == (8, 3, 8)
+
+
+def test_the_mean_is_over_the_judged_topics(track, ben):
+    run = make_run(track, ben, RUN.replace("3 Q0", "2 Q0").replace("2 Q0 d5", "2 Q0 d12"))
+    assert run.num_answered == 2
+    assert values_of(run)[2] == 0.0
+
+
+def test_topics_that_do_not_count_are_nan(collection, ben):
+    track = make_track(collection, excluded_topics=["2"])
+    run = make_run(track, ben)
+    assert np.isnan(values_of(run)[1])
+    assert Score.objects.get(score_set__run=run, measure="AP").mean == pytest.approx(19 / 24)
+
+
+def test_the_threshold_of_the_track_decides_what_is_relevant(collection, ben):
+    track = make_track(collection, relevance_threshold=2)
+    run = make_run(track, ben)
+    assert values_of(run) == pytest.approx([1.0, 0.0, 0.5])
+    assert Score.objects.get(score_set__run=run, measure="AP").resolved == "AP(rel=2)"
+
+
+def test_a_refused_run_keeps_its_problems(track, ben):
+    run = make_run(track, ben, RUN.replace("9.0", "nan").replace("d9", "d99"))
+    assert run.state == "refused"
+    assert run.problem_totals == {"E_SCORE": 3, "E_UNKNOWN_DOC": 1}
+    assert [problem["line"] for problem in run.problems] == [1, 3, 4, 6]
+    assert not ScoreSet.objects.exists()
+
+
+def test_many_problems_are_shown_in_part_and_kept_in_full(track, ben):
+    run = make_run(track, ben, "1 Q0 d1 1\n" * 70)
+    assert len(run.problems) == 50
+    with run.problems_file.open() as file:
+        assert len(file.readlines()) == 70
+
+
+def test_runs_wait_as_valid_while_there_are_no_judgments(ada, ben):
+    track = make_track(make_collection(ada, qrels=None))
+    run = make_run(track, ben)
+    assert run.state == "valid"
+    assert not ScoreSet.objects.exists()
+
+
+def test_new_judgments_score_the_runs_again_and_then_switch_the_board(track, ada, ben):
+    from leaderboard import uploads
+
+    run, old = make_run(track, ben), track.edition
+    better = uploads.accept_judgments(
+        track.collection, upload("v2.txt", QRELS + "2 0 d12 1\n"), "v2", ada, asks_first=False
+    )
+    work()
+    organising.change_track(track, ada, {"judgment_set": better})
+    track.refresh_from_db()
+    assert track.edition == old
+    work()
+    track.refresh_from_db()
+    assert track.edition != old
+    assert run.score_sets.count() == 2
+    assert track.edition.judgment_set.version == "v2"
+
+
+def test_a_new_measure_is_computed_from_the_compact_record(track, ada, ben):
+    run = make_run(track, ben)
+    run.ranking_file.delete()
+    organising.change_track(track, ada, {"measures": ["AP", "RR"]})
+    work()
+    assert values_of(run, "RR") == pytest.approx([1.0, 0.5, 0.5])
+    assert Edition.objects.count() == 1
+
+
+def test_settings_that_come_back_find_their_edition(track, ada, ben):
+    make_run(track, ben)
+    first = track.edition
+    for threshold in (2, 1):
+        organising.change_track(track, ada, {"relevance_threshold": threshold})
+        work()
+    track.refresh_from_db()
+    assert track.edition == first
+    assert Edition.objects.count() == 2
+
+
+def test_a_second_scoring_leaves_one_score_set(track, ben):
+    run = make_run(track, ben)
+    before = values_of(run)
+    Run.objects.filter(pk=run.pk).update(state="failed")
+    organising.try_again(run, ben)
+    work()
+    assert ScoreSet.objects.count() == 1
+    assert values_of(run) == before
+
+
+def test_our_own_fault_is_said_to_be_ours(track, ben, monkeypatch, caplog):
+    def broken(*_):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(scoring, "read_file", broken)
+    run = make_run(track, ben)
+    assert run.state == "failed"
+    assert "secret" not in run.reason
+    assert "ZeroDivisionError" in caplog.text
+    assert Job.objects.of("check_run", run).get().state == "failed"
+
+
+def test_the_ranking_file_holds_the_scoring_order(track, ben):
+    run = make_run(track, ben, OTHER_RUN.replace("9.0 other\n1 Q0 d9", "8.0 other\n1 Q0 d9"))
+    with run.ranking_file.open() as file:
+        rankings = Rankings(file)
+        assert rankings.ranking("1").docnos == [b"d9", b"d3", b"d1", b"d2"]
+        assert rankings.tops["3"] == ["d10", "d11", "d6"]
+        assert rankings.ranking("99") is None

@@ -1,0 +1,169 @@
+"""Who may open what: every page and act with every role, on a blind track and on an open one.
+
+The resolver is walked, so an address without a row here fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from leaderboard.models import ApiToken, JudgmentSet
+from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in
+
+ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "sue"]
+# anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
+# something else; Ada, who organises this; Sue of the staff.
+EVERYBODY = [200, 200, 200, 200, 200, 200, 200]
+SIGNED_IN = [302, 200, 200, 200, 200, 200, 200]
+OWN_TEAM = [404, 404, 200, 404, 404, 200, 200]
+ORGANISERS = [302, 403, 403, 403, 403, 200, 200]
+ORGANISERS_404 = [302, 404, 404, 404, 404, 200, 200]
+ACT = [302, 403, 403, 403, 403, 302, 302]
+ACT_404 = [302, 404, 404, 404, 404, 302, 302]
+
+PAGES = {
+    "home": ("/", EVERYBODY),
+    "tracks": ("/tracks/", [302] * 7),
+    "board": ("/tracks/blind/", EVERYBODY),
+    "about": ("/tracks/blind/about/", EVERYBODY),
+    "topics": ("/tracks/blind/topics/", EVERYBODY),
+    "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
+    "judgments": ("/tracks/blind/judgments/", EVERYBODY),
+    "compare": ("/tracks/blind/compare/?a={run}&b={other}", [404, 404, 404, 404, 404, 200, 200]),
+    "submit": ("/tracks/blind/submit/", SIGNED_IN),
+    "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
+    "join": ("/tracks/blind/join/", SIGNED_IN),
+    "manage": ("/tracks/blind/manage/", ORGANISERS),
+    "new_track": ("/collections/bread/tracks/new/", ORGANISERS_404),
+    "run": ("/runs/{run}/", OWN_TEAM),
+    "run_state": ("/runs/{run}/state/", OWN_TEAM),
+    "ranking": ("/runs/{run}/ranking/?number=1", OWN_TEAM),
+    "run_file": ("/runs/{run}/file/", OWN_TEAM),
+    "run_problems": ("/runs/{run}/problems/", OWN_TEAM),
+    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 200, 404, 404, 200, 200]),
+    "collections": ("/collections/", EVERYBODY),
+    "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 200]),
+    "collection": ("/collections/bread/", EVERYBODY),
+    "collection_state": ("/collections/bread/state/", EVERYBODY),
+    "document": ("/collections/bread/document/?docno=d1", EVERYBODY),
+    "measures": ("/measures/", EVERYBODY),
+    "search": ("/search/?text=bread", EVERYBODY),
+    "account": ("/account/", SIGNED_IN),
+    "healthz": ("/healthz", EVERYBODY),
+}
+ACTS = {
+    "choose_baseline": ("/tracks/blind/manage/baseline/", ACT),
+    "release": ("/tracks/blind/manage/release/", ACT),
+    "score_again": ("/runs/{run}/again/", [302, 404, 302, 404, 404, 302, 302]),
+    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 302, 404, 404, 302, 302]),
+    "confirm_collection": ("/collections/bread/confirm/", ACT_404),
+    "discard_collection": ("/collections/bread/discard/", ACT_404),
+    "new_judgments": ("/collections/bread/judgments/", [302, 404, 404, 404, 404, 422, 422]),
+    "confirm_judgments": ("/collections/bread/judgments/v2/confirm/", ACT_404),
+    "revoke_token": ("/account/tokens/{token}/revoke/", [302, 404, 302, 404, 404, 404, 404]),
+}
+# On an open track every reader opens scores, topics and rankings; files stay with their team.
+OPEN_PAGES = {
+    "run": ("/runs/{open_run}/", EVERYBODY),
+    "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),
+    "compare": ("/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
+    "topic": ("/tracks/open/topic/?number=1", EVERYBODY),
+    "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
+    "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
+}
+
+
+@pytest.fixture
+def scene(blind_track, collection, ada, ben, cat, as_ada):
+    """Two tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name."""
+    eve = make_user("eve", can_organise=True)
+    people = {
+        "cat": cat,
+        "ben": ben,
+        "dan": make_user("dan"),
+        "eve": eve,
+        "ada": ada,
+        "sue": make_user("sue", is_staff=True),
+    }
+    open_track = make_track(collection, slug="open")
+    token, _ = ApiToken.objects.issue(ben, ["read"])
+    JudgmentSet.objects.create(
+        collection=collection, version="v2", state="preview", created_by=ada, file="none"
+    )
+    names = {
+        "run": make_run(blind_track, ben).pk,
+        "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,
+        "open_run": make_run(open_track, ben).pk,
+        "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
+        "token": token.pk,
+    }
+    clients = {role: signed_in(person) for role, person in people.items()}
+    return {"anonymous": Client(), **clients}, names
+
+
+def answers(scene, address: str, method: str) -> dict[str, int]:
+    """The status for each role, each tried on the same state of the database."""
+    clients, names = scene
+    found = {}
+    for role in ROLES:
+        with transaction.atomic():
+            send = getattr(clients[role], method)
+            found[role] = send(address.format(**names)).status_code
+            transaction.set_rollback(True)
+    return found
+
+
+@pytest.mark.parametrize("row", PAGES.values(), ids=list(PAGES))
+def test_a_page_of_a_blind_track(scene, row):
+    address, expected = row
+    assert answers(scene, address, "get") == dict(zip(ROLES, expected, strict=True))
+
+
+@pytest.mark.parametrize("row", ACTS.values(), ids=list(ACTS))
+def test_an_act(scene, row):
+    address, expected = row
+    assert answers(scene, address, "post") == dict(zip(ROLES, expected, strict=True))
+
+
+@pytest.mark.parametrize("row", OPEN_PAGES.values(), ids=list(OPEN_PAGES))
+def test_a_page_of_an_open_track(scene, row):
+    address, expected = row
+    assert answers(scene, address, "get") == dict(zip(ROLES, expected, strict=True))
+
+
+@pytest.mark.parametrize("row", ACTS.values(), ids=list(ACTS))
+def test_an_act_is_never_done_by_a_link(scene, row):
+    clients, names = scene
+    status = clients["ada"].get(row[0].format(**names)).status_code
+    assert status in (200, 404, 405)
+
+
+def test_a_files_address_is_no_way_in(scene):
+    clients, _ = scene
+    for address in ("/media/../db.sqlite3", "/media/%2e%2e%2fdb.sqlite3", "/files/runs/", "/var/"):
+        assert clients["ben"].get(address).status_code == 404
+
+
+def test_the_judgments_are_nowhere_for_participants(scene, collection):
+    clients, _ = scene
+    name = collection.judgment_sets.get(version="v1").file.name
+    for address in (f"/{name}", f"/media/{name}", f"/static/{name}", f"/files/{name}"):
+        assert clients["ben"].get(address).status_code == 404
+
+
+def names_of(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if not str(pattern.pattern).startswith(("api/", "account/")):
+                yield from names_of(pattern.url_patterns)
+        elif pattern.name:
+            yield pattern.name
+
+
+def test_every_address_has_a_row():
+    assert set(names_of(get_resolver().url_patterns)) == set(PAGES) | set(ACTS)
