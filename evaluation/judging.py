@@ -69,6 +69,7 @@ class Judgments:
         """An array that depends on the judgments alone, computed once."""
         if key not in self._known:
             self._known[key] = compute()
+            self._known[key].setflags(write=False)
         return self._known[key]
 
 
