@@ -64,7 +64,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.context.site",
             ],
-            "builtins": ["leaderboard.templatetags.numbers"],
+            "builtins": ["leaderboard.templatetags.numbers", "leaderboard.templatetags.parts"],
         },
     },
 ]

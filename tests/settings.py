@@ -7,7 +7,7 @@ import tempfile
 HOME = tempfile.TemporaryDirectory(prefix="rankfield-test-")
 os.environ.setdefault("RANKFIELD_HOME", HOME.name)
 
-from leaderboard.settings import *  # noqa: F403
+from leaderboard.settings import *  # noqa: E402, F403
 
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
