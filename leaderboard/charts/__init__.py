@@ -1,0 +1,48 @@
+"""Charts as SVG that the server draws: arrays in, safe markup out.
+
+Across, positions are per cent of the width; down, they are pixels of a fixed height.  So one
+drawing fits every screen and its text never scales.  Looks are classes of `rankfield.css`.
+"""
+
+from leaderboard.charts.axes import UNIT, Axis, Column
+from leaderboard.charts.bars import Bar, difference_bars, histogram
+from leaderboard.charts.cells import (
+    board_column,
+    column_head,
+    dots_cell,
+    mean_cell,
+    range_cell,
+)
+from leaderboard.charts.curves import Curve, RecallCurves, recall_curves
+from leaderboard.charts.drawing import Mark
+from leaderboard.charts.grades import grade_bar, grade_class, grade_squares
+from leaderboard.charts.pairs import Joined, Point, difference_interval, joined_ranks, scatter
+from leaderboard.charts.strips import dot_line, strip
+
+__all__ = [
+    "UNIT",
+    "Axis",
+    "Bar",
+    "Column",
+    "Curve",
+    "Joined",
+    "Mark",
+    "Point",
+    "RecallCurves",
+    "board_column",
+    "column_head",
+    "difference_bars",
+    "difference_interval",
+    "dot_line",
+    "dots_cell",
+    "grade_bar",
+    "grade_class",
+    "grade_squares",
+    "histogram",
+    "joined_ranks",
+    "mean_cell",
+    "range_cell",
+    "recall_curves",
+    "scatter",
+    "strip",
+]

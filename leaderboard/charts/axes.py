@@ -1,0 +1,90 @@
+"""Axes: which values a drawing spans, where a value stands, which values are named."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from leaderboard.templatetags.numbers import MINUS
+
+STEPS = (1.0, 2.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A line from `low` to `high` with its named values."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def around(cls, low: float, high: float, most: int = 6) -> Axis:
+        """An axis that ends on ticks at or beyond the values.
+
+        >>> Axis.around(-0.32, 0.75)
+        Axis(low=-0.4, high=0.8, ticks=(-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8))
+        """
+        step = tick_step(low, high, most)
+        ticks = multiples(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9), step)
+        return cls(ticks[0], ticks[-1], ticks)
+
+    @classmethod
+    def along(cls, low: float, high: float, most: int = 6) -> Axis:
+        """An axis that ends at the values themselves, its ticks inside.
+
+        >>> Axis.along(0.14, 0.38).ticks
+        (0.15, 0.2, 0.25, 0.3, 0.35)
+        """
+        step = tick_step(low, high, most)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return cls(low, high, multiples(first, last, step))
+
+    def at(self, value: float) -> float:
+        """Where a value stands, in per cent from the left."""
+        return 100 * (value - self.low) / (self.high - self.low)
+
+    def down(self, value: float, height: float) -> float:
+        """Where a value stands on an upright axis, in pixels from the top."""
+        return height * (self.high - value) / (self.high - self.low)
+
+
+UNIT = Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The axis that all cells of a table column share, and what runs through all of them.
+
+    `grid` is the id under which the head of the column keeps the lines that the cells draw;
+    `dashed` is the value of the baseline, the shade lies under the bar of the leader.
+    """
+
+    axis: Axis
+    grid: str = "grid"
+    digits: int | None = None
+    dashed: float | None = None
+    shade_low: float | None = None
+    shade_high: float | None = None
+
+
+def tick_step(low: float, high: float, most: int) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that needs at most `most` steps."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(step * power for step in STEPS if step * power >= rough * (1 - 1e-9))
+
+
+def multiples(first: int, last: int, step: float) -> tuple[float, ...]:
+    return tuple(round(index * step, 12) for index in range(first, last + 1))
+
+
+def tick_label(value: float, digits: int | None = None, *, sign: bool = False) -> str:
+    """A value at an axis, as short as it may be.
+
+    >>> tick_label(0.25), tick_label(0.2, 2), tick_label(1.0), tick_label(-0.2, sign=True)
+    ('.25', '.20', '1', '−.2')
+    """
+    text = f"{abs(value):g}" if digits is None else f"{abs(value):.{digits}f}"
+    text = text[1:] if text.startswith("0.") else text
+    return (MINUS if value < 0 else "+" if sign and value > 0 else "") + text

@@ -1,0 +1,259 @@
+"""Upright bars: a difference for every topic, and how many topics have which score."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+from numpy.typing import NDArray
+
+from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
+from leaderboard.templatetags.numbers import counted, signed
+
+HEIGHT = 210
+LINKED_BARS = 300
+LABELLED = 3
+LINE = 14
+WIDEST = 3.0
+WORDS = 60
+
+HISTOGRAM_HEIGHT = 120
+BINS = 20
+LABEL_BINS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The difference on one topic."""
+
+    number: str
+    difference: float
+    text: str = ""
+    href: str = ""
+
+    @property
+    def side(self) -> str:
+        return "better" if self.difference > 0 else "worse" if self.difference < 0 else "same"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where bars stand: `bars` in order across, `axis` upright."""
+
+    bars: Sequence[Bar]
+    axis: Axis
+
+    def x(self, index: float) -> float:
+        return 100 * index / len(self.bars)
+
+    def y(self, value: float) -> float:
+        return self.axis.down(value, HEIGHT)
+
+
+def difference_bars(
+    bars: Sequence[Bar], title: str, above: str = "above", below: str = "below"
+) -> SafeString:
+    """A bar a topic in the order given; above 300 topics an outline, column by column.
+
+    The three largest on each side are named, and both sides are counted at the axis.
+    """
+    bars = [bar for bar in bars if np.isfinite(bar.difference)]
+    if not bars:
+        return drawing(title, "No topic has a difference.", 0, "")
+    differences = [bar.difference for bar in bars]
+    axis = Axis.around(min(0.0, *differences), max(0.0, *differences))
+    field = Field(bars, axis)
+    links = len(bars) <= LINKED_BARS
+    body = (
+        _upright_grid(axis, HEIGHT, sign=True)
+        + (_bars(field) if links else _outline(field))
+        + line(0, 100, field.y(0), field.y(0), "zero")
+        + _sides(field, above, below)
+        + (_labels(field) if _falls(differences) else _numbers(field))
+    )
+    return plot(drawing(title, _told(bars, above, below), HEIGHT, body, links=links), "bars")
+
+
+def _upright_grid(axis: Axis, height: float, *, sign: bool = False) -> str:
+    parts = []
+    for tick in axis.ticks:
+        y = axis.down(tick, height)
+        parts.append(line(0, 100, y, y, "grid"))
+        parts.append(text(0, y + 4, tick_label(tick, sign=sign), anchor="end", dx=-8))
+    return "".join(parts)
+
+
+def _bars(field: Field) -> str:
+    step = field.x(1)
+    width = min(step * 0.88, WIDEST)
+    zero = field.y(0)
+    parts = []
+    for index, bar in enumerate(field.bars):
+        x = field.x(index) + (step - width) / 2
+        top, bottom = sorted((zero, field.y(bar.difference)))
+        shape = (
+            f'<rect class="hit" x="{short(field.x(index))}%" y="0" width="{short(step)}%"'
+            f' height="{HEIGHT}"/>'
+            f'<rect class="bar {bar.side}" x="{short(x)}%" y="{short(top)}"'
+            f' width="{short(width)}%" height="{short(max(bottom - top, 0.5))}"/>'
+        )
+        title = f"topic {name(bar.number)}: {signed(bar.difference)} {name(bar.text)}".rstrip()
+        parts.append(linked(bar.href, title, shape))
+    return "".join(parts)
+
+
+def _outline(field: Field) -> str:
+    """The envelope of thousands of bars: in each column the highest and the lowest."""
+    differences = np.array([bar.difference for bar in field.bars])
+    starts = np.linspace(0, len(differences), LINKED_BARS, endpoint=False).astype(int)
+    highest = np.maximum(np.maximum.reduceat(differences, starts), 0)
+    lowest = np.minimum(np.minimum.reduceat(differences, starts), 0)
+    zero = short(field.y(0))
+    paths = []
+    for heights, side in ((highest, "better"), (lowest, "worse")):
+        steps = "".join(f"V{short(field.y(height))}h1" for height in heights)
+        paths.append(f'<path class="bar {side}" d="M0 {zero}{steps}V{zero}z"/>')
+    return stretched(LINKED_BARS, HEIGHT, HEIGHT, "".join(paths))
+
+
+def _falls(differences: Sequence[float]) -> bool:
+    return all(left >= right for left, right in pairwise(differences))
+
+
+def _sides(field: Field, above: str, below: str) -> str:
+    """How many topics are on each side, where no bar stands in the way."""
+    wins, losses, ties = _count(field.bars)
+    zero, crowded = field.y(0), 0.65 * len(field.bars)
+    free = _falls([bar.difference for bar in field.bars])
+    high = zero - 6 if free and wins < crowded else 12
+    low = zero + 15 if free and losses < crowded else HEIGHT - 5
+    equal = f", equal on {ties}" if ties else ""
+    return text(100, high, f"▲ {escape(above)} on {wins}", "side better", "end") + text(
+        0, low, f"▼ {escape(below)} on {losses}{equal}", "side worse", dx=4
+    )
+
+
+def _labels(field: Field) -> str:
+    """The largest of falling bars, named where the bars have become shorter than the line."""
+    tops = [field.y(bar.difference) for bar in field.bars]
+    best = [bar for bar in field.bars[:LABELLED] if bar.difference > 0]
+    worst = [bar for bar in field.bars[: -LABELLED - 1 : -1] if bar.difference < 0]
+    parts, y = [], float("-inf")
+    for bar in best:
+        y = max(field.y(bar.difference) + 9, y + LINE)
+        first_below = bisect.bisect_left(tops, y + 4)
+        parts.append(_label(bar, field.x(first_below), y, "start"))
+    y = float("inf")
+    for bar in worst:
+        y = min(field.y(bar.difference), y - LINE)
+        first_deeper = bisect.bisect_right(tops, y - 10)
+        parts.append(_label(bar, field.x(first_deeper), y, "end"))
+    return "".join(parts)
+
+
+def _label(bar: Bar, x: float, y: float, anchor: str) -> str:
+    shown = bar.text if len(bar.text) <= WORDS else bar.text[: WORDS - 2].rstrip() + " …"
+    words = (
+        f'<tspan class="{bar.side}">{name(bar.number)}</tspan> {signed(bar.difference)}'
+        f'<tspan class="opt" dx="8">{name(shown)}</tspan>'
+    )
+    return text(x, y, words, "label", anchor, dx=6 if anchor == "start" else -6)
+
+
+def _numbers(field: Field) -> str:
+    """The largest bars of another order have only their topic's number at the tip."""
+    order = sorted(range(len(field.bars)), key=lambda index: field.bars[index].difference)
+    parts = []
+    for index in [*order[:LABELLED], *order[-LABELLED:]]:
+        bar = field.bars[index]
+        tip = field.y(bar.difference) + (-4 if bar.difference > 0 else 13)
+        if bar.difference:
+            parts.append(
+                text(field.x(index + 0.5), tip, name(bar.number), f"label {bar.side}", "middle")
+            )
+    return "".join(parts)
+
+
+def _count(bars: Sequence[Bar]) -> tuple[int, int, int]:
+    wins = sum(bar.difference > 0 for bar in bars)
+    losses = sum(bar.difference < 0 for bar in bars)
+    return wins, losses, len(bars) - wins - losses
+
+
+def _told(bars: Sequence[Bar], above: str, below: str) -> str:
+    wins, losses, ties = _count(bars)
+    low = min(bars, key=lambda bar: bar.difference)
+    high = max(bars, key=lambda bar: bar.difference)
+    return (
+        f"{counted(len(bars), 'topic')}: {above} on {wins}, {below} on {losses}, equal on {ties}; "
+        f"from {signed(low.difference)} on topic {low.number} "
+        f"to {signed(high.difference)} on topic {high.number}."
+    )
+
+
+def histogram(
+    scores: NDArray[np.float64],
+    run: str,
+    title: str,
+    others: NDArray[np.float64] | None = None,
+    other_run: str = "",
+) -> SafeString:
+    """How many topics have which score between 0 and 1; another run as an outline."""
+    own = _binned(scores)
+    other = None if others is None else _binned(others)
+    most = int(max(own.max(), 0 if other is None else other.max(), 1))
+    upright = Axis.around(0, most, most=4 if most >= 4 else most)
+    across = Axis.around(0, 1)
+    body = _upright_grid(upright, HISTOGRAM_HEIGHT) + _binned_bars(own, upright)
+    if other is not None:
+        body += _binned_outline(other, upright)
+    body += line(0, 100, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, "zero")
+    body += "".join(
+        text(across.at(tick), HISTOGRAM_HEIGHT + 16, tick_label(tick), anchor="middle")
+        for tick in across.ticks
+    )
+    at = _quietest(own if other is None else np.maximum(own, other))
+    body += text(100 * at / BINS, 14, f"<tspan>{name(run)}</tspan>", "label strong", dx=6)
+    if other is not None:
+        body += text(100 * at / BINS, 30, f"outline: {name(other_run)}", "label", dx=6)
+    told = ", ".join(str(number) for number in own)
+    description = f"Topics in {BINS} equal steps from 0 to 1: {told}."
+    return plot(drawing(title, description, HISTOGRAM_HEIGHT, body))
+
+
+def _binned(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    counts, _ = np.histogram(scores[np.isfinite(scores)], bins=BINS, range=(0, 1))
+    return counts
+
+
+def _binned_bars(counts: NDArray[np.int64], upright: Axis) -> str:
+    step = 100 / BINS
+    parts = []
+    for index, number in enumerate(counts.tolist()):
+        y = upright.down(number, HISTOGRAM_HEIGHT)
+        low, high = (tick_label(edge / BINS, 2) for edge in (index, index + 1))
+        parts.append(
+            f'<rect class="bar" x="{short(index * step + 0.3)}%" y="{short(y)}"'
+            f' width="{short(step - 0.6)}%" height="{short(HISTOGRAM_HEIGHT - y)}">'
+            f"<title>{low} to {high}: {counted(number, 'topic')}</title></rect>"
+        )
+    return "".join(parts)
+
+
+def _binned_outline(counts: NDArray[np.int64], upright: Axis) -> str:
+    steps = "".join(f"V{short(upright.down(n, HISTOGRAM_HEIGHT))}h1" for n in counts.tolist())
+    start = short(upright.down(int(counts[0]), HISTOGRAM_HEIGHT))
+    path = f'<path class="outline" d="M0 {start}{steps}"/>'
+    return stretched(BINS, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, path)
+
+
+def _quietest(counts: NDArray[np.int64]) -> int:
+    """The first step of the window with the lowest bars, where words disturb least."""
+    windows = np.lib.stride_tricks.sliding_window_view(counts, LABEL_BINS).max(axis=1)
+    return int(windows.argmin())

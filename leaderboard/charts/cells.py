@@ -1,0 +1,152 @@
+"""Charts in table cells: every cell of a column draws on the same axis.
+
+The lines that run through all rows are drawn once, as a symbol in the head of the column, so a
+row of a large board costs three short elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from django.utils.safestring import SafeString, mark_safe
+from numpy.typing import NDArray
+
+from leaderboard.charts.axes import Axis, Column, tick_label
+from leaderboard.charts.drawing import RADIUS, Kind, Mark, name, short
+from leaderboard.templatetags.numbers import score
+
+FENCE = 1.5
+TOO_FEW_FOR_A_FENCE = 5
+MARGIN = 0.03
+
+
+def board_column(
+    means: NDArray[np.float64], half_hsd: float | None = None, baseline: float | None = None
+) -> Column:
+    """The axis of a board: all runs but those far below the rest, who would flatten the others.
+
+    Far below is under the lower fence of a box plot and at least four half margins down.
+    """
+    half = half_hsd or 0.0
+    means = means[np.isfinite(means)]
+    if means.size == 0:
+        return Column(Axis.around(0.0, 1.0), digits=2)
+    lower = means.min()
+    if means.size >= TOO_FEW_FOR_A_FENCE:
+        q1, q3 = np.percentile(means, [25, 75])
+        fence = q1 - max(FENCE * (q3 - q1), 4 * half)
+        lower = means[means >= fence].min()
+    leader = float(means.max())
+    return Column(
+        _roomy(float(lower) - half, leader + half),
+        digits=2,
+        dashed=baseline,
+        shade_low=leader - half if half else None,
+        shade_high=leader + half if half else None,
+    )
+
+
+def _roomy(low: float, high: float) -> Axis:
+    """An axis a little wider than its values; no tick stands below zero where no value can."""
+    room = MARGIN * (high - low) or 0.05
+    axis = Axis.along(low - room, high + room, most=5)
+    return replace(axis, ticks=tuple(tick for tick in axis.ticks if tick >= min(0.0, low)))
+
+
+def column_head(column: Column) -> SafeString:
+    """The named values, and the symbol that the cells beneath draw; every other one is `opt`."""
+    labels = "".join(
+        f'<text class="tick{" opt" if index % 2 == 0 and len(column.axis.ticks) > 3 else ""}"'
+        f' x="{short(column.axis.at(tick))}%" y="12" text-anchor="middle">'
+        f"{tick_label(tick, column.digits)}</text>"
+        for index, tick in enumerate(column.axis.ticks)
+    )
+    return mark_safe(
+        f'<svg class="ticks" width="100%" height="16" aria-hidden="true">'
+        f'<symbol id="{column.grid}" overflow="visible">{_through(column)}</symbol>{labels}</svg>'
+    )
+
+
+def _through(column: Column) -> str:
+    """What runs through all rows: the leader's bar, the grid, the baseline."""
+    at = column.axis.at
+    parts = []
+    if column.shade_low is not None and column.shade_high is not None:
+        x, width = at(column.shade_low), at(column.shade_high) - at(column.shade_low)
+        parts.append(
+            f'<rect class="shade" x="{short(x)}%" y="0" width="{short(width)}%" height="100%"/>'
+        )
+    lines = [(tick, "grid") for tick in column.axis.ticks]
+    if column.dashed is not None and column.dashed >= column.axis.low:
+        lines.append((column.dashed, "dashed"))
+    for value, classes in lines:
+        x = short(at(value))
+        parts.append(f'<line class="{classes}" x1="{x}%" x2="{x}%" y1="0" y2="100%"/>')
+    return "".join(parts)
+
+
+def mean_cell(
+    column: Column, mean: float | None, half_hsd: float | None = None, kind: Kind = "other"
+) -> SafeString:
+    """A run on the axis of its board: a dot at the mean, a bar of half the HSD margin each side."""
+    if mean is None or np.isnan(mean):
+        return _cell(column, "no score", "")
+    if mean < column.axis.low:
+        return _cell(column, f"{score(mean, 3)}, left of this axis", _off())
+    title, bar = score(mean, 3), ""
+    if half_hsd:
+        low, high = mean - half_hsd, mean + half_hsd
+        x1, x2 = short(column.axis.at(low)), short(column.axis.at(high))
+        bar = f'<line class="hsd {kind}" x1="{x1}%" x2="{x2}%" y1="50%" y2="50%"/>'
+        title += f", bar {score(low, 3)} to {score(high, 3)}"
+    return _cell(column, title, bar + _dot(column, mean, kind, 4))
+
+
+def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:
+    """All runs of a measure on one line; own runs and the baseline lie on top."""
+    layers = {"other": 0, "baseline": 1, "own": 2}
+    marks = sorted(
+        (mark for mark in marks if np.isfinite(mark.value)), key=lambda mark: layers[mark.kind]
+    )
+    title = ", ".join(f"{name(m.name)} {score(m.value)}" for m in marks if m.kind != "other")
+    body = "".join(_dot(column, mark.value, mark.kind, RADIUS[mark.kind]) for mark in marks)
+    return _cell(column, title or f"{len(marks)} runs", body)
+
+
+def range_cell(
+    column: Column, worst: float, median: float, best: float, own: float | None = None
+) -> SafeString:
+    """From worst to best with a tick at the median and a dot for the run in view."""
+    if np.isnan(median):
+        return _cell(column, "no score", "")
+    at = column.axis.at
+    x = short(at(median))
+    body = (
+        f'<line class="range" x1="{short(at(worst))}%" x2="{short(at(best))}%" y1="50%" y2="50%"/>'
+        f'<svg x="{x}%" y="50%" overflow="visible"><path class="median" d="M0-6V6"/></svg>'
+    )
+    title = f"worst {score(worst)}, median {score(median)}, best {score(best)}"
+    if own is not None and np.isfinite(own):
+        title += f", this run {score(own)}"
+        body += _dot(column, own, "own", RADIUS["own"])
+    return _cell(column, title, body)
+
+
+def _dot(column: Column, value: float, kind: Kind, radius: float) -> str:
+    return (
+        f'<circle class="dot {kind}" cx="{short(column.axis.at(value))}%" cy="50%" r="{radius}"/>'
+    )
+
+
+def _off() -> str:
+    """A run left of the axis: its number stands in the table."""
+    return '<svg y="50%" overflow="visible"><path class="off" d="M0 0l7-4v8z"/></svg>'
+
+
+def _cell(column: Column, title: str, body: str) -> SafeString:
+    return mark_safe(
+        f'<svg class="cell" role="img"><title>{title}</title>'
+        f'<use href="#{column.grid}"/>{body}</svg>'
+    )

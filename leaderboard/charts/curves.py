@@ -1,0 +1,122 @@
+"""Precision at eleven levels of recall: a run, the best run, and where all the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.safestring import SafeString
+from numpy.typing import NDArray
+
+from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.drawing import drawing, line, name, plot, short, stretched, text
+from leaderboard.templatetags.numbers import counted, score
+
+HEIGHT = 272
+APART = 14
+
+Curve = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecallCurves:
+    """Precision at evenly spaced recall from 0 to 1; `runs` has a row for each other run."""
+
+    run: str
+    own: Curve
+    runs: Curve
+    best_run: str = ""
+    best: Curve | None = None
+
+    @property
+    def levels(self) -> NDArray[np.float64]:
+        return np.linspace(0, 1, len(self.own))
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The name of a line, wished for at the height where the line ends."""
+
+    words: str
+    y: float
+    classes: str = "label"
+
+
+def recall_curves(curves: RecallCurves, title: str) -> SafeString:
+    """Own line over the bands of all runs and of their middle half, named at their ends."""
+    drawn = [curves.own, *curves.runs, *([] if curves.best is None else [curves.best])]
+    axis = Axis.around(0.0, max(float(np.max(line)) for line in drawn) or 1.0, most=5)
+    lines = [stretched(100, 100, HEIGHT, _bands(curves, axis) + _lines(curves, axis))]
+    body = _grid(axis) + "".join(lines) + "".join(_named(_endings(curves, axis)))
+    told = ", ".join(
+        f"{score(value)} at {tick_label(level, 1)}"
+        for level, value in zip(curves.levels, curves.own, strict=True)
+    )
+    description = f"Precision of {curves.run} by recall: {told}."
+    return plot(drawing(title, description, HEIGHT, body), "named")
+
+
+def _grid(axis: Axis) -> str:
+    across = Axis.around(0, 1)
+    parts = []
+    for tick in axis.ticks:
+        y = axis.down(tick, HEIGHT)
+        parts.append(line(0, 100, y, y, "zero" if tick == 0 else "grid"))
+        parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
+    for tick in across.ticks:
+        parts.append(text(across.at(tick), HEIGHT + 16, tick_label(tick), anchor="middle"))
+    parts.append(text(0, 12, "precision", dx=6))
+    parts.append(text(100, HEIGHT - 6, "recall", anchor="end", dx=-6))
+    return "".join(parts)
+
+
+def _points(values: Curve, axis: Axis) -> list[str]:
+    across = np.linspace(0, 100, len(values))
+    return [f"{short(x)} {short(axis.down(y, 100))}" for x, y in zip(across, values, strict=True)]
+
+
+def _bands(curves: RecallCurves, axis: Axis) -> str:
+    if len(curves.runs) == 0:
+        return ""
+    low, q1, q3, high = np.percentile(curves.runs, [0, 25, 75, 100], axis=0)
+    paths = []
+    for bottom, top, classes in ((low, high, "band-1"), (q1, q3, "band-2")):
+        around = [*_points(top, axis), *reversed(_points(bottom, axis))]
+        paths.append(f'<path class="{classes}" d="M{"L".join(around)}z"/>')
+    return "".join(paths)
+
+
+def _lines(curves: RecallCurves, axis: Axis) -> str:
+    drawn = [(curves.best, "named")] if curves.best is not None else []
+    if len(curves.runs):
+        drawn.append((np.median(curves.runs, axis=0), "median"))
+    drawn.append((curves.own, "own"))
+    return "".join(
+        f'<path class="curve {classes}" d="M{"L".join(_points(values, axis))}"/>'
+        for values, classes in drawn
+    )
+
+
+def _endings(curves: RecallCurves, axis: Axis) -> list[Ending]:
+    def end(values: Curve) -> float:
+        return axis.down(float(values[-1]), HEIGHT)
+
+    endings = [Ending(name(curves.run), end(curves.own), "label strong")]
+    if curves.best is not None:
+        endings.append(Ending(f"{name(curves.best_run)}, best", end(curves.best)))
+    if len(curves.runs):
+        endings.append(Ending("median", end(np.median(curves.runs, axis=0))))
+        words = f"all {counted(len(curves.runs), 'run')}"
+        endings.append(Ending(words, end(curves.runs.min(axis=0)), "tick"))
+    return endings
+
+
+def _named(endings: Sequence[Ending]) -> list[str]:
+    """The names from the bottom up, each at least a line above the one beneath."""
+    parts, floor = [], float(HEIGHT)
+    for ending in sorted(endings, key=lambda ending: -ending.y):
+        y = min(ending.y + 4, floor)
+        floor = y - APART
+        parts.append(text(100, y, ending.words, ending.classes, dx=8))
+    return parts

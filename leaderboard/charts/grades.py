@@ -1,0 +1,58 @@
+"""Grades in violet: darker is more relevant; hollow is grade 0, dashed is unjudged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.safestring import SafeString, mark_safe
+
+from leaderboard.charts.drawing import short
+from leaderboard.templatetags.numbers import count
+
+RAMP = 4
+SQUARE, PITCH, TALL = 16, 19, 13
+BAR_HEIGHT = 10
+
+
+def grade_class(grade: int | None, top: int = RAMP) -> str:
+    """The step of the ramp for a grade; a scale of more or fewer grades is cut evenly.
+
+    >>> [grade_class(grade, top=3) for grade in (None, -1, 0, 1, 2, 3)]
+    ['unjudged', 'g0', 'g0', 'g1', 'g3', 'g4']
+    """
+    if grade is None:
+        return "unjudged"
+    if grade <= 0:
+        return "g0"
+    return f"g{max(1, min(RAMP, round(RAMP * grade / max(top, 1))))}"
+
+
+def grade_squares(grades: Sequence[int | None], top: int = RAMP) -> SafeString:
+    """The first documents of a ranking, a square each in the order of ranks."""
+    words = ", ".join("unjudged" if grade is None else str(grade) for grade in grades)
+    squares = "".join(
+        f'<rect class="square {grade_class(grade, top)}" x="{index * PITCH + 0.5}" y=".5"'
+        f' width="{SQUARE}" height="{TALL}" rx="3"/>'
+        for index, grade in enumerate(grades)
+    )
+    width = max(len(grades) * PITCH, 1)
+    return mark_safe(
+        f'<svg class="squares" role="img" width="{width}" height="{TALL + 1}">'
+        f"<title>grades by rank: {words or 'none'}</title>{squares}</svg>"
+    )
+
+
+def grade_bar(number: int, most: int, grade: int | None, top: int = RAMP) -> SafeString:
+    """How many documents have a grade, as a bar with its number at the end."""
+    width = short(100 * number / max(most, 1))
+    shape = (
+        f'<rect class="square {grade_class(grade, top)}" x="0" y=".5" width="{width}%"'
+        f' height="{BAR_HEIGHT}" rx="1.5"/>'
+        if number
+        else ""
+    )
+    words = f'<text class="count" x="{width}%" y="10" dx="8">{count(number)}</text>'
+    return mark_safe(
+        f'<div class="plot grade-bar"><svg class="chart" role="img" width="100%"'
+        f' height="{BAR_HEIGHT + 1}"><title>{count(number)}</title>{shape}{words}</svg></div>'
+    )

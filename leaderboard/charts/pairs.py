@@ -1,0 +1,139 @@
+"""Two runs beside each other: how sure the difference is, topic by topic, rank by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, text
+from leaderboard.templatetags.numbers import counted, interval, score, signed
+
+INTERVAL_HEIGHT = 38
+SCATTER_HEIGHT = 380
+PITCH = 10.0
+MIDDLE = 4.56
+STUB = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One topic with the scores of both runs."""
+
+    number: str
+    a: float
+    b: float
+    href: str = ""
+
+    @property
+    def side(self) -> str:
+        return "better" if self.a > self.b else "worse" if self.a < self.b else "same"
+
+
+def difference_interval(
+    difference: float, low: float, high: float, title: str, negligible: float | None = None
+) -> SafeString:
+    """A difference with its 95 % interval on an axis around zero; shaded what is too small."""
+    reach = max(abs(low), abs(high), negligible or 0.0) or 0.01
+    axis = Axis.around(-reach, reach, most=4)
+    middle = INTERVAL_HEIGHT / 2
+    body = ""
+    if negligible:
+        x, width = axis.at(-negligible), axis.at(negligible) - axis.at(-negligible)
+        body += (
+            f'<rect class="shade" x="{short(x)}%" y="0" width="{short(width)}%"'
+            f' height="{INTERVAL_HEIGHT}"/>'
+        )
+    for tick in axis.ticks:
+        x = axis.at(tick)
+        body += line(x, x, 0, INTERVAL_HEIGHT, "zero" if tick == 0 else "grid")
+        body += text(x, INTERVAL_HEIGHT + 16, tick_label(tick, sign=True), anchor="middle")
+    body += line(axis.at(low), axis.at(high), middle, middle, "hsd")
+    body += f'<circle class="dot mean" cx="{short(axis.at(difference))}%" cy="{middle}" r="4"/>'
+    told = f"{signed(difference)}, 95 % interval {interval(low, high)}."
+    return plot(drawing(title, told, INTERVAL_HEIGHT, body), "interval")
+
+
+def scatter(
+    points: Sequence[Point], title: str, run_a: str, run_b: str, current: str = ""
+) -> SafeString:
+    """A point a topic, up the score of one run, across that of the other; equal on the diagonal."""
+    axis = Axis.around(0, max([1.0, *(max(point.a, point.b) for point in points)]))
+    body = _square_grid(axis)
+    body += f'<line class="dashed" x1="0%" x2="100%" y1="{SCATTER_HEIGHT}" y2="0"/>'
+    for point in points:
+        x, y = short(axis.at(point.b)), short(axis.down(point.a, SCATTER_HEIGHT))
+        shape = f'<circle class="point {point.side}" cx="{x}%" cy="{y}" r="3"/>'
+        if point.number == current:
+            shape += f'<circle class="ring" cx="{x}%" cy="{y}" r="6"/>'
+            shape += text(
+                axis.at(point.b), float(y) + 4, name(current), "label strong", "start", 10
+            )
+        title_of = f"topic {name(point.number)}: {score(point.a)} against {score(point.b)}"
+        body += linked(point.href, title_of, shape)
+    wins = sum(point.side == "better" for point in points)
+    losses = sum(point.side == "worse" for point in points)
+    body += text(0, 14, f"▲ {escape(run_a)} better on {wins}", "side better", dx=8)
+    body += text(
+        100, SCATTER_HEIGHT - 10, f"▼ {escape(run_b)} better on {losses}", "side worse", "end", -8
+    )
+    told = f"{counted(len(points), 'topic')}; {run_a} is better on {wins}, {run_b} on {losses}."
+    links = any(point.href for point in points)
+    return plot(drawing(title, told, SCATTER_HEIGHT, body, links=links), "scatter")
+
+
+def _square_grid(axis: Axis) -> str:
+    parts = []
+    for tick in axis.ticks:
+        x, y = axis.at(tick), axis.down(tick, SCATTER_HEIGHT)
+        parts.append(line(0, 100, y, y, "grid") + line(x, x, 0, SCATTER_HEIGHT, "grid"))
+        parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
+        parts.append(text(x, SCATTER_HEIGHT + 16, tick_label(tick), anchor="middle"))
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A document of two rankings, by its rank in each; None below the cut."""
+
+    left: int | None
+    right: int | None
+    relevant: bool
+
+
+def joined_ranks(documents: Sequence[Joined], depth: int) -> SafeString:
+    """Lines between the cards of two rankings; a stub where the twin is below the cut.
+
+    In units of cards, stretched to the height of the column, whatever a screen makes of a card.
+    """
+    paths = "".join(
+        _joint(document, "join relevant" if document.relevant else "join")
+        for document in sorted(documents, key=lambda document: document.relevant)
+    )
+    height = short(PITCH * depth - 0.87)
+    return mark_safe(
+        f'<div class="joints"><svg class="joined" viewBox="0 0 100 {height}"'
+        f' preserveAspectRatio="none" aria-hidden="true">{paths}</svg></div>'
+    )
+
+
+def _joint(document: Joined, classes: str) -> str:
+    """The line of one document, and the dots at its ends as strokes of no length."""
+    left, right = document.left, document.right
+    if left is not None and right is not None:
+        y1, y2 = short(_middle(left)), short(_middle(right))
+        curve, dots = f"M0 {y1}C50 {y1} 50 {y2} 100 {y2}", f"M0 {y1}h.01M100 {y2}h.01"
+    elif left is not None:
+        y = short(_middle(left))
+        curve, dots = f"M0 {y}h{STUB}", f"M{STUB} {y}h.01"
+    else:
+        y = short(_middle(right or 1))
+        curve, dots = f"M100 {y}h-{STUB}", f"M{100 - STUB} {y}h.01"
+    return f'<path class="{classes}" d="{curve}"/><path class="{classes} end" d="{dots}"/>'
+
+
+def _middle(rank: int) -> float:
+    return PITCH * (rank - 1) + MIDDLE

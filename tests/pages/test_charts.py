@@ -1,0 +1,351 @@
+"""What a chart shows is read back from its markup and compared with the numbers."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from leaderboard import charts
+from leaderboard.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
+
+NAN = float("nan")
+MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])
+HALF = 0.019
+TENTHS = Axis(0.0, 1.0, (0.0, 0.5, 1.0))
+
+
+def drawn(markup, tag, classes=""):
+    """The elements of a chart with this tag and all of these classes, in order."""
+    wanted = set(classes.split())
+    found = ET.fromstring(markup).iter(tag)
+    return [one for one in found if wanted <= set(one.get("class", "").split())]
+
+
+def number(element, name):
+    return float(element.get(name).rstrip("%"))
+
+
+def words(markup):
+    return ["".join(one.itertext()) for one in ET.fromstring(markup).iter("text")]
+
+
+def bars_of(*differences):
+    return [
+        Bar(str(i + 1), d, "wings", f"/topic/?number={i + 1}") for i, d in enumerate(differences)
+    ]
+
+
+# Axes
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (-0.32, 0.75, (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8)),
+        (0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        (0.0, 0.004, (0.0, 0.001, 0.002, 0.003, 0.004)),
+        (0.0, 31.0, (0.0, 10.0, 20.0, 30.0, 40.0)),
+    ],
+)
+def test_an_axis_around_values_ends_on_round_numbers(low, high, ticks):
+    assert Axis.around(low, high).ticks == ticks
+
+
+def test_a_value_stands_in_proportion_on_its_axis():
+    axis = Axis.around(-0.4, 0.8)
+    assert axis.at(0.2) == pytest.approx(50)
+    assert axis.down(0.2, 210) == pytest.approx(105)
+
+
+# Cells of a table column
+
+
+def test_a_board_axis_leaves_out_only_what_is_far_below():
+    axis = charts.board_column(MEANS, HALF).axis
+    assert 0.008 < axis.low < 0.162 - HALF
+    assert axis.high > 0.358 + HALF
+    assert axis.ticks == (0.15, 0.2, 0.25, 0.3, 0.35)
+
+
+def test_a_board_of_four_runs_shows_all_of_them():
+    assert charts.board_column(np.array([0.4, 0.39, 0.38, 0.01])).axis.low < 0.01
+
+
+def test_a_board_axis_has_no_tick_below_zero():
+    assert min(charts.board_column(np.array([0.0, 0.2])).axis.ticks) == 0.0
+
+
+@pytest.mark.parametrize("means", [[], [NAN], [0.3], [0.3, 0.3]])
+def test_a_board_of_hardly_any_run_still_has_an_axis(means):
+    axis = charts.board_column(np.array(means)).axis
+    assert axis.low < axis.high
+
+
+def test_the_dot_stands_at_the_mean_and_the_bar_at_half_the_margin_each_side():
+    column = charts.board_column(MEANS, HALF, baseline=0.316)
+    cell = charts.mean_cell(column, 0.318, HALF, "own")
+    (dot,), (bar,) = drawn(cell, "circle", "dot own"), drawn(cell, "line", "hsd own")
+    assert number(dot, "cx") == pytest.approx(column.axis.at(0.318), abs=0.01)
+    assert number(bar, "x1") == pytest.approx(column.axis.at(0.299), abs=0.01)
+    assert number(bar, "x2") == pytest.approx(column.axis.at(0.337), abs=0.01)
+
+
+def test_a_run_left_of_the_axis_is_an_arrow_and_says_its_score():
+    cell = charts.mean_cell(charts.board_column(MEANS, HALF), 0.008, HALF)
+    assert drawn(cell, "path", "off") and not drawn(cell, "circle")
+    assert ".008, left of this axis" in cell
+
+
+def test_a_run_without_a_score_is_an_empty_cell():
+    assert not drawn(charts.mean_cell(Column(UNIT), NAN, HALF), "circle")
+
+
+def test_what_runs_through_all_rows_is_drawn_once_in_the_head():
+    column = charts.board_column(MEANS, HALF, baseline=0.316)
+    head = charts.column_head(column)
+    (dashed,), (shade,) = drawn(head, "line", "dashed"), drawn(head, "rect", "shade")
+    assert number(dashed, "x1") == pytest.approx(column.axis.at(0.316), abs=0.01)
+    assert number(shade, "x") == pytest.approx(column.axis.at(0.339), abs=0.01)
+    assert words(head) == [".15", ".20", ".25", ".30", ".35"]
+    assert f'href="#{column.grid}"' in charts.mean_cell(column, 0.3)
+
+
+def test_own_dots_lie_over_the_others():
+    marks = [Mark(0.3, "mine", "own"), Mark(0.2), Mark(0.1, "base", "baseline"), Mark(NAN)]
+    dots = drawn(charts.dots_cell(Column(UNIT), marks), "circle")
+    assert [number(dot, "cx") for dot in dots] == [20, 10, 30]
+
+
+def test_a_range_goes_from_worst_to_best_with_the_median_between():
+    cell = charts.range_cell(Column(TENTHS), 0.1, 0.25, 0.9, own=0.4)
+    (line,) = drawn(cell, "line", "range")
+    assert (number(line, "x1"), number(line, "x2")) == (10, 90)
+    assert [number(inner, "x") for inner in ET.fromstring(cell).iter("svg") if inner.get("x")] == [
+        25
+    ]
+    assert number(drawn(cell, "circle", "own")[0], "cx") == 40
+
+
+# Difference bars
+
+
+def test_bars_are_as_long_as_their_differences_on_their_side_of_zero():
+    chart = charts.difference_bars(bars_of(0.4, 0.2, -0.2), "x")
+    (better, half), (worse,) = drawn(chart, "rect", "bar better"), drawn(chart, "rect", "bar worse")
+    zero = number(drawn(chart, "line", "zero")[0], "y1")
+    assert number(better, "height") == pytest.approx(2 * number(half, "height"), abs=0.02)
+    assert number(better, "y") + number(better, "height") == pytest.approx(zero, abs=0.02)
+    assert number(worse, "y") == pytest.approx(zero, abs=0.02)
+
+
+def test_every_bar_links_to_its_topic_and_says_its_value():
+    chart = charts.difference_bars(bars_of(0.4, -0.25), "x")
+    links = drawn(chart, "a")
+    assert [link.get("href") for link in links] == ["/topic/?number=1", "/topic/?number=2"]
+    assert links[1].findtext("title") == "topic 2: −.250 wings"
+    assert ET.fromstring(chart).find("svg").get("role") == "group"
+
+
+def test_both_sides_are_counted_at_the_axis():
+    told = words(charts.difference_bars(bars_of(0.4, 0.1, 0.0, -0.2), "x", above="mine better"))
+    assert "▲ mine better on 2" in told
+    assert "▼ below on 1, equal on 1" in told
+
+
+def test_the_three_largest_bars_of_each_side_are_named():
+    falling = bars_of(0.6, 0.5, 0.4, 0.3, 0.0, -0.1, -0.2, -0.3, -0.4)
+    named = [
+        told.split()[0] for told in words(charts.difference_bars(falling, "x")) if "wings" in told
+    ]
+    assert named == ["1", "2", "3", "9", "8", "7"]
+
+
+def test_a_name_stands_beside_the_bars_that_are_as_tall_as_its_line():
+    chart = charts.difference_bars(bars_of(0.6, 0.59, 0.58, 0.1, 0.0), "x")
+    labels = drawn(chart, "text", "label")
+    assert number(labels[0], "x") == 60
+    heights = [number(label, "y") for label in labels]
+    assert np.diff(heights).min() >= 14
+
+
+def test_bars_in_another_order_are_named_at_their_tips():
+    labels = drawn(charts.difference_bars(bars_of(-0.2, 0.4, 0.1), "x"), "text", "label")
+    assert {label.text for label in labels} == {"1", "2", "3"}
+
+
+def test_topics_without_a_difference_have_no_bar():
+    chart = charts.difference_bars(bars_of(0.4, NAN), "x")
+    assert len(drawn(chart, "rect", "bar")) == 1
+    assert "1 topic: above on 1" in chart
+    assert "No topic has a difference" in charts.difference_bars([], "x")
+
+
+def test_thousands_of_bars_become_an_outline_of_their_extremes():
+    differences = np.sin(np.arange(3000.0)) / 2
+    chart = charts.difference_bars(bars_of(*differences), "x")
+    heights = re.findall(r"V([\d.]+)h1", drawn(chart, "path", "better")[0].get("d"))
+    axis = Axis.around(differences.min(), differences.max())
+    assert not drawn(chart, "a")
+    assert len(heights) == 300
+    assert float(heights[7]) == pytest.approx(axis.down(differences[70:80].max(), 210), abs=0.01)
+
+
+# Histogram and curves
+
+
+def test_a_histogram_counts_topics_in_steps_of_five_hundredths():
+    scores = np.array([0.01, 0.02, 0.07, 0.5, 1.0, NAN])
+    chart = charts.histogram(scores, "mine", "x", np.array([0.02] * 4), "base")
+    bars = drawn(chart, "rect", "bar")
+    heights = [round(number(bar, "height") / 30) for bar in bars]
+    assert heights == [2, 1, *[0] * 8, 1, *[0] * 8, 1]
+    assert bars[1].findtext("title") == ".05 to .10: 1 topic"
+    assert drawn(chart, "path", "outline")[0].get("d").startswith("M0 0V0h1V120h1")
+
+
+def test_a_recall_curve_passes_through_its_precisions():
+    own, runs = np.linspace(1.0, 0.0, 11), np.array([np.full(11, 0.2), np.full(11, 0.6)])
+    chart = charts.recall_curves(RecallCurves("mine", own, runs, "top", own), "x")
+    (curve,), (band,) = drawn(chart, "path", "own"), drawn(chart, "path", "band-1")
+    points = [point.split() for point in curve.get("d")[1:].split("L")]
+    assert points[0] == ["0", "0"] and points[5] == ["50", "50"] and points[10] == ["100", "100"]
+    assert band.get("d").startswith("M0 40L10 40") and band.get("d").endswith("L0 80z")
+
+
+def test_lines_are_named_at_their_ends_without_touching():
+    same = np.full(11, 0.5)
+    chart = charts.recall_curves(RecallCurves("mine", same, np.array([same]), "top", same), "x")
+    ends = [one for one in drawn(chart, "text") if one.get("x") == "100%" and one.get("dx") == "8"]
+    heights = sorted(number(one, "y") for one in ends)
+    assert [one.text for one in ends if "strong" in one.get("class")] == ["mine"]
+    assert np.diff(heights).min() >= 14
+
+
+# Strips
+
+
+def test_every_run_of_a_topic_stands_at_its_score():
+    marks = [Mark(0.25, "a"), Mark(0.5, "b", "own", "/runs/b/"), Mark(NAN, "c")]
+    chart = charts.strip(marks, "All runs on topic 1")
+    assert sorted(number(dot, "cx") for dot in drawn(chart, "circle")) == [50, 100]
+    assert number(drawn(chart, "line", "median")[0], "x1") == 75
+    assert drawn(chart, "a")[0].get("href") == "/runs/b/"
+
+
+def test_names_on_a_strip_never_overlap_and_own_ones_come_first():
+    marks = [Mark(i / 60, f"a-long-run-name-{i}", "own" if i == 30 else "other") for i in range(60)]
+    labels = drawn(charts.strip(marks, "x"), "text", "label")
+    places = sorted(number(label, "x") for label in labels)
+    assert labels[0].text == "a-long-run-name-30"
+    assert 5 < len(labels) < 10
+    assert np.diff(places).min() > 10
+
+
+def test_a_strip_without_a_run_says_so():
+    assert "No run has a score" in charts.strip([], "x")
+
+
+def test_the_small_line_of_a_track_starts_at_zero():
+    chart = charts.dot_line([Mark(0.2), Mark(0.4, "mine", "own")], "x")
+    assert [number(dot, "cx") for dot in drawn(chart, "circle")] == [50, 100]
+    assert words(chart) == ["0", ".4"]
+
+
+# Grades
+
+
+@pytest.mark.parametrize(
+    ("top", "classes"),
+    [
+        (1, ["g0", "g4"]),
+        (2, ["g0", "g2", "g4"]),
+        (3, ["g0", "g1", "g3", "g4"]),
+        (4, ["g0", "g1", "g2", "g3", "g4"]),
+        (8, ["g0", "g1", "g1", "g2", "g2", "g2", "g3", "g4", "g4"]),
+    ],
+)
+def test_a_scale_of_grades_is_cut_evenly_into_the_ramp(top, classes):
+    assert [charts.grade_class(grade, top) for grade in range(top + 1)] == classes
+
+
+def test_squares_follow_the_ranks():
+    chart = charts.grade_squares([4, None, 0, -1])
+    squares = drawn(chart, "rect", "square")
+    assert [square.get("class").split()[1] for square in squares] == ["g4", "unjudged", "g0", "g0"]
+    assert [number(square, "x") for square in squares] == [0.5, 19.5, 38.5, 57.5]
+    assert "grades by rank: 4, unjudged, 0, -1" in chart
+
+
+def test_a_grade_bar_is_as_long_as_its_share_of_the_largest():
+    chart = charts.grade_bar(387, 774, 3)
+    assert number(drawn(chart, "rect", "g3")[0], "width") == 50
+    assert words(chart) == ["387"]
+    assert not drawn(charts.grade_bar(0, 774, 3), "rect")
+
+
+# Pairs
+
+
+def test_an_interval_is_drawn_around_its_difference():
+    chart = charts.difference_interval(0.002, -0.02, 0.024, "x", negligible=0.01)
+    (bar,), (dot,) = drawn(chart, "line", "hsd"), drawn(chart, "circle", "mean")
+    assert (number(bar, "x1"), number(bar, "x2"), number(dot, "cx")) == (25, 80, 52.5)
+    assert "+.002, 95 % interval −.020 to +.024." in chart
+
+
+def test_points_stand_up_one_score_and_across_the_other():
+    chart = charts.scatter([Point("7", a=0.75, b=0.25), Point("8", 0.5, 0.5)], "x", "a", "b", "7")
+    (point,), (ring,) = drawn(chart, "circle", "better"), drawn(chart, "circle", "ring")
+    assert (number(point, "cx"), number(point, "cy")) == (25, 95)
+    assert number(ring, "cx") == 25
+    assert len(drawn(chart, "circle", "same")) == 1
+
+
+def test_a_document_is_joined_with_its_twin_or_ends_in_a_stub():
+    chart = charts.joined_ranks([Joined(1, 3, True), Joined(2, None, False)], depth=3)
+    stub, _, curve, _ = drawn(chart, "path")
+    assert curve.get("d") == "M0 4.56C50 4.56 50 24.56 100 24.56"
+    assert curve.get("class") == "join relevant"
+    assert stub.get("d") == "M0 14.56h12"
+
+
+# All of them
+
+WILD = "<b>&\"'"
+
+
+def every_chart():
+    column = Column(UNIT)
+    marks = [Mark(0.3, WILD, "own", f"/?q={WILD}"), Mark(0.4, "فريق")]
+    eleven = np.linspace(0.9, 0.1, 11)
+    return {
+        "strip": charts.strip(marks, WILD),
+        "dot_line": charts.dot_line(marks, WILD),
+        "dots_cell": charts.dots_cell(column, marks),
+        "mean_cell": charts.mean_cell(column, 0.3, 0.1),
+        "range_cell": charts.range_cell(column, 0.1, 0.2, 0.3),
+        "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD, WILD)], WILD, WILD, WILD),
+        "histogram": charts.histogram(eleven, WILD, WILD, eleven, WILD),
+        "recall_curves": charts.recall_curves(
+            RecallCurves(WILD, eleven, np.array([eleven]), WILD, eleven), WILD
+        ),
+        "grade_squares": charts.grade_squares([1]),
+        "grade_bar": charts.grade_bar(1, 2, 1),
+        "interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
+        "scatter": charts.scatter([Point(WILD, 0.1, 0.2, WILD)], WILD, WILD, WILD, WILD),
+    }
+
+
+@pytest.mark.parametrize("chart", every_chart().values(), ids=every_chart().keys())
+def test_every_chart_is_titled_well_formed_and_without_styles(chart):
+    root = ET.fromstring(chart)
+    svg = root if root.tag == "svg" else root.find("svg")
+    assert svg.findtext("title")
+    assert svg.get("role") == ("group" if list(svg.iter("a")) else "img")
+    assert not [one for one in root.iter() if "style" in one.attrib or one.tag == "b"]
+    assert "nan" not in chart.lower()
+
+
+def test_a_foreign_name_keeps_its_direction_to_itself():
+    assert "\u2068فريق\u2069" in charts.strip([Mark(0.4, "فريق")], "x")
