@@ -1,0 +1,55 @@
+"""Which differences between runs are more than chance; arrays in, frozen values out.
+
+Scores are float64[R, T], a row per run, topics in number order, NaN where undefined. `alpha` is
+a chance of error (0.05), `level` a confidence (0.95).
+"""
+
+from evaluation.significance.adjusting import benjamini_hochberg, holm
+from evaluation.significance.baseline import INTERVALS, TESTS, Difference, compare_with_baseline
+from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
+from evaluation.significance.differences import Interval, TestResult
+from evaluation.significance.letters import letters_of
+from evaluation.significance.paired import paired_t, sign_test, t_interval, wilcoxon
+from evaluation.significance.power import (
+    minimum_detectable,
+    power_of,
+    smallest_p,
+    topics_needed,
+)
+from evaluation.significance.randomisation import max_t, sign_flip, sign_flips
+from evaluation.significance.studentized import (
+    studentized_range_quantile,
+    studentized_range_tail,
+)
+from evaluation.significance.tukey import AllPairs, randomised_tukey, tukey_hsd
+
+__all__ = [
+    "INTERVALS",
+    "TESTS",
+    "AllPairs",
+    "Bootstrap",
+    "Difference",
+    "Interval",
+    "TestResult",
+    "benjamini_hochberg",
+    "bootstrap",
+    "bootstraps",
+    "compare_with_baseline",
+    "holm",
+    "letters_of",
+    "max_t",
+    "minimum_detectable",
+    "paired_t",
+    "power_of",
+    "randomised_tukey",
+    "sign_flip",
+    "sign_flips",
+    "sign_test",
+    "smallest_p",
+    "studentized_range_quantile",
+    "studentized_range_tail",
+    "t_interval",
+    "topics_needed",
+    "tukey_hsd",
+    "wilcoxon",
+]

@@ -1,0 +1,55 @@
+"""Letters that show which runs do not differ (Piepho 2004, insert and absorb).
+
+>>> different = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+>>> letters_of(different, order=np.arange(3))
+('a', 'ab', 'b')
+"""
+
+from __future__ import annotations
+
+from string import ascii_letters
+
+import numpy as np
+
+from evaluation.ragged import BoolArray, IntArray
+
+
+def letters_of(different: BoolArray, order: IntArray) -> tuple[str, ...]:
+    """A word for every run; two runs share a letter exactly when they do not differ.
+
+    `different` is bool[R, R] and symmetric, `order` names the runs from the best on. Letters go
+    a to z, A to Z, a' to z' and so on, the first for the group with the best run.
+    """
+    place = np.argsort(order)
+    words = [""] * len(order)
+    for number, group in enumerate(_groups(different[np.ix_(order, order)])):
+        name = ascii_letters[number % 52] + "'" * (number // 52)
+        for position in _members(group):
+            words[position] += name
+    return tuple(words[position] for position in place.tolist())
+
+
+def _groups(different: BoolArray) -> list[int]:
+    """The largest groups without a different pair, as bit sets, ordered by their members."""
+    groups = [(1 << len(different)) - 1] if len(different) else []
+    for first, second in zip(*np.nonzero(np.triu(different)), strict=True):
+        one, other = 1 << int(first), 1 << int(second)
+        split = [group for group in groups if group & one and group & other]
+        if split:
+            kept = [group for group in groups if not (group & one and group & other)]
+            halves = [half for group in split for half in (group & ~one, group & ~other)]
+            groups = kept + _absorbed(halves, kept)
+    return sorted(groups, key=_members)
+
+
+def _absorbed(halves: list[int], kept: list[int]) -> list[int]:
+    """The new groups that lie in no other group."""
+    left: list[int] = []
+    for half in sorted(set(halves), key=int.bit_count, reverse=True):
+        if not any(half & group == half for group in (*kept, *left)):
+            left.append(half)
+    return left
+
+
+def _members(group: int) -> list[int]:
+    return [position for position in range(group.bit_length()) if group >> position & 1]

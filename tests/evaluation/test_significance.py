@@ -1,0 +1,416 @@
+"""Tests of one run against a baseline, on published examples and on what must always hold."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pytest import approx
+
+from evaluation.significance import (
+    INTERVALS,
+    TESTS,
+    benjamini_hochberg,
+    bootstrap,
+    bootstraps,
+    compare_with_baseline,
+    holm,
+    max_t,
+    minimum_detectable,
+    paired_t,
+    power_of,
+    sign_flip,
+    sign_flips,
+    sign_test,
+    smallest_p,
+    t_interval,
+    topics_needed,
+    wilcoxon,
+)
+from tests.evaluation.samples import MAIZE, SAKAI, SLEEP, TAGUE
+
+PAIRS = {"1-2": SAKAI[0] - SAKAI[1], "1-3": SAKAI[0] - SAKAI[2], "2-3": SAKAI[1] - SAKAI[2]}
+HUNDREDTHS = st.integers(-30, 30).map(lambda hundredths: hundredths / 100)
+
+
+def random_scores(runs, topics, seed=1):
+    return np.random.default_rng(seed).beta(2, 3, (runs, topics))
+
+
+def flipped_by_hand(differences):
+    """p by looking at every sign pattern, one after the other."""
+    observed = abs(sum(differences))
+    totals = [
+        sum(s * d for s, d in zip(signs, differences, strict=True))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+    return sum(abs(total) >= observed - 1e-9 for total in totals) / len(totals)
+
+
+class TestSignFlips:
+    @pytest.mark.parametrize(("pair", "count"), [("1-2", 213336), ("1-3", 6), ("2-3", 46)])
+    def test_sakais_pairs_are_counted_out_of_two_to_the_twentieth(self, pair, count):
+        result = sign_flip(PAIRS[pair])
+        # One of the differences of 1-2 may be zero without changing p.
+        assert result.p == approx(count / 2**20, abs=1e-15)
+        assert result.exact
+
+    def test_darwins_maize_has_fishers_count(self):
+        result = sign_flip(MAIZE)
+        assert (result.p, result.draws) == (1726 / 32768, 32768)
+        assert result.statistic == approx(314 / 15)
+
+    def test_a_zero_difference_does_not_change_p(self):
+        assert sign_flip(SLEEP).p == sign_flip(SLEEP[SLEEP != 0]).p == 4 / 1024
+
+    def test_tagues_ten_differences(self):
+        assert sign_flip(TAGUE).p == 178 / 1024
+
+    @given(st.lists(HUNDREDTHS, min_size=1, max_size=9))
+    @settings(max_examples=60, deadline=None)
+    def test_meeting_in_the_middle_equals_looking_at_every_pattern(self, differences):
+        assert sign_flip(np.array(differences)).p == flipped_by_hand(differences)
+
+    def test_noise_of_the_last_bit_does_not_break_a_tie(self):
+        assert sign_flip(np.array([0.1 + 0.2, -0.3, 0.1, 0.1])).p == 12 / 16
+
+    def test_thirds_tie_with_thirds(self):
+        assert sign_flip(np.array([1 / 3, 1 / 3, -2 / 3])).p == 1.0
+
+    def test_thirty_differences_are_counted_and_thirty_one_are_drawn(self):
+        differences = PAIRS["1-2"]
+        thirty = np.concatenate([differences, differences[:10]])
+        assert (sign_flip(thirty).exact, sign_flip(thirty).draws) == (True, 2**30)
+        one_more = sign_flip(np.append(thirty, 0.01))
+        assert (one_more.exact, one_more.draws) == (False, 100_000)
+
+    def test_zeros_do_not_count_towards_the_thirty(self):
+        assert sign_flip(np.concatenate([PAIRS["1-2"], np.zeros(500)])).exact
+
+    def test_drawn_and_counted_p_agree(self):
+        differences = random_scores(1, 30)[0] - 0.33
+        drawn = sign_flip(np.concatenate([differences, [1e-9]]))
+        # Three standard errors of 100,000 draws.
+        assert drawn.p == approx(sign_flip(differences).p, abs=3 * (0.25 / 100_000) ** 0.5)
+
+    def test_a_drawn_p_is_never_zero(self):
+        assert sign_flip(np.full(60, 0.1)).p == 1 / 100_001
+
+    def test_draws_are_the_same_ones_every_time(self):
+        differences = random_scores(1, 50)[0] - 0.38
+        assert sign_flip(differences) == sign_flip(differences)
+        assert sign_flip(differences, draws=999).p == 0.809
+
+    @pytest.mark.parametrize("runs", [1, 3, 40])
+    def test_p_is_bit_for_bit_the_same_alone_and_in_company(self, runs):
+        differences = random_scores(40, 70) - 0.4
+        together = sign_flips(differences)
+        assert sign_flips(differences[:runs]).tolist() == together[:runs].tolist()
+
+    def test_p_of_counts_is_as_exact_as_p_of_shares(self):
+        differences = np.round(random_scores(1, 60)[0] * 100) - 38
+        assert sign_flip(differences * 2.0**20).p == sign_flip(differences).p
+
+    def test_undefined_topics_count_as_absent(self):
+        holed = np.insert(MAIZE, 3, np.nan)
+        assert sign_flip(holed) == sign_flip(MAIZE)
+
+    @given(arrays(float, 8, elements=HUNDREDTHS), st.permutations(range(8)))
+    @settings(max_examples=40, deadline=None)
+    def test_counted_p_depends_neither_on_the_order_nor_on_the_direction(self, row, order):
+        assert sign_flip(row).p == sign_flip(row[list(order)]).p == sign_flip(-row).p
+
+
+class TestPairedTests:
+    @pytest.mark.parametrize(
+        ("pair", "t", "p", "low", "high"),
+        [
+            ("1-2", 1.310113, 0.20577649, -0.013371, 0.058121),
+            ("1-3", 8.260661, 1.0376e-7, 0.062601, 0.105089),
+            ("2-3", 4.772581, 0.00013239, 0.034512, 0.088428),
+        ],
+    )
+    def test_students_t_on_sakais_pairs(self, pair, t, p, low, high):
+        result, interval = paired_t(PAIRS[pair]), t_interval(PAIRS[pair])
+        assert (result.statistic, result.p) == (approx(t, abs=5e-7), approx(p, rel=1e-4))
+        assert (interval.low, interval.high) == (approx(low, abs=5e-7), approx(high, abs=5e-7))
+
+    def test_students_t_on_maize_sleep_and_tague(self):
+        assert paired_t(MAIZE).statistic == approx(2.147987, abs=5e-7)
+        assert paired_t(MAIZE).p == approx(0.0497029, abs=5e-8)
+        assert paired_t(SLEEP).statistic == approx(-4.062128, abs=5e-7)
+        assert paired_t(SLEEP).p == approx(0.002832890, abs=5e-10)
+        assert t_interval(SLEEP).low == approx(-2.459886, abs=5e-7)
+        assert t_interval(SLEEP).high == approx(-0.700114, abs=5e-7)
+        assert paired_t(TAGUE).p == approx(0.218088, abs=5e-7)
+
+    @pytest.mark.parametrize(
+        ("pair", "w", "p"),
+        [("1-2", 71, 0.21616745), ("1-3", 2, 5.7220e-6), ("2-3", 8, 50 / 2**20)],
+    )
+    def test_wilcoxon_is_exact_over_shared_ranks(self, pair, w, p):
+        result = wilcoxon(PAIRS[pair])
+        assert (result.statistic, result.exact) == (w, True)
+        assert result.p == approx(p, rel=1e-5)
+
+    def test_wilcoxon_on_maize_and_its_normal_approximation_on_sleep(self):
+        assert wilcoxon(MAIZE).statistic == 24
+        assert wilcoxon(MAIZE).p == approx(0.0412598, abs=5e-8)
+        assert wilcoxon(SLEEP, exact=False).p == approx(0.009090698, abs=5e-10)
+
+    def test_wilcoxon_turns_to_the_normal_distribution_beyond_fifty(self):
+        from scipy.stats import wilcoxon as reference
+
+        differences = random_scores(1, 51)[0] - 0.38
+        expected = reference(differences, correction=True, method="asymptotic")
+        assert not wilcoxon(differences).exact
+        assert wilcoxon(differences).p == approx(expected.pvalue, rel=1e-9)
+
+    @pytest.mark.parametrize(("wins", "topics", "p"), [(29, 50, 0.3222363), (25, 43, 0.3603777)])
+    def test_the_sign_test_on_wins(self, wins, topics, p):
+        differences = np.repeat([0.1, -0.2], [wins, topics - wins])
+        assert sign_test(differences).p == approx(p, abs=5e-8)
+
+    @pytest.mark.parametrize(
+        ("pair", "p"), [("1-2", 0.263176), ("1-3", 0.000040), ("2-3", 0.002577)]
+    )
+    def test_the_sign_test_on_sakais_pairs(self, pair, p):
+        assert sign_test(PAIRS[pair]).p == approx(p, abs=5e-7)
+
+    def test_the_sign_test_on_tague(self):
+        assert (sign_test(TAGUE).statistic, sign_test(TAGUE).p) == (7, approx(0.34375))
+
+
+class TestBootstrap:
+    def test_its_p_lies_near_that_of_the_t_test(self):
+        assert bootstrap(PAIRS["1-2"]).test.p == approx(paired_t(PAIRS["1-2"]).p, abs=0.03)
+
+    def test_its_interval_is_bca(self):
+        from scipy.stats import bootstrap as reference
+
+        expected = reference(
+            (TAGUE,), np.mean, n_resamples=50_000, rng=np.random.default_rng(1)
+        ).confidence_interval
+        interval = bootstrap(TAGUE, resamples=50_000).interval
+        assert interval.low == approx(expected.low, abs=0.003)
+        assert interval.high == approx(expected.high, abs=0.003)
+
+    def test_a_run_gets_the_same_answer_alone_and_beside_runs_with_holes(self):
+        rows = random_scores(3, 40) - 0.4
+        rows[1, 7] = np.nan
+        assert bootstraps(rows)[2] == bootstrap(rows[2])
+        assert bootstraps(rows)[1] == bootstrap(np.delete(rows[1], 7))
+
+
+class TestAdjusting:
+    def test_holm_and_benjamini_hochberg_on_four_values(self):
+        p = np.array([0.01, 0.04, 0.03, 0.005])
+        assert holm(p) == approx([0.03, 0.06, 0.06, 0.02])
+        assert benjamini_hochberg(p) == approx([0.02, 0.04, 0.04, 0.02])
+
+    def test_the_fifteen_values_of_benjamini_and_hochberg(self):
+        p = np.fromstring(
+            "0.0001 0.0004 0.0019 0.0095 0.0201 0.0278 0.0298 0.0344 0.0459 0.3240 0.4262 "
+            "0.5719 0.6528 0.7590 1",
+            sep=" ",
+        )
+        assert np.count_nonzero(holm(p) <= 0.05) == 3
+        assert np.count_nonzero(benjamini_hochberg(p) <= 0.05) == 4
+
+    def test_both_on_sakais_t_tests(self):
+        p = np.array([paired_t(differences).p for differences in PAIRS.values()])
+        assert holm(p) == approx([0.205776, 3.1128e-7, 2.64778e-4], rel=1e-4)
+        assert benjamini_hochberg(p) == approx([0.205776, 3.1128e-7, 1.98583e-4], rel=1e-4)
+
+    @given(arrays(float, st.integers(1, 12), elements=st.floats(0, 1)))
+    def test_holm_never_lowers_p_and_keeps_its_order(self, p):
+        adjusted = holm(p)
+        assert np.all(adjusted >= p) and np.all(adjusted <= 1)
+        assert np.all(np.diff(adjusted[np.argsort(p)]) >= 0)
+
+    def test_max_t_costs_nothing_for_a_run_that_is_there_twice(self):
+        row = random_scores(1, 10)[0] - 0.3
+        assert max_t(np.array([row, row])).tolist() == [sign_flip(row).p] * 2
+
+    def test_max_t_lies_between_the_raw_p_and_a_single_step(self):
+        differences = random_scores(6, 12, seed=4) - 0.3
+        adjusted, raw = max_t(differences), sign_flips(differences)
+        assert np.all(adjusted >= raw) and np.all(adjusted <= 6 * raw + 1e-12)
+
+    def test_max_t_draws_where_there_are_too_many_patterns(self):
+        differences = random_scores(3, 40) - 0.37
+        assert max_t(differences, draws=2000) == approx(max_t(differences), abs=0.04)
+
+    def test_max_t_of_runs_without_a_difference_is_one(self):
+        assert max_t(np.zeros((2, 9))).tolist() == [1.0, 1.0]
+
+
+class TestCompareWithBaseline:
+    def test_sakais_first_system_against_the_others(self):
+        own, second, third = compare_with_baseline(SAKAI, baseline=0)
+        assert own.p is None and own.difference == 0.0 and own.ties == 20
+        assert second.difference == approx(-0.022375)
+        assert (second.wins, second.losses, second.ties) == (7, 13, 0)
+        assert second.effect_size == approx(-0.2930, abs=5e-5)
+        assert third.effect_size == approx(-1.8471, abs=5e-5)
+        assert (second.p_adjusted, third.p_adjusted) == (second.p, 2 * third.p)
+
+    def test_a_baseline_may_stand_outside_the_board(self):
+        inside = compare_with_baseline(SAKAI, baseline=0)[1:]
+        assert compare_with_baseline(SAKAI[1:], SAKAI[0]) == inside
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_identical_runs_differ_by_nothing(self, test):
+        same = compare_with_baseline(SAKAI[[0, 0]], baseline=0, test=test)[1]
+        assert (same.difference, same.low, same.high, same.effect_size) == (0, 0, 0, 0)
+        assert (same.p, same.p_adjusted, same.ties) == (1.0, 1.0, 20)
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_one_topic_tests_nothing(self, test):
+        lone = compare_with_baseline(np.array([[0.25], [0.75]]), baseline=0, test=test)[1]
+        assert (lone.difference, lone.wins, lone.topics) == (0.5, 1, 1)
+        assert (lone.p, lone.p_adjusted, lone.low, lone.effect_size) == (None, None, None, None)
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_two_topics_give_finite_numbers(self, test):
+        scores = np.array([[0.1, 0.2], [0.3, 0.7]])
+        pair = compare_with_baseline(scores, baseline=0, test=test)[1]
+        assert np.isfinite([pair.p, pair.low, pair.high, pair.effect_size]).all()
+
+    @pytest.mark.parametrize(
+        ("test", "p"),
+        [
+            ("sign_flip", 2 / 2**8),
+            ("t", 0),
+            ("wilcoxon", 2 / 2**8),
+            ("sign", 2 / 2**8),
+            ("bootstrap", 1 / 10_001),
+        ],
+    )
+    def test_a_constant_difference_has_no_effect_size_and_a_point_for_an_interval(self, test, p):
+        scores = random_scores(1, 8) + np.array([[0.0], [0.1]])
+        constant = compare_with_baseline(scores, baseline=0, test=test)[1]
+        assert (constant.p, constant.effect_size) == (p, None)
+        assert constant.low == constant.high == approx(0.1)
+
+    def test_undefined_topics_are_dropped_in_pairs_and_counted(self):
+        scores = np.vstack([SAKAI, SAKAI[1:2]])
+        scores[3, 4] = scores[0, 7] = np.nan
+        holed = compare_with_baseline(scores, baseline=0)[3]
+        kept = np.delete(SAKAI, [4, 7], axis=1)
+        assert (holed.topics, holed.undefined) == (18, 2)
+        assert holed.p == compare_with_baseline(kept, baseline=0)[1].p
+        assert holed.wins + holed.losses + holed.ties == 18
+
+    def test_a_run_without_any_score_has_no_numbers_and_leaves_the_family(self):
+        scores = np.vstack([SAKAI, np.full((1, 20), np.nan)])
+        *others, empty = compare_with_baseline(scores, baseline=0)
+        assert (empty.difference, empty.p, empty.p_adjusted, empty.undefined) == (None,) * 3 + (20,)
+        assert others == compare_with_baseline(SAKAI, baseline=0)
+
+    def test_lower_wins_where_the_measure_says_so(self):
+        pair = compare_with_baseline(SAKAI, baseline=0, direction=-1)[1]
+        assert (pair.wins, pair.losses) == (13, 7)
+        assert pair.difference == approx(-0.022375)
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_swapping_the_runs_turns_everything_round(self, test):
+        there = compare_with_baseline(SAKAI[:2], baseline=0, test=test)[1]
+        back = compare_with_baseline(SAKAI[:2], baseline=1, test=test)[0]
+        assert (there.difference, there.p, there.wins) == (-back.difference, back.p, back.losses)
+        assert there.effect_size == -back.effect_size
+        if test != "bootstrap":  # The quantiles of BCa are interpolated from one side.
+            assert there.low == approx(-back.high)
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_a_constant_added_to_every_run_changes_nothing(self, test):
+        before = compare_with_baseline(SAKAI, baseline=0, test=test)
+        after = compare_with_baseline(SAKAI + 0.125, baseline=0, test=test)
+        assert [each.p for each in after[1:]] == approx([each.p for each in before[1:]], rel=1e-9)
+        assert [each.wins for each in after] == [each.wins for each in before]
+
+    @pytest.mark.parametrize("test", ["sign_flip", "t", "wilcoxon", "sign"])
+    def test_the_order_of_topics_does_not_matter_where_nothing_is_drawn(self, test):
+        order = np.random.default_rng(5).permutation(20)
+        before = compare_with_baseline(SAKAI, baseline=0, test=test)[1]
+        after = compare_with_baseline(SAKAI[:, order], baseline=0, test=test)[1]
+        assert after.p == (approx(before.p, rel=1e-12) if test == "t" else before.p)
+
+    def test_the_order_of_topics_moves_a_drawn_p_by_the_error_of_drawing_only(self):
+        scores, order = random_scores(2, 60), np.random.default_rng(5).permutation(60)
+        before = compare_with_baseline(scores, baseline=0)[1].p
+        after = compare_with_baseline(scores[:, order], baseline=0)[1].p
+        assert after == approx(before, abs=5 * (before * (1 - before) / 100_000) ** 0.5)
+
+    def test_every_correction_can_be_chosen(self):
+        p = {
+            correction: compare_with_baseline(SAKAI, 2, correction=correction)[0].p_adjusted
+            for correction in ("none", "benjamini_hochberg", "max_t", "holm")
+        }
+        assert p["none"] <= p["benjamini_hochberg"] <= p["holm"]
+        assert p["none"] <= p["max_t"] <= p["holm"] + 1e-4
+
+    def test_an_unknown_test_and_max_t_without_sign_flips_are_refused(self):
+        with pytest.raises(ValueError, match="no such test"):
+            compare_with_baseline(SAKAI, 0, test="chi")
+        with pytest.raises(ValueError, match="max_t"):
+            compare_with_baseline(SAKAI, 0, test="t", correction="max_t")
+
+    def test_every_test_has_a_name_and_names_its_interval(self):
+        assert INTERVALS["bootstrap"] == "BCa bootstrap interval"
+        assert set(INTERVALS) == set(TESTS)
+
+    def test_holm_keeps_false_findings_below_six_in_a_hundred_boards(self):
+        """Scores shuffled within topics: whatever is found is false."""
+        draw = np.random.default_rng(20)
+        scores = random_scores(6, 12)
+        boards = [draw.permuted(scores, axis=0) for _ in range(400)]
+        found = sum(
+            any(each.p_adjusted <= 0.05 for each in compare_with_baseline(board[1:], board[0]))
+            for board in boards
+        )
+        assert found <= 0.06 * len(boards)
+
+
+class TestPower:
+    @pytest.mark.parametrize(
+        ("topics", "effect"),
+        [
+            (25, 0.584),
+            (43, 0.437),
+            (50, 0.404),
+            (54, 0.388),
+            (100, 0.283),
+            (225, 0.188),
+            (250, 0.178),
+            (1000, 0.089),
+            (6980, 0.034),
+        ],
+    )
+    def test_the_effect_that_so_many_topics_detect(self, topics, effect):
+        assert minimum_detectable(topics) == approx(effect, abs=5e-4)
+
+    @pytest.mark.parametrize(
+        ("effect", "topics", "power"), [(0.5, 34, 0.808), (0.3, 90, 0.804), (0.2, 199, 0.802)]
+    )
+    def test_the_topics_that_an_effect_needs(self, effect, topics, power):
+        assert topics_needed(effect) == topics
+        assert power_of(effect, topics) == approx(power, abs=5e-4)
+        assert power_of(effect, topics - 1) < 0.8
+
+    def test_two_topics_detect_only_what_is_enormous_and_one_is_refused(self):
+        assert minimum_detectable(2) == approx(11.5499, abs=5e-5)
+        with pytest.raises(ValueError, match="two topics"):
+            minimum_detectable(1)
+
+    def test_no_effect_needs_no_number_of_topics(self):
+        with pytest.raises(ValueError, match="effect of 0"):
+            topics_needed(0.0)
+
+    def test_an_enormous_effect_still_needs_two_topics(self):
+        assert topics_needed(100.0) == 2
+
+    def test_five_topics_cannot_be_significant_and_six_can(self):
+        assert (smallest_p(5), smallest_p(6)) == (0.0625, 0.03125)
