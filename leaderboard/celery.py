@@ -37,7 +37,8 @@ def configuration() -> dict[str, Any]:
     """Read when the first message goes or comes, once Django's settings are there."""
     from django.conf import settings
 
-    redis = settings.REDIS_URL
+    # What redis-py calls unix:// has another name here.
+    redis = settings.REDIS_URL.replace("unix://", "redis+socket://", 1)
     return {
         "broker_url": redis or INSIDE,
         "broker_transport_options": REDIS if redis else {},

@@ -12,6 +12,7 @@ from leaderboard.processes import CannotServe, running
 
 class Command(BaseCommand):
     help = "Migrates, then runs web and worker until Ctrl-C or TERM."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")

@@ -13,6 +13,7 @@ from leaderboard.processes import prepare, web_command
 
 class Command(BaseCommand):
     help = "Migrates and collects the static files, then runs web in the place of this process."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--bind", default="127.0.0.1:8000", help="0.0.0.0:8000: everybody")

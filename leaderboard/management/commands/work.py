@@ -16,6 +16,7 @@ from leaderboard.processes import worker_command
 
 class Command(BaseCommand):
     help = "Waits for a migrated database, then runs a worker in the place of this process."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--slots", type=int, default=2, help="jobs at a time")
