@@ -1,0 +1,21 @@
+FROM python:3.11-slim
+
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PIP_NO_CACHE_DIR=1 \
+    RANKFIELD_HOME=/data
+
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install -r requirements.txt
+
+COPY . .
+RUN useradd --system --uid 1000 --home-dir /app rankfield \
+    && mkdir /data \
+    && chown rankfield /data
+USER rankfield
+VOLUME /data
+EXPOSE 8000
+
+# Alone, this is the whole site on SQLite; docker-compose.yml runs web and worker apart.
+CMD ["python", "manage.py", "serve", "--host", "0.0.0.0"]
