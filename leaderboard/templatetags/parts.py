@@ -148,4 +148,4 @@ def notice(content: str, kind: str = "info") -> SafeString:
 @register.simple_block_tag
 def empty(content: str, title: str) -> SafeString:
     """A place with nothing in it yet: why, and what comes when."""
-    return format_html('<div class="empty"><h3>{}</h3>{}</div>', title, content)
+    return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, content)
