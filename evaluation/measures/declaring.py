@@ -90,6 +90,19 @@ def read_gains(text: str) -> Gains:
     return tuple(sorted((g, v) for g, v in gains.items() if g != v))  # type: ignore[misc]
 
 
+def value_text(value: Value) -> str:
+    """The shortest text of a value that reads back as the same value.
+
+    >>> value_text(2.0), value_text(0.1), value_text(((1, 3.0), (2, 9.5)))
+    ('2', '0.1', '{1:3,2:9.5}')
+    """
+    if isinstance(value, tuple):
+        return "{" + ",".join(f"{grade}:{value_text(gain)}" for grade, gain in value) + "}"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
 GRADE = integer("grade", 0)
 GAIN = number("gain", None, "a number")
 CUTOFF = integer("k", 1, required=True)
@@ -156,16 +169,30 @@ class Definition:
         >>> MEASURES["RBP"].signature
         'RBP(rel=1,p=0.8,gain=binary)'
         """
-        shown = [f"{p.name}={p.default}" for p in self.parameters if p.default not in (None, ())]
-        shown = [p for p in shown if not p.startswith("holes=")]
-        if self.parameter("rel"):
-            shown.insert(0, "rel=1")
-        optional = "" if self.at is None or self.at.required else "[@k]"
-        required = f"@{self.at.name}" if self.at is not None and self.at.required else ""
-        return self.name + (f"({','.join(shown)})" if shown else "") + optional + required
+        shown = [_with_default(p) for p in self.parameters if p.name != "holes"]
+        inside = f"({','.join(shown)})" if shown else ""
+        if self.at is None:
+            return self.name + inside
+        return self.name + inside + (f"@{self.at.name}" if self.at.required else "[@k]")
+
+    @property
+    def trec_names(self) -> list[str]:
+        """What trec_eval calls it, parameters as letters.
+
+        >>> MEASURES["AP"].trec_names
+        ['map', 'map_cut_k']
+        """
+        return re.sub(r"\{(\w)[^}]*\}", r"\1", self.trec_name).split()
 
     def parameter(self, name: str) -> Parameter | None:
         return next((p for p in self.parameters if p.name == name), None)
+
+
+def _with_default(parameter: Parameter) -> str:
+    if parameter.required:
+        return parameter.name
+    default = 1 if parameter.name == "rel" else parameter.default
+    return f"{parameter.name}={value_text(default)}"
 
 
 MEASURES: dict[str, Definition] = {}

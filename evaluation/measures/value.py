@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.judging import JudgedRun
-from evaluation.measures.declaring import MEASURES, Definition, Gains, Value
+from evaluation.measures.declaring import MEASURES, Definition, Gains, Value, value_text
 from evaluation.ragged import FloatArray
 
 GEOMETRIC_FLOOR = 0.00001
@@ -154,16 +154,3 @@ class Measure:
         return self.name + (f"({inside})" if inside else "") + cutoff
 
     __repr__ = __str__
-
-
-def value_text(value: Value) -> str:
-    """The shortest text of a value that reads back as the same value.
-
-    >>> value_text(2.0), value_text(0.1), value_text(((1, 3.0), (2, 9.5)))
-    ('2', '0.1', '{1:3,2:9.5}')
-    """
-    if isinstance(value, tuple):
-        return "{" + ",".join(f"{grade}:{value_text(gain)}" for grade, gain in value) + "}"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
