@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from evaluation.conventions import CONVENTIONS, Convention
 from evaluation.problems import Problems, Refused
@@ -68,15 +68,16 @@ def read_ranking(path: str, qrels: Qrels, options: argparse.Namespace) -> Run:
         return read_run(file, RunRules(depth=ANY_DEPTH))
 
 
-def report(path: str, problems: Problems, shown: int = SHOWN) -> None:
-    """Say on standard error what is wrong with a file, errors first."""
+def report(path: str, problems: Problems, shown: int = SHOWN, output: TextIO | None = None) -> None:
+    """Say what is wrong with a file, errors first; on standard error where no output is given."""
+    output = sys.stderr if output is None else output
     ordered = [*problems.of("error"), *problems.of("warning"), *problems.of("note")]
     for problem in ordered[:shown]:
         hint = f"\n    {problem.hint}" if problem.hint else ""
-        print(f"{path}: {problem.severity}: {problem}{hint}", file=sys.stderr)
+        print(f"{path}: {problem.severity}: {problem}{hint}", file=output)
     if len(problems) > shown:
         totals = ", ".join(f"{code} {count:,}" for code, count in problems.totals().items())
-        print(f"{path}: {len(problems):,} problems in all: {totals}", file=sys.stderr)
+        print(f"{path}: {len(problems):,} problems in all: {totals}", file=output)
 
 
 def refused(path: str, reason: Refused | OSError) -> int:

@@ -1,4 +1,4 @@
-"""Scores in words: trec_eval's three columns, JSON, and tables as TSV, Markdown or LaTeX.
+"""Scores as trec_eval prints them, as JSON and as a table.
 
 Topic numbers may be any bytes, so everything printed is bytes.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from evaluation.commands.tables import Table
 from evaluation.conventions import SCORING_VERSION
 from evaluation.measures import Asked
 from evaluation.ragged import FloatArray
@@ -18,7 +18,6 @@ from evaluation.ragged import FloatArray
 FORMATS = ("trec", "json", "tsv", "md", "tex")
 NAME_WIDTH = 22
 DECIMALS = 4
-LATEX = str.maketrans({c: "\\" + c for c in "&%$#_{}"} | {"~": r"\~{}", "^": r"\^{}", "\\": "/"})
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def number_text(value: float, layout: Layout, whole: bool = False) -> str:
     return f"{value:.{DECIMALS}f}" if layout.digits is None else f"{value:.{layout.digits}g}"
 
 
-def value_text(asked: Asked, value: float, layout: Layout) -> str:
+def score_text(asked: Asked, value: float, layout: Layout) -> str:
     whole = asked.measure.definition.aggregate == "sum"
     return number_text(value, layout, whole)
 
@@ -69,11 +68,11 @@ def trec_lines(scores: RunScores, layout: Layout) -> Iterable[bytes]:
         for place in sorted(range(len(scores.topics)), key=scores.topics.__getitem__):
             for name, asked, values in columns:
                 if asked.measure.definition.printed_by_topic:
-                    text = value_text(asked, values[place], layout).encode()
+                    text = score_text(asked, values[place], layout).encode()
                     yield b"%b\t%b\t%b\n" % (name, scores.topics[place], text)
     if layout.overall:
         for name, asked, value in zip(names, scores.asked, scores.overall, strict=True):
-            yield b"%b\tall\t%b\n" % (name, value_text(asked, value, layout).encode())
+            yield b"%b\tall\t%b\n" % (name, score_text(asked, value, layout).encode())
 
 
 def json_bytes(runs: Sequence[RunScores], layout: Layout) -> bytes:
@@ -91,9 +90,9 @@ def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
     for asked, values, value in zip(scores.asked, scores.by_topic, scores.overall, strict=True):
         entry: dict[str, object] = {"measure": str(asked.measure)}
         if layout.overall:
-            entry["all"] = _json_number(value)
+            entry["all"] = json_number(value)
         if layout.by_topic:
-            entry["topics"] = dict(zip(names, map(_json_number, values.tolist()), strict=True))
+            entry["topics"] = dict(zip(names, map(json_number, values.tolist()), strict=True))
         measures[asked.name] = entry
     return {
         "file": scores.file,
@@ -104,17 +103,8 @@ def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
     }
 
 
-def _json_number(value: float) -> float | None:
+def json_number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells to be printed; the first `texts` columns hold text, the others numbers."""
-
-    header: list[str]
-    rows: list[list[str]]
-    texts: int
 
 
 def table_of(runs: Sequence[RunScores], layout: Layout) -> Table:
@@ -127,52 +117,9 @@ def table_of(runs: Sequence[RunScores], layout: Layout) -> Table:
         if layout.by_topic:
             for place in sorted(range(len(scores.topics)), key=scores.topics.__getitem__):
                 topic = scores.topics[place].decode("utf-8", "surrogateescape")
-                cells = [value_text(asked, by[place], layout) for asked, by, _ in columns]
+                cells = [score_text(asked, by[place], layout) for asked, by, _ in columns]
                 rows.append([scores.tag, topic, *cells])
         if layout.overall:
-            cells = [value_text(asked, value, layout) for asked, _, value in columns]
+            cells = [score_text(asked, value, layout) for asked, _, value in columns]
             rows.append([scores.tag, *(["all"] if layout.by_topic else []), *cells])
     return Table(header, rows, 2 if layout.by_topic else 1)
-
-
-def table_bytes(table: Table, form: str) -> bytes:
-    """The table as tsv, md or tex."""
-    text = {"tsv": _tsv, "md": _markdown, "tex": _latex}[form](table)
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _tsv(table: Table) -> str:
-    return "".join("\t".join(row) + "\n" for row in (table.header, *table.rows))
-
-
-def _markdown(table: Table) -> str:
-    rule = [":--" if place < table.texts else "--:" for place in range(len(table.header))]
-    lines = [
-        [cell.replace("|", "\\|") for cell in row] for row in (table.header, rule, *table.rows)
-    ]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def _latex(table: Table) -> str:
-    columns = "l" * table.texts + "r" * (len(table.header) - table.texts)
-    lines = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in table.rows]
-    header = " & ".join(cell.translate(LATEX) for cell in table.header) + r" \\"
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\hline",
-            header,
-            r"\hline",
-            *lines,
-            r"\hline",
-            r"\end{tabular}",
-            "",
-        ]
-    )
-
-
-def write(pieces: Iterable[bytes]) -> None:
-    """Print bytes as they are."""
-    sys.stdout.flush()
-    sys.stdout.buffer.writelines(pieces)
-    sys.stdout.buffer.flush()

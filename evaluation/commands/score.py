@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from evaluation.commands import files, printing
+from evaluation.commands import files, printing, tables
 from evaluation.conventions import CONVENTIONS
-from evaluation.judging import judge, prepare
+from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Asked, MeasureError, parse_measures
 from evaluation.problems import Refused
 from evaluation.reading.qrels import Qrels
@@ -41,15 +41,16 @@ def whole_number(low: int) -> argparse._ActionType:
     return read
 
 
-def add_scoring_options(parser: argparse.ArgumentParser) -> None:
-    """The options that decide what is computed."""
+def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
+    """The options that decide what is computed, `default` where no measure is asked for."""
+    parser.set_defaults(default_measures=default)
     parser.add_argument(
         "-m",
         dest="measures",
         metavar="MEASURE",
         type=measures_named,
         action="append",
-        help="what to compute, as often as wanted (default: official)",
+        help=f"what to compute, as often as wanted (default: {default})",
     )
     parser.add_argument(
         "-c", action="store_true", help="average over all judged topics (the default)"
@@ -85,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
     )
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
-    add_scoring_options(parser)
+    add_scoring_options(parser, default="official")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="print every topic too")
     parser.add_argument("-n", dest="no_summary", action="store_true", help="print no `all` lines")
     parser.add_argument("--format", choices=printing.FORMATS, default="trec")
@@ -122,9 +123,7 @@ def score(path: str, run: Run, qrels: Qrels, options: argparse.Namespace) -> pri
         [t for t in qrels.grades if t in run.rankings] if options.intersection else qrels.grades
     )
     judgments = prepare(qrels, sorted(topics), options.top_grade)
-    judged = judge(run, judgments, options.depth, CONVENTIONS[options.convention])
-    if options.condensed:
-        judged = judged.condensed()
+    judged = record_of(run, judgments, options)
     asked = asked_measures(options)
     by_topic = [each.measure.scores(judged) for each in asked]
     overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
@@ -133,20 +132,26 @@ def score(path: str, run: Run, qrels: Qrels, options: argparse.Namespace) -> pri
     )
 
 
+def record_of(run: Run, judgments: Judgments, options: argparse.Namespace) -> JudgedRun:
+    """The record of a run, cut by -M and condensed by -J."""
+    judged = judge(run, judgments, options.depth, CONVENTIONS[options.convention])
+    return judged.condensed() if options.condensed else judged
+
+
 def asked_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
     """What -m asks for, each measure with the threshold of -l, none twice under one name."""
-    lists = options.measures or [parse_measures("official")]
+    lists = options.measures or [parse_measures(options.default_measures)]
     named = {asked.name: asked for each in lists for asked in each}
     return tuple(Asked(a.name, a.measure.resolved(options.rel)) for a in named.values())
 
 
 def print_scores(scored: Sequence[printing.RunScores], layout: printing.Layout, form: str) -> None:
     if form == "json":
-        printing.write([printing.json_bytes(scored, layout)])
+        tables.write([printing.json_bytes(scored, layout)])
     elif form == "trec":
         for scores in scored:
             if len(scored) > 1:
-                printing.write([b"%-22s\tall\t%b\n" % (b"runid", scores.tag.encode())])
-            printing.write(printing.trec_lines(scores, layout))
+                tables.write([b"%-22s\tall\t%b\n" % (b"runid", scores.tag.encode())])
+            tables.write(printing.trec_lines(scores, layout))
     else:
-        printing.write([printing.table_bytes(printing.table_of(scored, layout), form)])
+        tables.write([tables.table_bytes(printing.table_of(scored, layout), form)])

@@ -1,0 +1,97 @@
+"""check: everything that is wrong with a run, or with judgments, at the line where it is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from evaluation.commands import files
+from evaluation.problems import Problems, Refused
+from evaluation.reading.documents import read_documents
+from evaluation.reading.qrels import read_qrels
+from evaluation.reading.runs import RunRules, read_run
+from evaluation.reading.topics import read_topics
+
+EPILOG = """
+Exit status: 0 when the file is accepted (it may carry warnings); 2 when it is refused, when a
+file cannot be read or when the command is not understood.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation check",
+        description="Read a run strictly, as an upload is read, and say all that is wrong with it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked, - is stdin")
+    parser.add_argument("--topics", metavar="FILE", help="topics that the file may name")
+    parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of their docnos")
+    parser.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
+    parser.add_argument(
+        "--depth", metavar="N", type=int, default=1000, help="documents a topic at most (1000)"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="json: one problem a line"
+    )
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        topics = None if options.topics is None else topic_numbers(options.topics)
+        docnos = None if options.docnos is None else docnos_of(options.docnos)
+    except (Refused, OSError) as reason:
+        return files.refused(options.topics or options.docnos, reason)
+    try:
+        problems, summary = checked(options, topics, docnos)
+    except Refused as refusal:
+        print_problems(options, refusal.problems)
+        print(f"{options.run}: refused", file=sys.stderr)
+        return files.REFUSED
+    except OSError as reason:
+        return files.refused(options.run, reason)
+    print_problems(options, problems)
+    print(f"{options.run}: accepted, {summary}", file=sys.stderr)
+    return 0
+
+
+def checked(
+    options: argparse.Namespace, topics: set[bytes] | None, docnos: set[bytes] | None
+) -> tuple[Problems, str]:
+    """The warnings of an accepted file and what it holds; raises `Refused`."""
+    with files.opened(options.run) as file:
+        if options.qrels:
+            qrels = read_qrels(file, topics, docnos)
+            return qrels.problems, f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
+        accepted = read_run(file, RunRules(topics, docnos, options.depth))
+        holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
+        return accepted.problems, f"tag {accepted.tag}, {holds}"
+
+
+def topic_numbers(path: str) -> set[bytes]:
+    with files.opened(path) as file:
+        return {topic.number.encode() for topic in read_topics(file).topics}
+
+
+def docnos_of(path: str) -> set[bytes]:
+    problems = Problems()
+    with files.opened(path) as file:
+        docnos = {document.docno.encode() for document in read_documents(file, problems)}
+    problems.raise_if_refused()
+    return docnos
+
+
+def print_problems(options: argparse.Namespace, problems: Problems) -> None:
+    if options.format == "text":
+        files.report(options.run, problems, output=sys.stdout)
+    else:
+        print_lines(json.dumps(asdict(problem)) for problem in problems)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    sys.stdout.writelines(f"{line}\n" for line in lines)

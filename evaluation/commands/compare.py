@@ -1,0 +1,191 @@
+"""compare: every run beside a baseline, with interval, test, effect size, wins and losses."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from evaluation.commands import files, tables
+from evaluation.commands.printing import json_number
+from evaluation.commands.score import (
+    add_scoring_options,
+    asked_measures,
+    record_of,
+    whole_number,
+)
+from evaluation.commands.tables import Table
+from evaluation.judging import JudgedRun, prepare
+from evaluation.measures import Asked
+from evaluation.problems import Refused
+from evaluation.reading.qrels import Qrels
+from evaluation.reading.runs import Run
+from evaluation.significance import TESTS, Difference, compare_with_baseline
+
+CORRECTIONS = {
+    "holm": "Holm",
+    "benjamini_hochberg": "Benjamini-Hochberg",
+    "max_t": "maxT",
+    "none": "not adjusted",
+}
+WORSE = 1
+EPILOG = """
+The runs compared with the baseline form the family over which p is adjusted, for each measure.
+
+Exit status: 0; with --fail-if-worse 1 when a run is significantly worse than the baseline on a
+measure asked for; 2 when a file is refused or the command is not understood.
+"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One run beside the baseline on one measure."""
+
+    measure: str
+    run: str
+    mean: float
+    outcome: Difference | None
+    verdict: str
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation compare",
+        description="Compare runs with a baseline, topic by topic.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    files.add_reading_options(parser)
+    parser.add_argument("baseline", metavar="BASELINE", help="the run to compare with")
+    parser.add_argument("runs", metavar="RUN", nargs="+")
+    add_scoring_options(parser, default="AP")
+    parser.add_argument("--test", choices=TESTS, default="sign_flip")
+    parser.add_argument("--correction", choices=CORRECTIONS, default="holm")
+    parser.add_argument("--alpha", metavar="A", type=chance, default=0.05)
+    parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 when a run is worse")
+    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
+    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    return parser
+
+
+def chance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected a number between 0 and 1")
+    return value
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.correction == "max_t" and options.test != "sign_flip":
+        parser().error("--correction max_t goes with --test sign_flip")
+    path, paths = options.qrels, [options.baseline, *options.runs]
+    try:
+        qrels = files.read_judgments(options)
+        prepare(qrels, (), options.top_grade)
+        rankings = []
+        for place, path in enumerate(paths, 1):
+            files.announce(place, paths)
+            rankings.append(files.read_ranking(path, qrels, options))
+    except (Refused, OSError) as reason:
+        return files.refused(path, reason)
+    comparisons = compared(rankings, qrels, options)
+    print_comparisons(comparisons, options)
+    worse = any(comparison.verdict == "worse" for comparison in comparisons)
+    return WORSE if options.fail_if_worse and worse else 0
+
+
+def compared(rankings: list[Run], qrels: Qrels, options: argparse.Namespace) -> list[Comparison]:
+    """All comparisons, measure by measure, the baseline first."""
+    topics = sorted(qrels.grades)
+    if options.intersection:
+        topics = [t for t in topics if all(t in ranking.rankings for ranking in rankings)]
+    judgments = prepare(qrels, topics, options.top_grade)
+    judged = [record_of(ranking, judgments, options) for ranking in rankings]
+    tags = [ranking.tag for ranking in rankings]
+    return [
+        comparison
+        for asked in asked_measures(options)
+        for comparison in on_one_measure(asked, tags, judged, options)
+    ]
+
+
+def on_one_measure(
+    asked: Asked, tags: list[str], judged: list[JudgedRun], options: argparse.Namespace
+) -> list[Comparison]:
+    measure = asked.measure
+    scores = np.stack([measure.scores(each) for each in judged])
+    outcomes = compare_with_baseline(
+        scores,
+        0,
+        options.test,
+        level=1 - options.alpha,
+        correction=options.correction,
+        direction=measure.direction,
+    )
+    means = [measure.aggregate(row) for row in scores]
+    verdicts = [verdict_of(each, measure.direction, options.alpha) for each in outcomes]
+    first = Comparison(asked.name, tags[0], means[0], None, "baseline")
+    others = zip(tags[1:], means[1:], outcomes[1:], verdicts[1:], strict=True)
+    return [first, *(Comparison(asked.name, *each) for each in others)]
+
+
+def verdict_of(outcome: Difference, direction: int, alpha: float) -> str:
+    """better, worse or not significant, by the adjusted p."""
+    if outcome.p_adjusted is None or outcome.p_adjusted > alpha or not outcome.difference:
+        return "not significant"
+    return "better" if outcome.difference * direction > 0 else "worse"
+
+
+def note_of(options: argparse.Namespace) -> str:
+    adjusted = CORRECTIONS[options.correction]
+    family = len(options.runs)
+    return (
+        f"{TESTS[options.test]}; p adjusted: {adjusted}, over {family} "
+        f"{'comparison' if family == 1 else 'comparisons'}; alpha {options.alpha:g}"
+    )
+
+
+def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace) -> None:
+    if options.format == "json":
+        document = {
+            "test": options.test,
+            "correction": options.correction,
+            "alpha": options.alpha,
+            "comparisons": [
+                asdict(comparison) | {"mean": json_number(comparison.mean)}
+                for comparison in comparisons
+            ],
+        }
+        tables.write([json.dumps(document, indent=2).encode() + b"\n"])
+        return
+    level = f"{100 * (1 - options.alpha):g} %"
+    header = ["measure", "run", "verdict", "mean", "difference", f"low {level}", f"high {level}"]
+    header += ["p", "p adjusted", "d_z", "wins", "losses", "ties"]
+    rows = [row_of(comparison, options.digits) for comparison in comparisons]
+    table = Table(header, rows, texts=3, note=note_of(options))
+    tables.write([tables.table_bytes(table, options.format)])
+
+
+def row_of(comparison: Comparison, digits: int) -> list[str]:
+    def value(number: float | None, signed: str = "") -> str:
+        return "" if number is None else f"{number:{signed}.{digits}f}"
+
+    first = [comparison.measure, comparison.run, comparison.verdict, value(comparison.mean)]
+    outcome = comparison.outcome
+    if outcome is None:
+        return [*first, *([""] * 9)]
+    return [
+        *first,
+        value(outcome.difference, "+"),
+        value(outcome.low, "+"),
+        value(outcome.high, "+"),
+        "" if outcome.p is None else f"{outcome.p:.3g}",
+        "" if outcome.p_adjusted is None else f"{outcome.p_adjusted:.3g}",
+        "" if outcome.effect_size is None else f"{outcome.effect_size:+.2f}",
+        *(str(count) for count in (outcome.wins, outcome.losses, outcome.ties)),
+    ]

@@ -1,0 +1,82 @@
+"""measures: every measure with its parameters, what it is, and what trec_eval calls it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+
+from evaluation.commands import tables
+from evaluation.commands.tables import Table
+from evaluation.measures import MEASURES, Definition
+from evaluation.measures.declaring import value_text
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation measures",
+        description="Print every measure; with a name, all that is known about that one.",
+        epilog="Exit status: 0; 2 when the command is not understood.",
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", choices=MEASURES)
+    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.name:
+        tables.write([all_about(MEASURES[options.name]).encode()])
+    elif options.format == "json":
+        listed = [facts(definition) for definition in MEASURES.values()]
+        tables.write([json.dumps(listed, indent=2).encode() + b"\n"])
+    else:
+        tables.write([tables.table_bytes(table_of_measures(), options.format)])
+    return 0
+
+
+def range_text(definition: Definition) -> str:
+    low, high = (
+        "no limit" if math.isinf(limit) else value_text(limit) for limit in definition.range
+    )
+    return f"{low} to {high}"
+
+
+def table_of_measures() -> Table:
+    header = ["measure", "what it is", "trec_eval", "range", "better"]
+    rows = [
+        [
+            definition.signature,
+            definition.description,
+            " ".join(definition.trec_names),
+            range_text(definition),
+            "higher" if definition.higher_is_better else "lower",
+        ]
+        for definition in MEASURES.values()
+    ]
+    return Table(header, rows, texts=len(header))
+
+
+def facts(definition: Definition) -> dict[str, object]:
+    """What is known about a measure, for JSON; a limit of None means that there is none."""
+    return {
+        "name": definition.name,
+        "signature": definition.signature,
+        "description": definition.description,
+        "trec_eval": definition.trec_names,
+        "also": list(definition.also),
+        "range": [None if math.isinf(limit) else limit for limit in definition.range],
+        "unit": definition.unit,
+        "higher_is_better": definition.higher_is_better,
+        "aggregate": definition.aggregate,
+        "bounds": definition.bounds,
+        "source": definition.source,
+    }
+
+
+def all_about(definition: Definition) -> str:
+    """The docstring of a measure below its signature."""
+    lines = (definition.formula.__doc__ or "").rstrip().splitlines()
+    text = "\n".join(line.removeprefix("    ") for line in lines)
+    named = " and ".join(definition.trec_names) or "nothing"
+    also = f"; also known as {', '.join(definition.also)}" if definition.also else ""
+    return f"{definition.signature}: {text}\n\ntrec_eval calls it {named}{also}.\n"

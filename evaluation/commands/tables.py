@@ -1,0 +1,92 @@
+"""Tables as aligned text, TSV, Markdown or LaTeX.
+
+>>> table = Table(["run", "AP"], [["bm25", "0.3158"], ["rrf", "0.3579"]], texts=1)
+>>> print(table_bytes(table, "md").decode(), end="")
+| run | AP |
+| :-- | --: |
+| bm25 | 0.3158 |
+| rrf | 0.3579 |
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+FORMATS = ("text", "tsv", "md", "tex")
+LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells to be printed; the first `texts` columns hold text, the others numbers.
+
+    `note` says below the table what the numbers are.
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    texts: int
+    note: str = ""
+
+
+def table_bytes(table: Table, form: str) -> bytes:
+    """The table as text, tsv, md or tex."""
+    return RENDERED[form](table).encode("utf-8", "surrogateescape")
+
+
+def write(pieces: Iterable[bytes]) -> None:
+    """Print bytes as they are."""
+    sys.stdout.flush()
+    sys.stdout.buffer.writelines(pieces)
+    sys.stdout.buffer.flush()
+
+
+def _text(table: Table) -> str:
+    lines = [table.header, *table.rows]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(table.header))]
+    text = ""
+    for line in lines:
+        cells = [
+            cell.ljust(width) if place < table.texts else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        text += "  ".join(cells).rstrip() + "\n"
+    return text + (f"{table.note}\n" if table.note else "")
+
+
+def _tsv(table: Table) -> str:
+    lines = "".join("\t".join(line) + "\n" for line in (table.header, *table.rows))
+    return lines + (f"# {table.note}\n" if table.note else "")
+
+
+def _markdown(table: Table) -> str:
+    rule = [":--" if place < table.texts else "--:" for place in range(len(table.header))]
+    lines = [
+        [cell.replace("|", "\\|") for cell in line] for line in (table.header, rule, *table.rows)
+    ]
+    text = "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return text + (f"\n{table.note}\n" if table.note else "")
+
+
+def _latex(table: Table) -> str:
+    columns = "l" * table.texts + "r" * (len(table.header) - table.texts)
+    header, *rows = (
+        " & ".join(cell.translate(LATEX) for cell in line) + r" \\"
+        for line in (table.header, *table.rows)
+    )
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    lines = [begin, r"\hline", header, r"\hline", *rows, r"\hline", end]
+    return "\n".join(lines) + "\n" + (f"% {table.note}\n" if table.note else "")
+
+
+RENDERED: dict[str, Callable[[Table], str]] = {
+    "text": _text,
+    "tsv": _tsv,
+    "md": _markdown,
+    "tex": _latex,
+}

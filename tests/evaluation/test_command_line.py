@@ -1,0 +1,294 @@
+"""python -m evaluation: what it prints and how it ends."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from evaluation.__main__ import main
+
+QRELS = b"1 0 a 2\n1 0 b 0\n2 0 a 1\n10 0 c 1\n"
+RUN = b"1 Q0 b 1 9 bm25\n1 Q0 a 2 8 bm25\n2 Q0 a 1 3 bm25\n2 Q0 x 2 1 bm25\n"
+BETTER = b"1 Q0 a 1 9 rrf\n2 Q0 a 1 3 rrf\n10 Q0 c 1 1 rrf\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working directory with judgments and two runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_bytes(QRELS)
+    (tmp_path / "run").write_bytes(RUN)
+    (tmp_path / "better").write_bytes(BETTER)
+    return tmp_path
+
+
+def lines_of(out: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("\t")] for line in out.splitlines()]
+
+
+def test_score_prints_the_three_columns_of_trec_eval(capfd):
+    assert main(["score", "-q", "-c", "-m", "map", "-m", "num_ret", "qrels", "run"]) == 0
+    assert capfd.readouterr().out == (
+        "map                   \t1\t0.5000\n"
+        "num_ret               \t1\t2\n"
+        "map                   \t10\t0.0000\n"
+        "num_ret               \t10\t0\n"
+        "map                   \t2\t1.0000\n"
+        "num_ret               \t2\t2\n"
+        "map                   \tall\t0.5000\n"
+        "num_ret               \tall\t4\n"
+    )
+
+
+def test_measures_are_named_as_they_were_asked_for(capfd):
+    main(["score", "qrels", "run", "-m", "MRR@10", "-m", "P.2,1", "-m", "AP(rel=2)"])
+    names = [line[0] for line in lines_of(capfd.readouterr().out)]
+    assert names == ["MRR@10", "P_1", "P_2", "AP(rel=2)"]
+
+
+def test_a_measure_asked_for_twice_is_printed_once(capfd):
+    main(["score", "qrels", "run", "-m", "map", "-m", "official"])
+    names = [line[0] for line in lines_of(capfd.readouterr().out)]
+    assert names.count("map") == 1
+
+
+def test_without_a_measure_the_official_ones_are_printed(capfd):
+    main(["score", "qrels", "run"])
+    names = [line[0] for line in lines_of(capfd.readouterr().out)]
+    assert names[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
+
+
+def test_seventeen_digits_keep_every_bit(capfd):
+    main(["score", "qrels", "run", "-m", "P@3", "--digits", "17"])
+    assert lines_of(capfd.readouterr().out) == [["P@3", "all", "0.22222222222222221"]]
+
+
+def test_intersection_leaves_out_topics_that_the_run_skips(capfd):
+    main(["score", "--intersection", "qrels", "run", "-m", "map", "-m", "num_q"])
+    assert lines_of(capfd.readouterr().out) == [["map", "all", "0.7500"], ["num_q", "all", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        (["-l2", "-m", "map"], "0.1667"),
+        (["-M1", "-m", "map"], "0.3333"),
+        (["-J", "-m", "num_ret"], "3"),
+        (["--top-grade", "3", "-m", "ERR@5"], "0.1042"),
+        (["--convention", "trec_eval-9", "-m", "iprec_at_recall_0.50"], "0.5000"),
+    ],
+)
+def test_options_reach_the_measures(options, value, capfd):
+    main(["score", "qrels", "run", *options])
+    assert lines_of(capfd.readouterr().out)[0][2] == value
+
+
+def test_several_runs_follow_each_other_behind_their_tags(capfd):
+    main(["score", "qrels", "run", "better", "-m", "map"])
+    assert lines_of(capfd.readouterr().out) == [
+        ["runid", "all", "bm25"],
+        ["map", "all", "0.5000"],
+        ["runid", "all", "rrf"],
+        ["map", "all", "1.0000"],
+    ]
+
+
+def test_json_holds_full_precision_and_null_for_undefined(capfd):
+    main(["score", "-q", "--format", "json", "qrels", "run", "-m", "AUC", "-m", "map"])
+    (run,) = json.loads(capfd.readouterr().out)["runs"]
+    assert run["scores"]["AUC"] == {
+        "measure": "AUC",
+        "all": 0.0,
+        "topics": {"1": 0.0, "10": None, "2": None},
+    }
+    assert run["scores"]["map"]["measure"] == "AP"
+
+
+@pytest.mark.parametrize(
+    ("form", "table"),
+    [
+        ("tsv", "run\tmap\tP_1\nbm25\t0.5000\t0.3333\nrrf\t1.0000\t1.0000\n"),
+        (
+            "md",
+            "| run | map | P_1 |\n| :-- | --: | --: |\n"
+            "| bm25 | 0.5000 | 0.3333 |\n| rrf | 1.0000 | 1.0000 |\n",
+        ),
+        (
+            "tex",
+            "\\begin{tabular}{lrr}\n\\hline\nrun & map & P\\_1 \\\\\n\\hline\n"
+            "bm25 & 0.5000 & 0.3333 \\\\\nrrf & 1.0000 & 1.0000 \\\\\n\\hline\n\\end{tabular}\n",
+        ),
+    ],
+)
+def test_tables_have_a_line_for_each_run(form, table, capfd):
+    main(["score", "--format", form, "qrels", "run", "better", "-m", "map", "-m", "P.1"])
+    assert capfd.readouterr().out == table
+
+
+def test_with_q_tables_have_a_line_for_each_topic(capfd):
+    main(["score", "-q", "--format", "tsv", "qrels", "run", "-m", "map"])
+    topics = [line[1] for line in lines_of(capfd.readouterr().out)]
+    assert topics == ["topic", "1", "10", "2", "all"]
+
+
+def test_a_compressed_run_is_unpacked(folder, capfd):
+    (folder / "run.gz").write_bytes(gzip.compress(RUN))
+    main(["score", "qrels", "run.gz", "-m", "map"])
+    assert lines_of(capfd.readouterr().out) == [["map", "all", "0.5000"]]
+
+
+def test_a_run_comes_from_the_standard_input(monkeypatch, capfd):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(RUN))))
+    main(["score", "qrels", "-", "-m", "map"])
+    assert lines_of(capfd.readouterr().out) == [["map", "all", "0.5000"]]
+
+
+def test_identifiers_that_are_not_utf8_come_back_as_the_same_bytes(folder, capfdbinary):
+    (folder / "latin").write_bytes(b"caf\xe9 0 d\xe9 1\n")
+    (folder / "run").write_bytes(b"caf\xe9 Q0 d\xe9 1 1 t\n")
+    for form, line in (
+        ("trec", b"P_1                   \tcaf\xe9\t1.0000"),
+        ("tsv", b"t\tcaf\xe9\t1"),
+    ):
+        main(["score", "--lenient", "-q", "--format", form, "latin", "run", "-m", "P.1"])
+        assert line in capfdbinary.readouterr().out
+
+
+def test_a_refused_run_is_explained_and_the_others_are_scored(folder, capfd):
+    (folder / "bad").write_bytes(b"1 Q0 a 1 nan t\n1 Q0 b\n")
+    assert main(["score", "qrels", "bad", "run", "-m", "map"]) == 2
+    printed = capfd.readouterr()
+    assert "bad: error: line 1: E_SCORE" in printed.err
+    assert "bad: error: line 2: E_COLUMNS" in printed.err
+    assert lines_of(printed.out) == [["map", "all", "0.5000"]]
+
+
+def test_many_problems_are_counted_after_the_first_fifty(folder, capfd):
+    (folder / "bad").write_bytes(b"1 Q0 a 1 nan t\n" * 60)
+    main(["score", "qrels", "bad"])
+    errors = capfd.readouterr().err
+    assert errors.count(": error: line") == 50
+    assert "E_SCORE 60" in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["qrels", "nosuch"], "nosuch: error: No such file"),
+        (["nosuch", "run"], "nosuch: error: No such file"),
+        (["qrels", "run", "--top-grade", "1"], "qrels: error: E_TOP_GRADE"),
+    ],
+)
+def test_a_file_that_cannot_be_used_exits_2(arguments, message, capfd):
+    assert main(["score", *arguments]) == 2
+    assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "nosuch"], "no such measure; there are P, R"),
+        (["-m", "nDCG@0"], "k is an integer of at least 1"),
+        (["-m", "P.5,5"], "given twice"),
+        (["-m", "runid"], "not built"),
+        (["-l", "-1"], "expected an integer of at least 0"),
+        (["-M", "0"], "expected an integer of at least 1"),
+        (["--digits", "x"], "expected an integer"),
+        (["-N", "1000"], "unrecognized arguments"),
+    ],
+)
+def test_a_command_that_is_not_understood_exits_2(arguments, message, capfd):
+    with pytest.raises(SystemExit) as stopped:
+        main(["score", "qrels", "run", *arguments])
+    assert stopped.value.code == 2
+    assert message in capfd.readouterr().err
+
+
+def test_a_grade_too_high_for_its_gain_is_told(folder, capfd):
+    (folder / "qrels").write_bytes(b"1 0 a 2000\n")
+    assert main(["score", "--lenient", "qrels", "run", "-m", "nDCG(gain=exp)@5"]) == 2
+    assert "allows grades up to 1023, found 2000" in capfd.readouterr().err
+
+
+def test_check_accepts_a_good_run(capfd):
+    assert main(["check", "run"]) == 0
+    assert "run: accepted, tag bm25, 2 topics, 4 lines" in capfd.readouterr().err
+
+
+def test_check_knows_topics_and_documents(folder, capfd):
+    (folder / "topics.tsv").write_bytes(b"1\tcars\n3\tdogs\n")
+    (folder / "docnos").write_bytes(b"a\nb\n")
+    assert main(["check", "run", "--topics", "topics.tsv", "--docnos", "docnos"]) == 2
+    printed = capfd.readouterr().out
+    assert "line 3: E_UNKNOWN_TOPIC" in printed
+    assert "line 4: E_UNKNOWN_DOC" in printed
+
+
+def test_check_reads_judgments_and_prints_json_lines(folder, capfd):
+    (folder / "qrels").write_bytes(b"1 0 a 2\n1 0 a 1\n")
+    assert main(["check", "--qrels", "qrels", "--format", "json"]) == 2
+    (problem,) = map(json.loads, capfd.readouterr().out.splitlines())
+    assert (problem["code"], problem["line"], problem["severity"]) == ("E_DUP_QREL", 2, "error")
+
+
+def test_compare_prints_every_run_beside_the_baseline(capfd):
+    assert main(["compare", "qrels", "run", "better", "-m", "map", "--format", "tsv"]) == 0
+    header, baseline, better, note = capfd.readouterr().out.splitlines()
+    assert header.split("\t")[:5] == ["measure", "run", "verdict", "mean", "difference"]
+    assert baseline.split("\t")[:4] == ["map", "bm25", "baseline", "0.5000"]
+    assert better.split("\t")[1:5] == ["rrf", "not significant", "1.0000", "+0.5000"]
+    assert better.split("\t")[10:] == ["2", "0", "1"]
+    assert note.startswith("# two-sided paired randomisation test (sign flips); p adjusted: Holm")
+
+
+@pytest.mark.parametrize(("baseline", "run", "status"), [("good", "poor", 1), ("poor", "good", 0)])
+def test_compare_can_fail_when_a_run_is_worse(folder, baseline, run, status):
+    topics = range(12)
+    (folder / "qrels").write_text("".join(f"{t} 0 a 1\n" for t in topics))
+    (folder / "good").write_text("".join(f"{t} Q0 a 1 1 good\n" for t in topics))
+    (folder / "poor").write_text("".join(f"{t} Q0 b 1 1 poor\n" for t in topics))
+    assert main(["compare", "qrels", baseline, run, "--fail-if-worse"]) == status
+
+
+def test_measures_lists_every_measure(capfd):
+    main(["measures", "--format", "tsv"])
+    lines = lines_of(capfd.readouterr().out)
+    assert lines[0][:3] == ["measure", "what it is", "trec_eval"]
+    assert ["AP(rel=1,norm=R)[@k]", "map map_cut_k"] in [[line[0], line[2]] for line in lines]
+
+
+def test_measures_says_all_about_one(capfd):
+    main(["measures", "RBP"])
+    printed = capfd.readouterr().out
+    assert printed.startswith("RBP(rel=1,p=0.8,gain=binary): Rate at which a user gains")
+    assert "Source: Moffat and Zobel, TOIS 2008." in printed
+
+
+@pytest.mark.parametrize("arguments", [[], ["nosuch"]])
+def test_without_a_command_the_commands_are_listed(arguments, capfd):
+    assert main(arguments) == 2
+    assert "score     score runs against judgments" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "check", "measures"])
+def test_every_help_documents_the_exit_status(command, capfd):
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    assert "Exit status: 0" in capfd.readouterr().out
+
+
+def test_scoring_starts_with_numpy_alone():
+    program = (
+        "import sys; from evaluation.__main__ import main;"
+        "main(['score', 'qrels', 'run', '-m', 'map']);"
+        "print(sorted({m.split('.')[0] for m in sys.modules} & {'scipy', 'django', 'numpy'}))"
+    )
+    root = str(__import__("evaluation").__path__[0]).removesuffix("/evaluation")
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={"PYTHONPATH": root}
+    )
+    assert ended.stdout.splitlines()[-1] == "['numpy']"
