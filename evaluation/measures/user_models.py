@@ -38,7 +38,7 @@ def err(run: JudgedRun, *, k: int) -> FloatArray:
     """Expected reciprocal rank at which a user stops who likes a document with (2^g - 1) / 2^top.
 
     top is the highest grade of the scale, of the judgment set, never of the topic; 0 gives 0.
-    Source: Chapelle, Metlzer, Zhang and Grinspan, CIKM 2009.
+    Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009.
 
     >>> example("ERR@5")
     0.7656
@@ -51,7 +51,7 @@ def err(run: JudgedRun, *, k: int) -> FloatArray:
 def nerr(run: JudgedRun, *, k: int) -> FloatArray:
     """ERR@k divided by the ERR@k of the judged documents in the best order.
 
-    Source: Chapelle, Metlzer, Zhang and Grinspan, CIKM 2009; Sakai, NTCIREVAL.
+    Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Sakai, NTCIREVAL.
 
     >>> example("nERR@5")
     0.8987

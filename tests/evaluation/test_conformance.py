@@ -138,6 +138,30 @@ def test_acordar_runs_agree_in_every_printed_digit(run, data, capfdbinary):
     assert_printed_alike(printed(lines), printed(capfdbinary.readouterr().out))
 
 
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("recording", "engine", "arguments"),
+    [
+        ("v10.0/out.test", "10.0", "qrels.test results.test"),
+        ("v10.0/out.test.a", "10.0", "-m all_trec qrels.test results.test"),
+        ("v10.0/out.test.aqc", "10.0", "-m all_trec -q -c qrels.test results.trunc"),
+        ("v10.0/out.test.aqcM", "10.0", "-m all_trec -q -c -M100 qrels.test results.trunc"),
+        ("v10.0/out.test.aql", "10.0", "-m all_trec -q -l2 qrels.rel_level results.test"),
+        ("v10.0/out.comment.test", "10.0", "qrels.comment.test results.comment.test"),
+        ("v9.0.8/out.test.aq", "9.0.8", "-m all_trec -q qrels.test results.test"),
+        ("v9.0.8/out.test.aql", "9.0.8", "-m all_trec -q -l2 qrels.rel_level results.test"),
+    ],
+)
+def test_the_files_that_come_with_trec_eval(
+    recording, engine, arguments, data, monkeypatch, capfdbinary
+):
+    monkeypatch.chdir(data / "data" / "trec_eval_tests")
+    mean = [] if "-c" in arguments else ["--intersection"]
+    main(["score", "--lenient", "--convention", CONVENTIONS[engine], *mean, *arguments.split()])
+    theirs = printed(Path(recording).read_bytes())
+    assert_printed_alike(theirs, printed(capfdbinary.readouterr().out))
+
+
 def assert_printed_alike(
     theirs: dict[str, dict[str, str]], ours: dict[str, dict[str, str]]
 ) -> None:
