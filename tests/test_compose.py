@@ -1,0 +1,87 @@
+"""What the deployment files say is what the program takes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from django.core.management import load_command_class
+
+ROOT = Path(__file__).parent.parent
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES = COMPOSE["services"]
+READERS = {"text", "switch", "number", "words", "secret"}
+
+
+def variables() -> set[str]:
+    """Every name that the settings read from the environment."""
+    tree = ast.parse((ROOT / "leaderboard" / "settings.py").read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    readings = [call for call in calls if getattr(call.func, "id", "") in READERS]
+    return {call.args[0].value for call in readings}
+
+
+def parses(words: list[str]) -> bool:
+    """Whether `python manage.py NAME ...` takes these words; argparse leaves where not."""
+    assert words[:2] == ["python", "manage.py"]
+    command = load_command_class("leaderboard", words[2])
+    return bool(command.create_parser("manage.py", words[2]).parse_args(words[3:]))
+
+
+def test_four_services_and_no_more() -> None:
+    assert sorted(SERVICES) == ["postgres", "redis", "web", "worker"]
+
+
+@pytest.mark.parametrize("service", ["web", "worker"])
+def test_a_service_runs_a_command_that_there_is(service: str) -> None:
+    assert parses(SERVICES[service]["command"])
+
+
+def test_the_image_alone_runs_a_command_that_there_is() -> None:
+    [words] = re.findall(r"^CMD (\[.+\])$", (ROOT / "Dockerfile").read_text(), re.M)
+    assert parses(ast.literal_eval(words))
+
+
+def test_web_and_worker_know_the_same_settings() -> None:
+    assert SERVICES["web"]["environment"] == SERVICES["worker"]["environment"]
+    assert SERVICES["web"]["volumes"] == SERVICES["worker"]["volumes"]
+
+
+def test_every_variable_is_one_that_the_settings_read() -> None:
+    assert set(SERVICES["web"]["environment"]) <= variables()
+
+
+@pytest.mark.parametrize(
+    ("name", "service"), [("DATABASE_URL", "postgres"), ("REDIS_URL", "redis")]
+)
+def test_an_address_names_its_service(name: str, service: str) -> None:
+    url = re.sub(r"\$\{.+?\}", "word", SERVICES["web"]["environment"][name])
+    assert urlsplit(url).hostname == service
+
+
+def test_the_database_is_the_one_that_is_made() -> None:
+    url = urlsplit(re.sub(r"\$\{.+?\}", "word", SERVICES["web"]["environment"]["DATABASE_URL"]))
+    made = SERVICES["postgres"]["environment"]
+    assert (url.username, url.path) == (made["POSTGRES_USER"], "/" + made["POSTGRES_DB"])
+
+
+def test_what_is_kept_lies_in_a_volume() -> None:
+    kept = [place.split(":") for each in SERVICES.values() for place in each.get("volumes", [])]
+    assert {volume for volume, _ in kept} == set(COMPOSE["volumes"])
+    assert SERVICES["web"]["environment"]["RANKFIELD_HOME"] in [path for _, path in kept]
+
+
+def test_the_image_holds_what_the_program_is_made_of() -> None:
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    taken = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    assert {"evaluation", "leaderboard", "static", "templates", "manage.py"} <= taken
+    assert all((ROOT / name).exists() for name in taken)
+
+
+def test_every_setting_is_written_down() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "operating.md").read_text(), re.M)
+    assert sorted(rows) == sorted(variables())
