@@ -138,21 +138,28 @@ class JudgedRun:
     def pack(self) -> bytes:
         """The record as bytes, a few kB; `unpack` with the same judgments gives it back."""
         head = json.dumps([self.depth, self.convention.name, len(self.retrieved), len(self.rank)])
-        arrays = (self.retrieved, self.topic, self.rank, self.grade)
-        columns = b"".join(array.astype("<i8").tobytes() for array in arrays)
-        return zlib.compress(head.encode() + b"\n" + columns, 9)
+        arrays = (self.retrieved, self.rows.lengths, self.rank, self.grade)
+        # Byte by byte of equal weight: most are 0 and compress to nothing.
+        columns = (array.astype("<i4").view(np.uint8).reshape(-1, 4).T for array in arrays)
+        body = b"".join(column.tobytes() for column in columns)
+        return zlib.compress(head.encode() + b"\n" + body, 9)
 
     @classmethod
     def unpack(cls, packed: bytes, judgments: Judgments) -> JudgedRun:
         """The record that `pack` wrote. Raises ValueError when the judgments are not those."""
-        head, _, columns = zlib.decompress(packed).partition(b"\n")
+        head, _, body = zlib.decompress(packed).partition(b"\n")
         depth, convention, topics, rows = json.loads(head)
         if topics != len(judgments.topics):
             raise ValueError(f"a record of {topics} topics, judgments of {len(judgments.topics)}")
-        numbers = np.frombuffer(columns, "<i8").astype(np.int64)
-        retrieved, rest = numbers[:topics], numbers[topics:].astype(np.int32)
-        topic, rank, grade = rest.reshape(3, rows)
-        return cls(topic, rank, grade, retrieved, judgments, depth, CONVENTIONS[convention])
+        ends = np.cumsum([topics, topics, rows, rows]) * 4
+        columns = np.split(np.frombuffer(body, np.uint8), ends[:-1])
+        retrieved, lengths, rank, grade = (
+            column.reshape(4, -1).T.copy().view("<i4").ravel().astype(np.int32)
+            for column in columns
+        )
+        topic = np.repeat(np.arange(topics, dtype=np.int32), lengths)
+        counts = retrieved.astype(np.int64)
+        return cls(topic, rank, grade, counts, judgments, depth, CONVENTIONS[convention])
 
 
 def prepare(

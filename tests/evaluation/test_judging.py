@@ -74,6 +74,12 @@ def test_a_packed_record_comes_back_as_it_was():
     assert (back.depth, back.convention) == (3, TREC_EVAL_9)
 
 
+def test_a_record_without_judged_documents_packs_too():
+    run = judged(b"99 Q0 a 1 1 t\n")
+    back = JudgedRun.unpack(run.pack(), run.judgments)
+    assert (back.rank.tolist(), back.retrieved.tolist()) == ([], [0, 0, 0])
+
+
 def test_a_record_does_not_unpack_with_other_judgments():
     with pytest.raises(ValueError, match="3 topics"):
         JudgedRun.unpack(judged().pack(), judgments(b"1 0 a 1\n"))
