@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from math import log2
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ DRAWS = 100_000
 # Up to here all sign patterns are counted.
 EXACT_UP_TO = 30
 # Tables of partial sums win over a matrix product for this many runs.
-FEW = 4
+FEW = 16
 CHUNK = 2048
 
 ByteArray = npt.NDArray[np.uint8]
@@ -176,7 +177,7 @@ def max_t(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
     observed = np.abs(rows.sum(axis=1))
     order = np.argsort(-observed, kind="stable")
     topics = rows.shape[1]
-    counted = 2.0**topics <= draws
+    counted = topics <= log2(draws)
     blocks = iter([_every_pattern(topics)]) if counted else _sign_blocks(topics, draws)
     reached, cases = np.zeros(len(rows)), 0
     for signs in blocks:

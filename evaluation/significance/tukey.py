@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import permutations
+from math import lgamma, log
 
 import numpy as np
 from numpy.random import PCG64
@@ -124,8 +125,7 @@ def randomised_tukey(
     layout = _Layout.of(scores)
     if not layout.degrees:
         return _all_pairs(layout, None, None, _nothing_known, direction)
-    every = float(np.prod(np.arange(2.0, layout.runs + 1))) ** layout.topics
-    counted = every <= draws
+    counted = lgamma(layout.runs + 1) * layout.topics <= log(draws)
     ranges = np.sort(_every_range(layout.scores) if counted else _drawn_ranges(layout, draws))
     extra = 0 if counted else 1
     # The p of a difference stays below 1 - level while fewer than `allowed` ranges reach it.
@@ -214,11 +214,14 @@ def _every_range(scores: FloatArray) -> FloatArray:
 
 
 def _drawn_ranges(layout: _Layout, draws: int) -> FloatArray:
-    """The range of means under drawn shuffles, each an ordering of random keys."""
+    """The range of means under drawn shuffles: random keys, sorted with their run inside."""
     stream = PCG64(SEED)
+    low_bits = np.uint64(2 ** layout.runs.bit_length() - 1)
+    run = np.arange(layout.runs, dtype=np.uint64)
     totals = np.zeros((draws, layout.runs))
     for column in layout.scores.T:
         keys = np.asarray(stream.random_raw(draws * layout.runs)).reshape(draws, -1)
-        totals += column[np.argsort(keys, axis=1)]
+        shuffled = np.sort(keys & ~low_bits | run, axis=1) & low_bits
+        totals += column[shuffled.astype(np.intp)]
     ranges: FloatArray = np.ptp(totals, axis=1) / layout.topics
     return ranges

@@ -243,6 +243,10 @@ class TestAdjusting:
         differences = random_scores(3, 40) - 0.37
         assert max_t(differences, draws=2000) == approx(max_t(differences), abs=0.04)
 
+    def test_max_t_takes_thousands_of_topics(self):
+        differences = random_scores(2, 1500) - 0.4
+        assert max_t(differences, draws=50) == approx(sign_flips(differences, draws=50), abs=0.3)
+
     def test_max_t_of_runs_without_a_difference_is_one(self):
         assert max_t(np.zeros((2, 9))).tolist() == [1.0, 1.0]
 

@@ -171,6 +171,11 @@ class TestRandomisedTukey:
         assert np.array_equal(apart, pairs.p < 0.05)
         assert apart.any()
 
+    def test_many_runs_are_drawn(self):
+        pairs = randomised_tukey(board(180, 3, spread=0.5), draws=100)
+        assert pairs.p[0, 1] == approx(1.0, abs=0.01)
+        assert pairs.margin is not None
+
     def test_two_topics_of_two_runs_can_show_nothing(self):
         pairs = randomised_tukey(np.array([[0.1, 0.2], [0.8, 0.9]]))
         assert (pairs.p[0, 1], pairs.letters) == (0.5, ("a", "a"))
