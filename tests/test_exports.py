@@ -1,0 +1,99 @@
+"""Boards as tables, whatever strangers call their runs and teams."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from leaderboard import exports
+from leaderboard.disclosure import look
+from leaderboard.models import Run, Team, Track, User
+from leaderboard.standings import Board, find_board
+from tests.builders import OTHER_RUN, RUN, make_run, work
+
+
+def board_of(track: Track, user: User) -> Board:
+    track.refresh_from_db()
+    return find_board(look(track, user))
+
+
+@pytest.fixture
+def run(track: Track, ben: User) -> Run:
+    return make_run(track, ben, RUN)
+
+
+def rows(text: str, delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text), delimiter=delimiter))
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-x", "@SUM(A1)"])
+def test_no_cell_is_a_formula(track, run, ada, name):
+    Team.objects.filter(pk=run.team_id).update(name=name)
+    Run.objects.update(tag=name)
+    for write, delimiter in ((exports.as_csv, ","), (exports.as_tsv, "\t")):
+        row = rows(write(board_of(track, ada)), delimiter)[1]
+        assert row[4:6] == [f"'{name}", f"'{name}"]
+
+
+def test_a_number_stays_a_number(track, run, ada):
+    other = make_run(track, ada, OTHER_RUN)
+    Track.objects.update(baseline=run)
+    work()
+    head, _, second = rows(exports.as_csv(board_of(track, ada)))
+    line = dict(zip(head, second, strict=True))
+    assert line["run"] == other.pk
+    assert float(line["difference"]) == pytest.approx(-1 / 6)
+    assert line["difference"].startswith("-")
+
+
+def test_what_is_missing_is_empty_and_never_zero(track, run, ada):
+    head, first = rows(exports.as_csv(board_of(track, ada)))
+    line = dict(zip(head, first, strict=True))
+    assert (line["rank"], line["p"], line["difference"]) == ("1", "", "")
+
+
+def test_a_separator_in_a_name_moves_no_column(track, run, ada):
+    Team.objects.filter(pk=run.team_id).update(name='a,"b"')
+    assert rows(exports.as_csv(board_of(track, ada)))[1][5] == 'a,"b"'
+
+
+def test_latex_prints_names_and_runs_none_of_them(track, run, ada):
+    Team.objects.filter(pk=run.team_id).update(name="50% & \\input{x}$_^~#")
+    text = exports.as_latex(board_of(track, ada))
+    assert (
+        "50\\% \\& \\textbackslash{}input\\{x\\}\\$\\_\\textasciicircum{}\\textasciitilde{}\\#"
+        in text
+    )
+
+
+def test_latex_is_a_booktabs_table_with_the_best_in_bold(track, run, ada):
+    make_run(track, ada, OTHER_RUN)
+    lines = exports.as_latex(board_of(track, ada)).splitlines()
+    assert lines[1:5] == [
+        "\\begin{tabular}{rllrrr}",
+        "\\toprule",
+        " & Run & Team & AP & nDCG@10 & P@5 \\\\",
+        "\\midrule",
+    ]
+    assert lines[5].startswith("1 & ben-bm25 & ben & \\textbf{0.6944} & ")
+    assert lines[6].startswith("2 & other & organisers & 0.5278 & ")
+    assert lines[7:9] == ["\\bottomrule", "\\end{tabular}"]
+
+
+def test_a_comment_of_latex_ends_with_its_line(track, run, ada):
+    Track.objects.update(name="Bread\n\\end{document}")
+    text = exports.as_latex(board_of(track, ada))
+    assert all(line.startswith("%") for line in text.splitlines()[8:])
+
+
+def test_markdown_prints_names_as_they_are(track, run, ada):
+    Team.objects.filter(pk=run.team_id).update(name="a|b [x](javascript:y) <i>`*")
+    row = exports.as_markdown(board_of(track, ada)).splitlines()[2]
+    assert "a\\|b \\[x\\](javascript:y) \\<i\\>\\`\\*" in row
+
+
+def test_a_table_says_on_what_it_was_computed(track, run, ada):
+    text = exports.as_markdown(board_of(track, ada))
+    assert text.endswith("Bread track: 1 run by AP; judgments v1, 3 topics.\n")
