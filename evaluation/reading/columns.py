@@ -43,6 +43,15 @@ def columns_of(number: int, line: bytes, problems: Problems) -> list[bytes]:
     return []
 
 
+def is_identifier(text: str) -> bool:
+    """Whether a topic number or docno is well formed.
+
+    >>> [is_identifier(text) for text in ("FT911-3", "a b", "caf\u00e9", "")]
+    [True, False, False, False]
+    """
+    return text.isascii() and IDENTIFIER.fullmatch(text.encode()) is not None
+
+
 def check_identifier(
     what: str, code: str, number: int, identifier: bytes, problems: Problems
 ) -> bool:

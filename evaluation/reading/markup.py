@@ -17,6 +17,7 @@ from evaluation.reading.lines import text_of
 from evaluation.reading.records import LONGEST_RECORD, Lines, Record
 
 DEEPEST = 64
+PIECE = 1024 * 1024
 
 _XML_DECLARATION = re.compile(rb"\s*<\?xml\b[^>]*\?>")
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
@@ -110,23 +111,39 @@ def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Ite
     Record(line=1, fields={'title': 'boundary layers'}, attributes={'number': '7'})
     """
     elements = _Elements(names)
-    number, line = 1, b""
     try:
         elements.parse(1, b"<records>")
-        for number, line in lines:
-            if text_of(number, line, problems) is None:
-                return
-            if number == 1:
-                line = _XML_DECLARATION.sub(b"", line, 1)
-            yield from elements.parse(number, line + b"\n")
-        yield from elements.parse(number, b"</records>", last=True)
-    except (expat.ExpatError, _TooMuch) as error:
-        reason = str(error)
-        if isinstance(error, expat.ExpatError):
-            reason = expat.ErrorString(error.code)
+        for first, piece in _pieces(lines, problems):
+            yield from elements.parse(first, piece)
+        if not problems.counts["E_ENCODING"]:
+            yield from elements.parse(elements.parser.CurrentLineNumber, b"</records>", last=True)
+    except expat.ExpatError as error:
+        line = elements.line_at(error.lineno)
+        reason = expat.ErrorString(error.code)
         if _DOCTYPE.search(line):
             reason = "document types and entities are not allowed"
-        problems.error("E_XML", number, f"the XML cannot be read: {reason}", line, _hint(reason))
+        message = f"the XML cannot be read: {reason}"
+        problems.error("E_XML", error.lineno, message, line, _hint(reason))
+    except _TooMuch as error:
+        problems.error("E_XML", elements.parser.CurrentLineNumber, str(error))
+
+
+def _pieces(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
+    """The lines in larger pieces, each with the number of its first line.
+
+    Expat reads a tag or comment that has not ended from its start with every piece it is given.
+    """
+    first = size = 0
+    piece: list[bytes] = []
+    for number, line in lines:
+        if text_of(number, line, problems) is None:
+            return
+        piece.append(_XML_DECLARATION.sub(b"", line, 1) if number == 1 else line)
+        first, size = first or number, size + len(line)
+        if size >= PIECE:
+            yield first, b"\n".join(piece) + b"\n"
+            first, size, piece = 0, 0, []
+    yield first, b"\n".join(piece)
 
 
 def _hint(reason: str) -> str:
@@ -158,15 +175,20 @@ class _Elements:
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.text
 
-    def parse(self, line: int, data: bytes, *, last: bool = False) -> list[Record]:
+    def parse(self, first_line: int, data: bytes, *, last: bool = False) -> list[Record]:
         """The records that end in these bytes."""
+        self.first_line, self.data = first_line, data
         self.records = []
-        self.number = line
         self.size += len(data)
         if self.size > LONGEST_RECORD:
             raise _TooMuch("a record or a tag has over 16 MiB")
         self.parser.Parse(data, last)
         return self.records
+
+    def line_at(self, number: int) -> bytes:
+        """A line of the bytes parsed last; empty where it is not among them."""
+        place = number - self.first_line
+        return b"".join(self.data.split(b"\n")[place : place + 1]) if place >= 0 else b""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1
@@ -176,7 +198,8 @@ class _Elements:
         if not self.record_depth:
             self.size = 0
             if name in self.names:
-                self.line, self.record_depth, self.fields = self.number, self.depth, {}
+                self.record_depth, self.fields = self.depth, {}
+                self.line = self.parser.CurrentLineNumber
                 self.attributes = {_local(key): value for key, value in attributes.items()}
         elif self.depth == self.record_depth + 1:
             self.field = name

@@ -62,9 +62,11 @@ def smart_records(lines: Lines, problems: Problems) -> Iterator[Record]:
                 yield _smart_record(start, fields)
             start, name, size, fields = number, "i", 0, {"i": [text[3:]]}
         elif _SMART_FIELD.fullmatch(text):
-            name = text[1].lower()
+            # A field that comes again is a stray line in the text: Cranfield's document 240.
+            name = name if text[1].lower() in fields else text[1].lower()
+            fields.setdefault(name, [])
         elif start and (size := size + len(text)) <= LONGEST_RECORD:
-            fields.setdefault(name, []).append(text)
+            fields[name].append(text)
     if start:
         yield _smart_record(start, fields)
 

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import IDENTIFIER
+from evaluation.reading.columns import is_identifier
 from evaluation.reading.lines import in_line_order, numbered_lines
 from evaluation.reading.markup import trec_topic_records, xml_records
 from evaluation.reading.records import (
@@ -144,7 +144,7 @@ class _Topics:
     def _is_whole(self, line: int, topic: Topic) -> bool:
         if not topic.number:
             message = "the topic has no number"
-        elif not IDENTIFIER.fullmatch(topic.number.encode("utf-8", "replace")):
+        elif not is_identifier(topic.number):
             message = "a topic number has 1 to 128 printable ASCII characters and no blank"
         elif not topic.title:
             message = f"topic {topic.number} has no text"

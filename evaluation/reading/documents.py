@@ -1,0 +1,207 @@
+"""Documents: what is retrieved, each with its docno, one after the other.
+
+They come as TREC's SGML, as XML, in the format of SMART, as columns parted by tabs, as JSON lines,
+or as a plain list of docnos. They are read as a stream: of a document nothing stays but what tells
+whether its docno or its text comes again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.problems import Problems, Refused
+from evaluation.reading.columns import IDENTIFIER, is_identifier
+from evaluation.reading.lines import data_lines, numbered_lines, text_of
+from evaluation.reading.markup import trec_document_records, xml_records
+from evaluation.reading.records import (
+    Lines,
+    Recognised,
+    Record,
+    is_storable,
+    json_records,
+    recognise,
+    sample,
+    smart_records,
+    table_records,
+)
+
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+LONGEST_LINE = 16 * 1024 * 1024
+
+DOCNOS = ("docno", "_id", "id", "docid", "doc_id", "pid", "number", "i")
+TITLES = ("title", "headline", "ttl", "hl", "t")
+TEXTS = ("text", "contents", "body", "abstract", "w")
+NOT_TEXT = frozenset({*DOCNOS, *TITLES, "dochdr", "author", "bib", "url"})
+
+XML_NAMES = frozenset({"doc", "document", "record", "passage", "article"})
+TABLE = {
+    2: ("docno", "text"),
+    3: ("docno", "title", "text"),
+    4: ("docno", "url", "title", "text"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document; its title and its text may be empty."""
+
+    docno: str
+    title: str
+    text: str
+
+
+def docno_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """A plain list of docnos, one on each line.
+
+    >>> list(docno_records([(1, b"FT911-3")], Problems()))
+    [Record(line=1, fields={'docno': 'FT911-3'}, attributes={})]
+    """
+    for number, line in data_lines(lines, problems, comments=False):
+        text = text_of(number, line, problems)
+        if text is not None:
+            yield Record(number, {"docno": text})
+
+
+READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
+    "trec": trec_document_records,
+    "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
+    "smart": smart_records,
+    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, DOCNOS),
+    "jsonl": json_records,
+    "docnos": docno_records,
+}
+
+
+def recognise_documents(file: BinaryIO) -> Recognised:
+    """The format of a file of documents, by its first lines; raises `Refused` where none fits.
+
+    >>> from io import BytesIO
+    >>> recognise_documents(BytesIO(b"FT911-1\\nFT911-2\\n"))
+    Recognised(format='docnos', because='The first 2 lines hold one identifier each.')
+    """
+    problems = Problems()
+    return _recognised(sample(numbered_lines(file, problems, LONGEST_LINE)), problems)
+
+
+def read_documents(
+    file: BinaryIO, problems: Problems, format: str | None = None
+) -> Iterator[Document]:
+    """Documents one by one, in the given format or as recognised.
+
+    The formats are "trec", "xml", "smart", "tsv", "jsonl" and "docnos". Nothing is raised:
+    `problems` collects, until the last document has been taken, E_FORMAT, E_XML, E_JSON,
+    E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, what a container
+    refuses, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT. A document with an error is left out, a
+    second one with the same docno is not: it is told at the end.
+
+    >>> from io import BytesIO
+    >>> problems = Problems()
+    >>> list(read_documents(BytesIO(b'{"_id": "d1", "text": "boundary layers"}'), problems))
+    [Document(docno='d1', title='', text='boundary layers')]
+    """
+    taken = _Taken()
+    try:
+        lines = numbered_lines(file, problems, LONGEST_LINE)
+        first = sample(lines)
+        name = format or _recognised(first, problems).format
+        for record in READERS[name](chain(first, lines), problems):
+            document = _document(record, problems)
+            if document is not None:
+                taken.add(record.line, document)
+                yield document
+    except Refused:
+        return  # `problems` has the reason already
+    taken.report_repeated(problems)
+    if not taken.lines and not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no document")
+
+
+def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognised:
+    recognised = recognise(first, "doc")
+    if recognised is not None:
+        return recognised
+    lines = [line for _, line in first if line.strip()]
+    if lines and all(IDENTIFIER.fullmatch(line.strip()) for line in lines):
+        return Recognised("docnos", f"The first {len(lines)} lines hold one identifier each.")
+    if lines:
+        hint = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
+        problems.error("E_FORMAT", first[0][0], "the format is not recognised", lines[0], hint)
+    elif not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no document")
+    raise Refused(problems)
+
+
+def _document(record: Record, problems: Problems) -> Document | None:
+    docno = record.first_of(DOCNOS).strip()
+    title = " ".join(record.first_of(TITLES).split())
+    text = (record.first_of(TEXTS) or record.all_but(NOT_TEXT)).strip()
+    if not docno:
+        problems.error("E_DOCID", record.line, "the document has no docno")
+    elif not is_identifier(docno):
+        message = "a docno has 1 to 128 printable ASCII characters and no blank"
+        problems.error("E_DOCID", record.line, message, docno)
+    elif is_storable(record.line, (title, text), problems):
+        return Document(docno, title, text)
+    return None
+
+
+class _Taken:
+    """What tells whether a docno or a text comes again: some 30 bytes for a document.
+
+    Hash keys only pre-select; docnos are compared byte by byte.
+    """
+
+    def __init__(self) -> None:
+        self.lines = array("q")
+        self.docnos = bytearray()
+        self.ends = array("q")
+        self.docno_keys = array("q")
+        self.text_keys = array("q")
+
+    def add(self, line: int, document: Document) -> None:
+        docno = document.docno.encode()
+        self.lines.append(line)
+        self.docnos += docno
+        self.ends.append(len(self.docnos))
+        self.docno_keys.append(hash(docno))
+        self.text_keys.append(hash(document.text))
+
+    def report_repeated(self, problems: Problems) -> None:
+        for earlier, later in zip(*_repeated(self.docno_keys), strict=True):
+            if self._docno(earlier) == self._docno(later):
+                message = f"the document is already defined at line {self.lines[earlier]:,}"
+                problems.error("E_DUP_ID", self.lines[later], message, self._docno(later))
+        earlier_twins, later_twins = _repeated(self.text_keys, hash(""))
+        if len(later_twins):
+            later, earlier = later_twins[0], earlier_twins[0]
+            problems.warn(
+                "W_DUP_TEXT",
+                self.lines[later],
+                f"{len(later_twins):,} documents have the text of an earlier one; the first is"
+                f" {self._docno(later).decode()}, as {self._docno(earlier).decode()}",
+            )
+
+    def _docno(self, place: int) -> bytes:
+        return bytes(self.docnos[self.ends[place - 1] if place else 0 : self.ends[place]])
+
+
+def _repeated(keys: array[int], ignored: int | None = None) -> tuple[IntArray, IntArray]:
+    """Places whose key came before, in order, and for each the first place with that key.
+
+    >>> _repeated(array("q", [5, 7, 5, 9, 7, 5]))
+    (array([0, 1, 0]), array([2, 4, 5]))
+    """
+    values = np.array(keys, dtype=np.int64)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    again = np.flatnonzero((ordered[1:] == ordered[:-1]) & (ordered[1:] != ignored)) + 1
+    again = again[np.argsort(order[again])]
+    return order[np.searchsorted(ordered, ordered[again])], order[again]
