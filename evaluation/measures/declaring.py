@@ -19,6 +19,8 @@ Value: TypeAlias = int | float | str | Gains | None
 Formula: TypeAlias = Callable[..., FloatArray]
 
 LARGEST = 1_000_000_000
+LARGEST_NUMBER = 1e100
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INFINITY = math.inf
 
 
@@ -54,12 +56,14 @@ def number(
     name: str,
     default: float | None,
     allowed: str,
-    within: Callable[[float], bool] = math.isfinite,
+    within: Callable[[float], bool] = lambda value: True,
     required: bool = False,
 ) -> Parameter:
     def read(text: str) -> float:
+        if not DECIMAL.fullmatch(text):
+            raise ValueError(text)
         value = float(text)
-        if not math.isfinite(value) or not within(value):
+        if abs(value) > LARGEST_NUMBER or not within(value):
             raise ValueError(text)
         return value
 

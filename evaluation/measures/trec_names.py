@@ -93,6 +93,12 @@ def _f_measure(parameter: str) -> str:
     return f"SetF(beta={math.sqrt(squared)!r})"
 
 
+def _worths(parameters: str) -> str:
+    if "=" in parameters:
+        raise ValueError(parameters)
+    return f"Utility({parameters})"
+
+
 def _persistence(ours: str) -> Callable[[str], str]:
     return lambda parameter: ours.format(float(parameter.removeprefix("p=")))
 
@@ -109,7 +115,7 @@ def _gain_map(ours: str) -> Callable[[str], str]:
 # Names whose whole parameter text belongs to one measure: its default, and our text for it.
 SINGLE: dict[str, tuple[str, Callable[[str], str]]] = {
     "set_F": ("SetF", _f_measure),
-    "utility": ("Utility", "Utility({})".format),
+    "utility": ("Utility", _worths),
     "ndcg": ("nDCG", _gain_map("nDCG")),
     "ndcg_rel": ("nDCGRel", _gain_map("nDCGRel")),
     "Rndcg": ("Rndcg", _gain_map("Rndcg")),

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation.judging import JudgedRun, prepare
 from evaluation.measures import MEASURES, MeasureError, example, parse_measure, parse_measures
@@ -92,6 +94,8 @@ def test_other_names_are_understood(alias, canonical):
         ("P@1e3", "k is an integer"),
         ("IPrec@1.1", "r is a number from 0 to 1"),
         ("RBP(p=2)", "p is a number between 0 and 1"),
+        ("RBP(p=0_5)", "p is a number between 0 and 1"),
+        ("utility.rel=2", "not parameters of utility"),
         ("RBP(p=nan)", "p is a number between 0 and 1"),
         ("RBP(gain=graded,rel=2)", "takes no rel"),
         ("AP(norm=cap)", "needs a cutoff"),
@@ -122,6 +126,16 @@ def test_other_names_are_understood(alias, canonical):
 def test_a_text_that_names_no_measure_is_told_what_is_allowed(text, message):
     with pytest.raises(MeasureError, match=message):
         parse_measure(text)
+
+
+@given(st.text("APRnDCGmapcutsetFGrbp(){}@.,=:_ 0123456789-", max_size=14))
+def test_any_text_is_a_measure_or_is_told_why_not(text):
+    try:
+        measures = [asked.measure for asked in parse_measures(text)]
+    except MeasureError as error:
+        assert str(error)
+    else:
+        assert [parse_measure(str(measure)) for measure in measures] == measures
 
 
 def test_lists_are_sorted_and_named_as_trec_eval_prints_them():
