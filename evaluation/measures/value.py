@@ -111,12 +111,15 @@ class Measure:
         return self.definition.formula(judged, **values)
 
     def aggregate(self, scores: FloatArray) -> float:
-        """The one number of a run: mean, sum or geometric mean of the defined scores."""
+        """The one number of a run: mean, sum or geometric mean of the defined scores.
+
+        NaN where every score is undefined, 0 where there is no topic.
+        """
         defined = scores[~np.isnan(scores)]
         if self.definition.aggregate == "sum":
             return math.fsum(defined)
         if len(defined) == 0:
-            return math.nan
+            return math.nan if len(scores) else 0.0
         if self.definition.aggregate == "mean":
             return math.fsum(defined) / len(defined)
         logarithms = [math.log(max(score, GEOMETRIC_FLOOR)) for score in defined.tolist()]

@@ -71,6 +71,14 @@ def test_intersection_leaves_out_topics_that_the_run_skips(capfd):
     assert lines_of(capfd.readouterr().out) == [["map", "all", "0.7500"], ["num_q", "all", "2"]]
 
 
+def test_a_run_without_a_judged_topic_scores_zero(folder, capfd):
+    (folder / "run").write_bytes(b"99 Q0 a 1 1 t\n")
+    for mean, topics in (("-c", "3"), ("--intersection", "0")):
+        assert main(["score", mean, "qrels", "run", "-m", "map", "-m", "num_q"]) == 0
+        lines = lines_of(capfd.readouterr().out)
+        assert lines == [["map", "all", "0.0000"], ["num_q", "all", topics]]
+
+
 @pytest.mark.parametrize(
     ("options", "value"),
     [

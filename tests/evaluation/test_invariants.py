@@ -192,6 +192,11 @@ def test_undefined_topics_are_left_out_of_the_mean():
     assert math.isnan(measure.aggregate(np.array([math.nan])))
 
 
+@pytest.mark.parametrize("text", ["AP", "GMAP", "NumRet", "AUC"])
+def test_no_topic_at_all_is_zero(text):
+    assert parse_measure(text).aggregate(np.array([])) == 0.0
+
+
 def test_the_mean_is_the_correctly_rounded_sum():
     values = np.array([0.1] * 10)
     assert parse_measure("AP").aggregate(values) == 0.1
