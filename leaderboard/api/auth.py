@@ -1,0 +1,126 @@
+"""Who calls: a user by a bearer token, or anybody where a call is public.
+
+The browser's session does not count here, so no page elsewhere can act for its user, and a token
+in the address does not either, since addresses end up in logs.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.core.cache import cache
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja.security import HttpBearer
+from redis.exceptions import RedisError
+
+from leaderboard.api.errors import ApiError, not_allowed
+from leaderboard.disclosure import Viewer
+from leaderboard.models import ApiToken
+
+log = logging.getLogger(__name__)
+
+READS = ("GET", "HEAD", "OPTIONS")
+# What a multipart body holds beside its files.
+ENVELOPE = 4 * 1024 * 1024
+MINUTE = 60
+
+
+@dataclass(frozen=True)
+class Caller:
+    user: Viewer
+    token: ApiToken | None = None
+
+    def may(self, scope: str) -> bool:
+        return self.token is not None and scope in self.token.scopes
+
+
+class Token(HttpBearer):
+    """A token with `scope`; `public` calls also come without any.
+
+    `takes` says how many bytes of files a call takes: a longer body is refused unread.
+    """
+
+    def __init__(
+        self, scope: str, public: bool = False, takes: Callable[[], int] | None = None
+    ) -> None:
+        super().__init__()
+        self.scope = scope
+        self.public = public
+        self.takes = takes
+
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        if self.public and "Authorization" not in request.headers:
+            return Caller(AnonymousUser())
+        return super().__call__(request)
+
+    def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
+        known = ApiToken.objects.find(token.strip())
+        if known is None:
+            return None
+        if self.scope not in known.scopes:
+            raise not_allowed(f"This token may not {self.scope}; make one that may.")
+        if request.method not in READS:
+            limit_writes(known)
+        if self.takes is not None:
+            refuse_large(request, self.takes())
+        note_use(known)
+        return Caller(known.user, known)
+
+
+PUBLIC = Token("read", public=True)
+READ = Token("read")
+SUBMIT = Token("submit")
+SUBMIT_RUN = Token("submit", takes=lambda: settings.RUN_UPLOAD_LIMIT)
+ORGANISE = Token("organise")
+# Topics, documents and judgments may each be as large as a file may be.
+ORGANISE_FILES = Token("organise", takes=lambda: 3 * settings.COLLECTION_UPLOAD_LIMIT)
+
+
+def viewer(request: HttpRequest) -> Viewer:
+    return request.auth.user  # type: ignore[attr-defined]
+
+
+def refuse_large(request: HttpRequest, limit: int) -> None:
+    length = request.headers.get("Content-Length") or "0"
+    if not length.isdecimal() or int(length) > limit + ENVELOPE:
+        raise ApiError(413, "E_SIZE", f"At most {limit:,} bytes are taken.")
+
+
+def seconds() -> int:
+    return int(time.time())
+
+
+def limit_writes(token: ApiToken) -> None:
+    """Count the writes of this minute; the next minute begins anew."""
+    now = seconds()
+    key = f"api-writes-{token.pk}-{now // MINUTE}"
+    try:
+        cache.add(key, 0, 2 * MINUTE)
+        writes = cache.incr(key)
+    except (RedisError, ValueError) as error:
+        # Better some writes too many than none at all while the cache is away.
+        log.warning("the writes of a token were not counted: %s", error)
+        return
+    if writes > settings.API_WRITES_PER_MINUTE:
+        raise ApiError(
+            429,
+            "E_RATE",
+            f"A token may write {settings.API_WRITES_PER_MINUTE} times a minute.",
+            retry_after=MINUTE - now % MINUTE,
+        )
+
+
+def note_use(token: ApiToken) -> None:
+    """When the token was last used, to the minute, so that reading does not mean writing."""
+    now = timezone.now()
+    before = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))
+    if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
+        ApiToken.objects.filter(before, pk=token.pk).update(last_used_at=now)

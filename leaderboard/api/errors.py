@@ -1,0 +1,170 @@
+"""Every refusal of the API is `{code, message, problems: []}`, whatever went wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import (
+    BadRequest,
+    RequestDataTooBig,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from evaluation.problems import Problem, shown
+from leaderboard.organising import NotPossible
+from leaderboard.uploads import NotAccepted
+
+log = logging.getLogger(__name__)
+
+STATUSES = {"E_SIZE": 413, "E_CONFLICT": 409, "E_FIELD": 422}
+MALFORMED = (
+    BadRequest,
+    HttpError,
+    MultiPartParserError,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+    UnreadablePostError,
+)
+
+
+class ApiError(Exception):
+    """A request that is refused, with the status and the words of the answer."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        problems: Iterable[Problem] = (),
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.problems = list(problems)
+        self.retry_after = retry_after
+
+    def answer(self) -> JsonResponse:
+        body = {
+            "code": self.code,
+            "message": self.message,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+        headers = {"Retry-After": str(self.retry_after)} if self.retry_after is not None else None
+        return JsonResponse(body, status=self.status, headers=headers)
+
+
+def field_error(name: str, message: str, found: str = "", hint: str = "") -> ApiError:
+    """A field of the request that cannot be taken; the message begins with its name."""
+    problem = field_problem(name, message, found, hint)
+    return ApiError(422, "E_FIELD", problem.message, [problem])
+
+
+def field_problem(name: str, message: str, found: str = "", hint: str = "") -> Problem:
+    return Problem("E_FIELD", "error", None, f"{name}: {message}", shown(found), hint)
+
+
+def not_allowed(message: str) -> ApiError:
+    return ApiError(403, "E_PERM", message)
+
+
+def answer_errors(api: NinjaAPI) -> None:
+    """Let `api` answer every exception in the one shape."""
+    api.add_exception_handler(ApiError, lambda request, error: error.answer())
+    api.add_exception_handler(NotAccepted, lambda request, error: of_upload(error).answer())
+    api.add_exception_handler(NotPossible, lambda request, error: of_state(error).answer())
+    api.add_exception_handler(ValidationError, lambda request, error: of_fields(error).answer())
+    api.add_exception_handler(AuthenticationError, no_token)
+    api.add_exception_handler(Http404, not_found)
+    api.add_exception_handler(RequestDataTooBig, too_big)
+    for malformed in MALFORMED:
+        api.add_exception_handler(malformed, cannot_be_read)
+    api.add_exception_handler(Exception, our_fault)
+
+
+def of_upload(error: NotAccepted) -> ApiError:
+    status = 429 if error.retry_after is not None else STATUSES.get(error.code, 403)
+    return ApiError(status, error.code, error.message, retry_after=error.retry_after)
+
+
+def of_state(error: NotPossible) -> ApiError:
+    return ApiError(409, "E_CONFLICT", str(error))
+
+
+def of_fields(error: ValidationError) -> ApiError:
+    problems = [field_problem(name_of(each["loc"]), words_of(each)) for each in error.errors]
+    return ApiError(422, "E_FIELD", problems[0].message, problems)
+
+
+def name_of(place: tuple[Any, ...]) -> str:
+    """The field behind pydantic's place: ("body", "body", "depth") is "depth".
+
+    >>> name_of(("body", "body", "measures", 2)), name_of(("form", "slug")), name_of(("body",))
+    ('measures.2', 'slug', 'body')
+    """
+    words = [str(word) for word in place[1:]]
+    if len(words) > 1 and words[0] in ("body", "form", "paging"):
+        words = words[1:]
+    return ".".join(words) or str(place[0])
+
+
+def words_of(error: dict[str, Any]) -> str:
+    """Pydantic's words, beginning with a small letter and without its own prefix."""
+    if error["type"] == "missing":
+        return "is missing"
+    words = str(error["msg"]).removeprefix("Value error, ")
+    return words[:1].lower() + words[1:]
+
+
+def no_token(request: HttpRequest, error: Exception) -> HttpResponse:
+    message = "This call wants a valid token: `Authorization: Bearer rf_...`."
+    response = ApiError(401, "E_TOKEN", message).answer()
+    response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
+    return ApiError(404, "E_NOT_FOUND", "There is nothing here that you may see.").answer()
+
+
+def too_big(request: HttpRequest, error: Exception) -> HttpResponse:
+    return ApiError(413, "E_SIZE", "The fields of the request are too long.").answer()
+
+
+def cannot_be_read(request: HttpRequest, error: Exception) -> HttpResponse:
+    message = "The body of the request is damaged, or not what its Content-Type says."
+    return ApiError(400, "E_FIELD", message).answer()
+
+
+def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """What ninja refuses before any call is found: a wrong method, a wrong address."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, *args, **kwargs)
+        except Http404 as error:
+            return not_found(request, error)
+        if response.status_code != 405:
+            return response
+        allowed = response["Allow"]
+        response = ApiError(405, "E_METHOD", f"This address takes {allowed}.").answer()
+        response["Allow"] = allowed
+        return response
+
+    return answer
+
+
+def our_fault(request: HttpRequest, error: Exception) -> HttpResponse:
+    log.error("%s %s failed", request.method, request.path, exc_info=error)
+    return ApiError(500, "E_FAILED", "This went wrong here; it is not your fault.").answer()

@@ -1,0 +1,86 @@
+"""Types of the fields that come in: what is out of range never reaches the database."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from leaderboard.forms import LARGEST, RESERVED
+
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+FIRST_YEAR, LAST_YEAR = 2000, 2999
+# JSON that others send is kept small: it is shown on pages, and read by every list.
+MOST_ENTRIES = 60
+LARGEST_EXACT = 2**53
+
+
+def clean(text: str) -> str:
+    """Text that any database takes: no NUL, no half of a surrogate pair."""
+    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        raise ValueError("has a character that cannot be stored")
+    return text.strip()
+
+
+def clean_slug(text: str) -> str:
+    if not SLUG.fullmatch(text):
+        raise ValueError("takes letters, digits, - and _, and begins with a letter or digit")
+    if text.lower() in RESERVED:
+        raise ValueError("is a word of other addresses here; choose another")
+    return text
+
+
+def clean_instant(value: Any) -> datetime:
+    """An ISO 8601 time that names its zone, in UTC."""
+    try:
+        instant = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError("looks like 2026-11-30T23:59:00Z") from None
+    if instant.tzinfo is None:
+        raise ValueError("says its zone, as in 2026-11-30T23:59:00Z or +01:00")
+    if not FIRST_YEAR <= instant.year <= LAST_YEAR:
+        raise ValueError(f"lies in the years {FIRST_YEAR} to {LAST_YEAR}")
+    return instant.astimezone(UTC)
+
+
+def clean_object(value: Any) -> dict[str, Any]:
+    """A flat JSON object, itself or as the text of a form field."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value, parse_constant=_no_constant) if value.strip() else {}
+        except (ValueError, RecursionError):
+            raise ValueError("is not JSON") from None
+    if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
+        raise ValueError(f"is a JSON object of at most {MOST_ENTRIES} entries")
+    return {clean(key): _clean_plain(entry) for key, entry in value.items()}
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(text)
+
+
+def _clean_plain(value: Any) -> str | int | float | bool | None:
+    if isinstance(value, str) and len(value) <= 1000:
+        return clean(value)
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float) and math.isfinite(value) and abs(value) <= LARGEST_EXACT:
+        return value
+    raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
+
+
+Text = Annotated[str, AfterValidator(clean)]
+Name = Annotated[Text, StringConstraints(min_length=1, max_length=120)]
+Slug = Annotated[str, StringConstraints(max_length=60), AfterValidator(clean_slug)]
+Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_slug)]
+GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
+Label = Annotated[Text, StringConstraints(max_length=128)]
+Key = Annotated[Text, StringConstraints(max_length=80)]
+Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
+Count = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
+Instant = Annotated[datetime, BeforeValidator(clean_instant)]
+PlainObject = Annotated[dict[str, Any], BeforeValidator(clean_object)]

@@ -1,0 +1,43 @@
+"""Lists come in pages: `{items, next}`, where `next` is what `after` takes for the next page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from django.db.models import Model, Q, QuerySet
+
+from leaderboard.api.errors import field_error
+from leaderboard.api.schemas import Paging
+from leaderboard.models import Run
+from leaderboard.models.runs import RunQuerySet
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    rows: list[Row]
+    next: str | None
+
+
+def by_slug(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
+    return _cut(rows.filter(slug__gt=paging.after).order_by("slug"), paging, "slug")
+
+
+def newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:
+    """Runs that come in while somebody pages do not move the others."""
+    if paging.after:
+        last = runs.filter(pk=paging.after).first()
+        if last is None:
+            raise field_error("after", "is not a run of this list", paging.after)
+        same_instant = Q(received_at=last.received_at, pk__gt=last.pk)
+        runs = runs.filter(Q(received_at__lt=last.received_at) | same_instant)
+    return _cut(runs.order_by("-received_at", "pk"), paging, "pk")
+
+
+def _cut(rows: QuerySet[Row], paging: Paging, key: str) -> Page[Row]:
+    found = list(rows[: paging.limit + 1])
+    shown = found[: paging.limit]
+    more = len(found) > paging.limit
+    return Page(shown, str(getattr(shown[-1], key)) if more else None)

@@ -1,0 +1,344 @@
+"""The bodies that come in and go out; these and the docs page are the same text.
+
+Of an answer only what was set is sent: what the caller may not see has no key at all.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from ninja import Schema
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+
+from evaluation.conventions import CONVENTIONS
+from leaderboard.api.fields import (
+    Count,
+    GradeScale,
+    Instant,
+    Label,
+    Measure,
+    Name,
+    PlainObject,
+    Slug,
+    Text,
+    Version,
+)
+from leaderboard.forms import LARGEST, MOST_MEASURES
+from leaderboard.models import Run, Track
+
+
+def finite(value: float | None) -> float | None:
+    """JSON has no NaN: what is undefined is null."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+Number = Annotated[float | None, BeforeValidator(finite)]
+
+
+class ProblemOut(Schema):
+    code: str
+    severity: Literal["error", "warning", "note"]
+    line: int | None = Field(description="Physical, counted from 1; null: the whole file.")
+    message: str
+    found: str
+    hint: str
+
+
+class Refusal(Schema):
+    """What every error looks like."""
+
+    code: str
+    message: str
+    problems: list[ProblemOut]
+
+
+def answers(schema: Any, *statuses: int) -> dict[int, Any]:
+    """What a call answers: `schema` where it goes well, a Refusal where it does not."""
+    refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Refusal)
+    return {**dict.fromkeys(statuses or (200,), schema), **refusals}
+
+
+class Paging(Schema):
+    limit: int = Field(50, ge=1, le=200)
+    after: Label = ""
+
+
+# Collections
+
+
+class CollectionIn(Schema):
+    slug: Slug
+    name: Name
+    judgments_version: Version = "v1"
+    grade_scale: GradeScale | None = Field(
+        None, description="`0-3`: 3 is the top grade, even where no document has it."
+    )
+    formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`; else recognised.')
+    confirm: Literal["auto", "ask"] = Field(
+        "auto", description="auto: import when there is no error and no question."
+    )
+
+
+class ConfirmIn(Schema):
+    formats: PlainObject | None = None
+    grade_map: PlainObject | None = Field(None, description='`{"2": 1}`: grade 2 becomes 1.')
+    renumber_topics: bool | None = None
+
+
+class JudgmentsIn(Schema):
+    version: Version
+    note: Annotated[Text, StringConstraints(max_length=2000)] = ""
+    confirm: Literal["auto", "ask"] = "auto"
+
+
+class CollectionReceipt(Schema):
+    slug: str
+    state: str
+    url: str
+
+
+class JudgmentsReceipt(Schema):
+    version: str
+    state: str
+    url: str
+
+
+class CollectionCounts(Schema):
+    documents: int
+    topics: int
+    judgments: int = 0
+
+
+class JudgmentsOut(Schema):
+    version: str
+    state: str
+    counts: dict[str, Any]
+    sha256: str
+    note: str = ""
+    preview: dict[str, Any] = {}
+    problems: list[ProblemOut] = []
+    problem_totals: dict[str, int] = {}
+
+
+class CollectionOut(Schema):
+    slug: str
+    name: str
+    state: str
+    url: str
+    counts: CollectionCounts
+    judgment_sets: list[JudgmentsOut] = []
+    preview: dict[str, Any] = {}
+    questions: list[dict[str, Any]] = []
+    problems: list[ProblemOut] = []
+    problem_totals: dict[str, int] = {}
+
+
+class CollectionList(Schema):
+    items: list[CollectionOut]
+    next: str | None
+
+
+# Tracks
+
+
+class TrackSettings(Schema):
+    """What an organiser may set at any time."""
+
+    model_config = ConfigDict(use_enum_values=True)
+
+    name: Name = ""
+    description: Annotated[Text, StringConstraints(max_length=20_000)] = ""
+    judgments: Version | None = Field(None, description="A version, or null: not yet.")
+    measures: Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)] = []
+    primary_measure: Measure = ""
+    relevance_threshold: int = Field(1, ge=1, le=127, strict=True)
+    depth: int = Field(1000, ge=1, le=LARGEST, strict=True)
+    convention: Literal[tuple(CONVENTIONS)] = "house"  # type: ignore[valid-type]
+    drop_empty_topics: bool = False
+    test: str = Field("sign_flip", max_length=20)
+    opens_at: Instant | None = None
+    closes_at: Instant | None = None
+    disclosure: Track.Disclosure = Track.Disclosure.BLIND
+    visibility: Track.Visibility = Track.Visibility.PUBLIC
+    joining: Track.Joining = Track.Joining.EVERYONE
+    selection: Track.Selection = Track.Selection.ALL
+    quota_per_day: Count | None = None
+    quota_total: Count | None = None
+    attempts_per_day: Count = 20
+    missing_topics: Track.Refusal = Track.Refusal.WARN
+    unknown_documents: Track.UnknownDocuments = Track.UnknownDocuments.REFUSE
+    duplicates: Track.Duplicates = Track.Duplicates.REFUSE
+    repeated_tags: Track.Refusal = Track.Refusal.WARN
+
+
+class TrackIn(TrackSettings):
+    slug: Slug
+    name: Name
+    collection: Slug
+    judgments: Version | None = Field(description="A version, or null: not yet.")
+    measures: Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)]
+    primary_measure: Measure
+
+
+class TrackPatch(TrackSettings):
+    """What is not sent stays; slug and collection are fixed."""
+
+    slug: Label = ""
+    collection: Label = ""
+    baseline: Label | None = Field(None, description="The id of a run on the board, or null.")
+
+
+class TrackOut(TrackSettings):
+    slug: str
+    url: str
+    collection: str
+    state: Track.State = Field(description="By its dates: planned, open or closed.")
+    baseline: str | None = None
+    edition: str | None = Field(None, description="Scores of one edition can be compared.")
+    released_at: datetime | None = None
+    invitation: str = Field("", description="For those who join; organisers see it.")
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+
+
+class TrackList(Schema):
+    items: list[TrackOut]
+    next: str | None
+
+
+class JoinIn(Schema):
+    invitation: Label = ""
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field("", description="Its name.")
+
+
+class TeamOut(Schema):
+    track: str
+    team: str
+
+
+class Me(Schema):
+    user: str
+    may_organise: bool
+    scopes: list[str]
+    teams: list[TeamOut]
+
+
+# Runs
+
+
+class RunIn(Schema):
+    tag: Label = Field("", description="Asserts the tag in the file.")
+    description: Annotated[Text, StringConstraints(max_length=5000)] = ""
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(
+        "", description="Organisers: the team for which the run is sent."
+    )
+    facts: PlainObject = Field({}, description="JSON: a flat object; `kind` says how it was made.")
+
+
+class Withdrawal(Schema):
+    reason: Annotated[Text, StringConstraints(max_length=500)] = ""
+
+
+class RunReceipt(Schema):
+    id: str
+    state: Run.State
+    done: bool
+    url: str
+
+
+class TopicCounts(Schema):
+    judged: int = 0
+    answered: int
+
+
+class RunOut(RunReceipt):
+    tag: str
+    team: str
+    description: str = ""
+    received_at: datetime
+    withdrawn_at: datetime | None = None
+    attempts: int = 0
+    queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
+    reason: str = Field("", description="Why it failed.")
+    problems: list[ProblemOut] = Field([], description="The first 50; the rest at problems_url.")
+    problem_totals: dict[str, int] = {}
+    problems_url: str = ""
+    scores: dict[str, Number] = Field({}, description="By the strings of the track's measures.")
+    topics: TopicCounts | None = None
+    facts: dict[str, Any] = {}
+    provenance: dict[str, Any] = {}
+
+
+class RunList(Schema):
+    items: list[RunOut]
+    next: str | None
+
+
+class TopicScore(Schema):
+    number: str
+    score: Number
+
+
+class TopicScores(Schema):
+    measure: str
+    topics: list[TopicScore]
+
+
+# Boards
+
+
+class StandingOut(Schema):
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    run: str
+    tag: str
+    team: str
+    scores: dict[str, Number]
+    judged_at_10: Number
+    difference: Number
+    low: Number
+    high: Number
+    p: Number
+    p_holm: Number
+    effect_size: Number
+    wins: int | None
+    losses: int | None
+    ties: int | None
+
+
+class BoardOut(Schema):
+    measure: str
+    judgments: str
+    edition: str
+    baseline: str | None
+    test: str
+    family: list[str] = Field(description="The runs that the tests are about, by id.")
+    standings: list[StandingOut]
+
+
+class TopicPair(Schema):
+    number: str
+    a: Number
+    b: Number
+
+
+class Comparison(Schema):
+    """Run `b` against run `a`: a positive difference says that b is better."""
+
+    a: str
+    b: str
+    measure: str
+    difference: Number
+    low: Number
+    high: Number
+    p: Number
+    test: str
+    effect_size: Number
+    wins: int
+    losses: int
+    ties: int
+    verdict: Literal["better", "worse", "not significant"] | None
+    topics: list[TopicPair]
