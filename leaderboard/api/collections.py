@@ -1,0 +1,246 @@
+"""Collections and their judgments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from django.db import IntegrityError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from ninja import File, Form, Query, Router, Status, UploadedFile
+
+from leaderboard import organising, uploads
+from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
+from leaderboard.api.errors import ApiError, field_error, not_allowed
+from leaderboard.api.files import only_file, refuse_cut_short
+from leaderboard.api.listing import by_slug
+from leaderboard.api.schemas import (
+    CollectionIn,
+    CollectionList,
+    CollectionOut,
+    CollectionReceipt,
+    ConfirmIn,
+    JudgmentsIn,
+    JudgmentsOut,
+    JudgmentsReceipt,
+    Paging,
+    answers,
+)
+from leaderboard.disclosure import Viewer, look
+from leaderboard.models import Collection, JudgmentSet, Track
+from leaderboard.models.collections import ImportState
+from leaderboard.uploads import CollectionFiles
+
+router = Router(tags=["collections"])
+
+OptionalFile = Annotated[UploadedFile | None, File(None)]
+
+FORMATS = {
+    "topics": ("trec", "xml", "smart", "tsv", "jsonl"),
+    "documents": ("trec", "xml", "smart", "tsv", "jsonl", "docnos"),
+}
+
+
+@router.post("", auth=ORGANISE_FILES, response=answers(CollectionReceipt, 202))
+def create_collection(
+    request: HttpRequest,
+    form: Form[CollectionIn],
+    topics: File[UploadedFile],
+    documents: OptionalFile,
+    docnos: OptionalFile,
+    judgments: OptionalFile,
+) -> Status[dict[str, Any]]:
+    """Bring a collection: its topics, its documents or just their docnos, its judgments."""
+    user = viewer(request)
+    if not user.may_organise:
+        raise not_allowed("Your account may not bring collections; staff can grant it.")
+    refuse_cut_short(request)
+    if Collection.objects.filter(slug=form.slug).exists():
+        raise field_error("slug", "is taken; choose another", form.slug)
+    formats = checked_formats(form.formats)
+    if docnos is not None:
+        formats["documents"] = "docnos"
+    collection = Collection(
+        slug=form.slug,
+        name=form.name,
+        owner=user,
+        asks_first=form.confirm == "ask",
+        formats=formats,
+    )
+    top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
+    try:
+        uploads.accept_collection(
+            collection, files_of(request), version=form.judgments_version, top_grade=top_grade
+        )
+    except IntegrityError:
+        raise field_error("slug", "was taken in this moment", form.slug) from None
+    return Status(202, receipt_of(collection))
+
+
+def files_of(request: HttpRequest) -> CollectionFiles:
+    documents, docnos = only_file(request, "documents"), only_file(request, "docnos")
+    if documents is not None and docnos is not None:
+        raise field_error("docnos", "stand for documents that are not here; send one of the two")
+    return CollectionFiles(
+        topics=only_file(request, "topics"),
+        documents=documents or docnos,
+        judgments=only_file(request, "judgments"),
+    )
+
+
+def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
+    for name, value in formats.items():
+        if name not in FORMATS:
+            raise field_error("formats", f"are of {' and '.join(FORMATS)}", name)
+        if value not in FORMATS[name]:
+            raise field_error("formats", f"of {name}: {', '.join(FORMATS[name])}", str(value))
+    return dict(formats)
+
+
+@router.get("", auth=PUBLIC, response=answers(CollectionList), exclude_unset=True)
+def list_collections(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    page = by_slug(Collection.objects.visible_to(viewer(request)), paging)
+    items = [shown(viewer(request), collection) for collection in page.rows]
+    return {"items": items, "next": page.next}
+
+
+@router.get("/{slug:slug}", auth=PUBLIC, response=answers(CollectionOut), exclude_unset=True)
+def get_collection(request: HttpRequest, slug: str) -> dict[str, Any]:
+    return shown(viewer(request), collection_or_404(viewer(request), slug))
+
+
+def collection_or_404(user: Viewer, slug: str) -> Collection:
+    collection = Collection.objects.visible_to(user).filter(slug=slug).first()
+    if collection is None:
+        raise Http404("no such collection")
+    return collection
+
+
+def organised_collection(user: Viewer, slug: str) -> Collection:
+    collection = collection_or_404(user, slug)
+    if not collection.is_organised_by(user):
+        raise not_allowed("This is for those who organise the collection.")
+    return collection
+
+
+def judgment_sets_seen(user: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
+    """Those behind a board that the reader may see; all of them for organisers."""
+    if collection.is_organised_by(user):
+        return collection.judgment_sets.all()
+    tracks = Track.objects.visible_to(user).filter(collection=collection).select_related("edition")
+    editions = [look(track, user).edition for track in tracks]
+    return collection.judgment_sets.filter(editions__in=filter(None, editions)).distinct()
+
+
+def receipt_of(collection: Collection) -> dict[str, Any]:
+    return {
+        "slug": collection.slug,
+        "state": collection.state,
+        "url": reverse("api-1:get_collection", args=[collection.slug]),
+    }
+
+
+def shown(user: Viewer, collection: Collection) -> dict[str, Any]:
+    """A collection as `user` may see it: what was found and asked is for its organisers."""
+    organises = collection.is_organised_by(user)
+    counts = {"documents": collection.num_documents, "topics": collection.num_topics}
+    answer = {**receipt_of(collection), "name": collection.name, "counts": counts}
+    sets = list(judgment_sets_seen(user, collection))
+    if sets or organises:
+        newest = next((each for each in reversed(sets) if each.state == ImportState.READY), None)
+        counts["judgments"] = newest.num_judgments if newest is not None else 0
+        answer["judgment_sets"] = [shown_judgments(each, organises=False) for each in sets]
+    if organises:
+        names = ("preview", "questions", "problems", "problem_totals")
+        answer |= {name: getattr(collection, name) for name in names}
+    return answer
+
+
+def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any]:
+    answer = {
+        "version": judgment_set.version,
+        "state": judgment_set.state,
+        "counts": {
+            "judgments": judgment_set.num_judgments,
+            "topics": judgment_set.num_topics,
+            "relevant": judgment_set.num_relevant,
+            "grades": judgment_set.grade_counts,
+        },
+        "sha256": judgment_set.sha256,
+    }
+    if organises:
+        names = ("note", "preview", "problems", "problem_totals")
+        answer |= {name: getattr(judgment_set, name) for name in names}
+    return answer
+
+
+@router.post("/{slug:slug}/confirm", auth=ORGANISE, response=answers(CollectionReceipt, 202))
+def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
+    """Import what the preview showed, or check it again under other answers and then import."""
+    user = viewer(request)
+    collection = organised_collection(user, slug)
+    organising.confirm_collection(
+        collection,
+        user,
+        formats=None if body.formats is None else checked_formats(body.formats),
+        grade_map=checked_grades(body.grade_map or {}),
+        renumber_topics=body.renumber_topics,
+    )
+    collection.refresh_from_db()
+    return Status(202, receipt_of(collection))
+
+
+def checked_grades(grade_map: dict[str, Any]) -> dict[str, int]:
+    for grade, becomes in grade_map.items():
+        if not is_grade(grade) or not is_grade(str(becomes)):
+            raise field_error("grade_map", "maps grades from -127 to 127", f"{grade}: {becomes}")
+    return {grade: int(becomes) for grade, becomes in grade_map.items()}
+
+
+def is_grade(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isdecimal() and digits.isascii() and len(digits) <= 3 and int(digits) <= 127
+
+
+@router.post("/{slug:slug}/judgments", auth=ORGANISE_FILES, response=answers(JudgmentsReceipt, 202))
+def create_judgments(
+    request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
+) -> Status[dict[str, Any]]:
+    """Bring a new version of the judgments; the old ones stay as they are."""
+    user = viewer(request)
+    collection = organised_collection(user, slug)
+    refuse_cut_short(request)
+    if collection.state != ImportState.READY:
+        raise ApiError(409, "E_CONFLICT", "The collection itself is not ready yet.")
+    if collection.judgment_sets.filter(version=form.version).exists():
+        raise field_error("version", "is taken; judgments are never replaced", form.version)
+    judgment_set = uploads.accept_judgments(
+        collection,
+        only_file(request, "file") or file,
+        form.version,
+        user,
+        note=form.note,
+        asks_first=form.confirm == "ask",
+    )
+    receipt = {
+        "version": judgment_set.version,
+        "state": judgment_set.state,
+        "url": reverse("api-1:get_judgments", args=[slug, judgment_set.version]),
+    }
+    return Status(202, receipt)
+
+
+@router.get(
+    "/{slug:slug}/judgments/{slug:version}",
+    auth=PUBLIC,
+    response=answers(JudgmentsOut),
+    exclude_unset=True,
+)
+def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, Any]:
+    user = viewer(request)
+    collection = collection_or_404(user, slug)
+    judgment_set = judgment_sets_seen(user, collection).filter(version=version).first()
+    if judgment_set is None:
+        raise Http404("no such judgments")
+    return shown_judgments(judgment_set, organises=collection.is_organised_by(user))

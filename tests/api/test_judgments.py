@@ -1,0 +1,72 @@
+"""POST and GET /api/v1/collections/{slug}/judgments"""
+
+from __future__ import annotations
+
+from leaderboard.models import Collection, JudgmentSet
+from tests.api.conftest import Program
+from tests.builders import QRELS, upload, work
+
+PATH = "/api/v1/collections/bread/judgments"
+
+
+def send(program: Program, text: str = QRELS, version: str = "v2", **fields: str):
+    return program.send(PATH, file=upload("qrels2.txt", text), version=version, **fields)
+
+
+def test_a_new_version_stands_beside_the_old_one(collection, ada_api):
+    answer = send(ada_api, note="Second pool.")
+    assert (answer.status_code, answer.json()) == (
+        202,
+        {"version": "v2", "state": "queued", "url": f"{PATH}/v2"},
+    )
+    work()
+    judgment_set = ada_api.get(f"{PATH}/v2").json()
+    assert (judgment_set["state"], judgment_set["note"]) == ("ready", "Second pool.")
+    assert judgment_set["counts"]["judgments"] == 8
+    assert ada_api.get(f"{PATH}/v1").json()["state"] == "ready"
+
+
+def test_who_asks_first_gets_a_preview(collection, ada_api):
+    send(ada_api, confirm="ask")
+    work()
+    judgment_set = ada_api.get(f"{PATH}/v2").json()
+    assert (judgment_set["state"], judgment_set["preview"]["count"]) == ("preview", 8)
+
+
+def test_content_is_refused_by_the_worker(collection, ada_api):
+    assert send(ada_api, "1 0 d1 high\n").status_code == 202
+    work()
+    judgment_set = ada_api.get(f"{PATH}/v2").json()
+    assert (judgment_set["state"], judgment_set["problems"][0]["code"]) == ("refused", "E_REL")
+
+
+def test_a_version_is_used_once(collection, ada_api):
+    answer = send(ada_api, version="v1")
+    assert answer.json()["message"] == "version: is taken; judgments are never replaced"
+    assert JudgmentSet.objects.count() == 1
+
+
+def test_fields_that_are_wrong_are_named(collection, ada_api):
+    assert send(ada_api, version="v 2").json()["message"].startswith("version: ")
+    assert send(ada_api, note="x" * 2001).json()["message"].startswith("note: ")
+    assert ada_api.send(PATH, version="v2").json()["message"] == "file: is missing"
+
+
+def test_judgments_wait_for_their_collection(collection, ada_api):
+    Collection.objects.update(state="importing")
+    answer = send(ada_api)
+    assert (answer.status_code, answer.json()["code"]) == (409, "E_CONFLICT")
+
+
+def test_only_organisers_bring_judgments(track, cat, anybody_api):
+    assert send(Program(cat)).status_code == 403
+    assert send(anybody_api).status_code == 401
+
+
+def test_readers_see_the_judgments_behind_a_board_and_no_others(track, ada_api, anybody_api):
+    send(ada_api)
+    work()
+    assert set(anybody_api.get(f"{PATH}/v1").json()) == {"version", "state", "counts", "sha256"}
+    assert anybody_api.get(f"{PATH}/v2").status_code == 404
+    sets = anybody_api.get("/api/v1/collections/bread").json()["judgment_sets"]
+    assert [each["version"] for each in sets] == ["v1"]
