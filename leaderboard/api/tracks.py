@@ -1,0 +1,233 @@
+"""Tracks: opening one, changing it, taking part in it, releasing its scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from ninja import Query, Router, Status
+
+from evaluation.measures import Measure, MeasureError, parse_measure
+from evaluation.significance import TESTS
+from leaderboard import joining, organising
+from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
+from leaderboard.api.errors import ApiError, field_error, not_allowed
+from leaderboard.api.listing import by_slug
+from leaderboard.api.schemas import (
+    JoinIn,
+    Paging,
+    TeamOut,
+    TrackIn,
+    TrackList,
+    TrackOut,
+    TrackPatch,
+    TrackSettings,
+    answers,
+)
+from leaderboard.disclosure import Sight, Viewer, look, track_or_404
+from leaderboard.models import Collection, JudgmentSet, Run, Score, Track
+from leaderboard.models.collections import ImportState
+
+router = Router(tags=["tracks"])
+
+# Settings that are stored under their own names.
+PLAIN = [name for name in TrackSettings.model_fields if name != "judgments"]
+
+LONGEST = Score._meta.get_field("resolved").max_length
+
+
+@router.post("", auth=ORGANISE, response=answers(TrackOut, 201), exclude_unset=True)
+def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
+    user = viewer(request)
+    if not user.may_organise:
+        raise not_allowed("Your account may not open tracks; staff can grant it.")
+    collection = ready_collection(user, body.collection)
+    if Track.objects.filter(slug=body.slug).exists():
+        raise field_error("slug", "is taken; choose another", body.slug)
+    track = Track(slug=body.slug, collection=collection)
+    for name, value in changes_to(track, body, [*PLAIN, "judgments"]).items():
+        setattr(track, name, value)
+    try:
+        organising.open_track(track, user)
+    except IntegrityError:
+        raise field_error("slug", "was taken in this moment", body.slug) from None
+    return Status(201, shown(track_or_404(user, track.slug)))
+
+
+def ready_collection(user: Viewer, slug: str) -> Collection:
+    collection = Collection.objects.visible_to(user).filter(slug=slug).first()
+    if collection is None:
+        raise field_error("collection", "is not one that you can see", slug)
+    if not collection.is_organised_by(user):
+        raise not_allowed("Only those who organise a collection open tracks on it.")
+    if collection.state != ImportState.READY:
+        raise ApiError(409, "E_CONFLICT", f"The collection {slug} is not ready yet.")
+    return collection
+
+
+def changes_to(track: Track, body: TrackSettings, names: list[str]) -> dict[str, Any]:
+    """The fields that `body` gives the track, checked beside those that it keeps."""
+    changes = {name: getattr(body, name) for name in names if name != "judgments"}
+    if "judgments" in names:
+        changes["judgment_set"] = judgments_of(track, body.judgments)
+    if "measures" in changes:
+        changes["measures"] = different(changes["measures"])
+    if "primary_measure" in changes:
+        measures = changes.get("measures", track.measures)
+        changes["primary_measure"] = spelled_as(body.primary_measure, measures)
+    merged = {name: changes.get(name, getattr(track, name)) for name in PLAIN}
+    refuse_contradictions(merged)
+    return changes
+
+
+def judgments_of(track: Track, version: str | None) -> JudgmentSet | None:
+    if version is None and track.judgment_set_id is not None:
+        raise field_error("judgments", "are replaced by another version, never taken away")
+    if version is None:
+        return None
+    judgment_set = track.collection.judgment_sets.filter(version=version).first()
+    if judgment_set is None:
+        raise field_error("judgments", "is no version of the collection's judgments", version)
+    if judgment_set.state != ImportState.READY:
+        raise ApiError(409, "E_CONFLICT", f"The judgments {version} are not ready yet.")
+    return judgment_set
+
+
+def different(texts: list[str]) -> list[str]:
+    """Each measure once, spelled as it was first."""
+    first = {str(known_measure("measures", text)): text for text in reversed(texts)}
+    return [text for text in dict.fromkeys(texts) if text in first.values()]
+
+
+def spelled_as(text: str, measures: list[str]) -> str:
+    """The text among `measures` that means the same; `text` where there is none."""
+    wanted = known_measure("primary_measure", text)
+    same = (each for each in measures if parse_measure(each) == wanted)
+    return text if text in measures else next(same, text)
+
+
+def known_measure(field: str, text: str) -> Measure:
+    """The measure of that text, short enough to be stored with any threshold of the track."""
+    try:
+        measure = parse_measure(text)
+    except MeasureError as error:
+        raise field_error(field, str(error), text) from None
+    if len(str(measure.resolved(127))) > LONGEST:
+        raise field_error(field, "is too long a measure", text)
+    return measure
+
+
+def refuse_contradictions(merged: dict[str, Any]) -> None:
+    if merged["primary_measure"] not in merged["measures"]:
+        raise field_error(
+            "primary_measure",
+            f"is one of the measures: {', '.join(merged['measures'])}",
+            merged["primary_measure"],
+        )
+    if merged["test"] not in TESTS:
+        raise field_error("test", f"is one of {', '.join(TESTS)}", merged["test"])
+    opens, closes = merged["opens_at"], merged["closes_at"]
+    if opens is not None and closes is not None and closes <= opens:
+        raise field_error("closes_at", "the track closes before it opens", closes.isoformat())
+
+
+@router.get("", auth=PUBLIC, response=answers(TrackList), exclude_unset=True)
+def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    tracks = Track.objects.visible_to(viewer(request)).select_related("collection", "judgment_set")
+    page = by_slug(tracks, paging)
+    items = [shown(look(track, viewer(request))) for track in page.rows]
+    return {"items": items, "next": page.next}
+
+
+@router.get("/{slug:slug}", auth=PUBLIC, response=answers(TrackOut), exclude_unset=True)
+def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
+    return shown(track_or_404(viewer(request), slug))
+
+
+def shown(sight: Sight) -> dict[str, Any]:
+    """A track; what tells of its judgments only where its scores may be seen."""
+    track = sight.track
+    answer = {name: getattr(track, name) for name in PLAIN}
+    answer |= {
+        "slug": track.slug,
+        "url": reverse("api-1:get_track", args=[track.slug]),
+        "collection": track.collection.slug,
+        "state": track.state(),
+        "released_at": track.released_at,
+    }
+    if sight.everything:
+        answer["judgments"] = track.judgment_set.version if track.judgment_set else None
+        answer["edition"] = str(track.edition_id) if track.edition_id else None
+        answer["baseline"] = track.baseline_id
+    if sight.organises:
+        answer["invitation"] = track.invitation
+    return answer
+
+
+def organised_track(user: Viewer, slug: str) -> Sight:
+    sight = track_or_404(user, slug)
+    if not sight.organises:
+        raise not_allowed("This is for those who organise the track.")
+    return sight
+
+
+@router.patch("/{slug:slug}", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
+def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
+    """Change what is sent; scores that change with it are computed beside the old ones."""
+    user = viewer(request)
+    sight = organised_track(user, slug)
+    refuse_fixed(sight.track, body)
+    names = [name for name in TrackSettings.model_fields if name in body.model_fields_set]
+    changes = changes_to(sight.track, body, names)
+    with transaction.atomic():
+        if changes:
+            organising.change_track(sight.track, user, changes)
+        if "baseline" in body.model_fields_set:
+            run = None if body.baseline is None else ranked_run(sight, body.baseline)
+            organising.choose_baseline(sight.track, user, run)
+    return shown(track_or_404(user, slug))
+
+
+def refuse_fixed(track: Track, body: TrackPatch) -> None:
+    for name, value in (("slug", track.slug), ("collection", track.collection.slug)):
+        if name in body.model_fields_set and getattr(body, name) != value:
+            raise field_error(name, "stays what it is", getattr(body, name))
+
+
+def ranked_run(sight: Sight, run_id: str) -> Run:
+    run = sight.runs().on_the_board().filter(pk=run_id).first()
+    if run is None:
+        raise field_error("baseline", "is no run on the board of this track", run_id)
+    return run
+
+
+@router.post("/{slug:slug}/join", auth=SUBMIT, response=answers(TeamOut))
+def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
+    """Take part, in a team of one's own; who has a team already is told which."""
+    user, body = viewer(request), body or JoinIn()
+    track = joinable_track(user, slug, body.invitation)
+    if track.team_of(user) is None and not joining.may_join(track, body.invitation):
+        raise ApiError(403, "E_NO_TEAM", "This track is for those who have its invitation.")
+    try:
+        team = joining.join(track, user, body.invitation, body.team)
+    except joining.CannotJoin as reason:
+        raise field_error("team", str(reason), body.team) from None
+    return {"track": track.slug, "team": team.name}
+
+
+def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
+    """A track that one sees, or whose invitation one has."""
+    track = Track.objects.filter(slug=slug).first()
+    if track is None:
+        raise Http404("no such track")
+    return track if joining.may_join(track, invitation) else track_or_404(user, slug).track
+
+
+@router.post("/{slug:slug}/release", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
+def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """Show the scores to everybody who sees the track; this cannot be taken back."""
+    user = viewer(request)
+    organising.release(organised_track(user, slug).track, user)
+    return shown(track_or_404(user, slug))
