@@ -1,0 +1,56 @@
+"""Where the numbers of a run come from, and the command that computes them again."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from leaderboard.disclosure import Sight
+from leaderboard.models import Edition, Run
+from leaderboard.scoring import resolved
+
+
+def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
+    """The file for those inside; judgments and edition where scores may be seen."""
+    provenance: dict[str, Any] = {"sha256": run.sha256}
+    if sight.inside(run):
+        provenance |= {
+            "filename": run.filename,
+            "size": run.size,
+            "submitted_by": run.submitted_by.username,
+            "checked_at": run.checked_at,
+        }
+    edition = sight.edition
+    if edition is not None and sight.scores_of(run):
+        provenance |= of_edition(edition, sight)
+    return provenance
+
+
+def of_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
+    track = sight.track
+    measures = {text: str(resolved(track, text)) for text in track.measures}
+    return {
+        "edition": str(edition.pk),
+        "judgments": edition.judgment_set.version,
+        "convention": edition.convention,
+        "scoring_version": edition.scoring_version,
+        "relevance_threshold": track.relevance_threshold,
+        "depth": track.depth,
+        "top_grade": edition.judgment_set.top_grade,
+        "measures": measures,
+        "command": command_of(edition, list(measures.values()), track.depth),
+    }
+
+
+def command_of(edition: Edition, measures: list[str], depth: int) -> str | None:
+    """None where topics are left out: the command line averages over all judged ones."""
+    choices = edition.settings
+    if choices["drop_empty_topics"] or choices["excluded_topics"]:
+        return None
+    words = ["python", "-m", "evaluation", "score", "QRELS", "RUN"]
+    for measure in measures:
+        words += ["-m", measure]
+    words += ["-M", str(depth), "--top-grade", str(edition.judgment_set.top_grade)]
+    if edition.convention != "house":
+        words += ["--convention", edition.convention]
+    return shlex.join(words)

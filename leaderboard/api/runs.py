@@ -1,0 +1,229 @@
+"""Runs: sending one, following it, reading what it scored."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, StreamingHttpResponse
+from django.urls import reverse
+from ninja import File, Form, Header, Query, Router, Status, UploadedFile
+
+from evaluation.measures import MeasureError, parse_measure
+from leaderboard import organising, receipts, uploads
+from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
+from leaderboard.api.errors import field_error, not_allowed
+from leaderboard.api.fields import Key, Label
+from leaderboard.api.files import only_file, refuse_cut_short
+from leaderboard.api.listing import newest_first
+from leaderboard.api.provenance import provenance_of
+from leaderboard.api.schemas import (
+    Paging,
+    RunIn,
+    RunList,
+    RunOut,
+    RunReceipt,
+    TopicScores,
+    Withdrawal,
+    answers,
+)
+from leaderboard.breakdowns import read_scores
+from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
+from leaderboard.models import Run, Score, Team
+from leaderboard.models.people import team_key
+from leaderboard.uploads import RunDetails
+
+router = Router(tags=["runs"])
+
+
+@router.post("/tracks/{slug:slug}/runs", auth=SUBMIT_RUN, response=answers(RunReceipt, 201, 200))
+def create_run(
+    request: HttpRequest,
+    slug: str,
+    form: Form[RunIn],
+    file: File[UploadedFile],
+    idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
+) -> Status[dict[str, Any]]:
+    """Send a run: plain, .gz, or a .zip of one file.  A worker reads it; 201 says it is here.
+
+    The same bytes again, or the same `Idempotency-Key` within a day, are the same run: 200.
+    """
+    user = viewer(request)
+    sight = track_or_404(user, slug)
+    refuse_cut_short(request)
+    accepted = uploads.accept_run(
+        sight.track,
+        user,
+        only_file(request, "file") or file,
+        details_of(form, idempotency_key),
+        team=team_named(request, sight, form.team),
+    )
+    return Status(201 if accepted.is_new else 200, receipt_of(sight, accepted.run))
+
+
+def details_of(form: RunIn, key: str) -> RunDetails:
+    facts = dict(form.facts)
+    kind = facts.pop("kind", Run.Kind.AUTOMATIC)
+    if kind not in Run.Kind.values:
+        raise field_error("facts", f"`kind` is one of {', '.join(Run.Kind.values)}", str(kind))
+    return RunDetails(
+        tag=form.tag,
+        description=form.description,
+        kind=kind,
+        facts=facts,
+        idempotency_key=key,
+    )
+
+
+def team_named(request: HttpRequest, sight: Sight, name: str) -> Team | None:
+    """The team for which an organiser sends a run; from everybody else the field is ignored."""
+    if not name or not sight.organises or not request.auth.may("organise"):
+        return None
+    team = sight.track.teams.filter(key=team_key(name)).first()
+    if team is None:
+        raise field_error("team", "is no team of this track", name)
+    return team
+
+
+@router.get("/tracks/{slug:slug}/runs", auth=PUBLIC, response=answers(RunList), exclude_unset=True)
+def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
+    """The runs of a track that you may see, the newest first."""
+    sight = track_or_404(viewer(request), slug)
+    page = newest_first(sight.runs(), paging)
+    means = means_of(sight, page.rows)
+    return {"items": [shown(sight, run, means) for run in page.rows], "next": page.next}
+
+
+@router.get("/runs/{slug:run_id}", auth=PUBLIC, response=answers(RunOut), exclude_unset=True)
+def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    seen = run_or_404(viewer(request), run_id)
+    return shown(seen.sight, seen.run, means_of(seen.sight, [seen.run]))
+
+
+Means = dict[str, dict[str, float | None]]
+
+
+def means_of(sight: Sight, runs: list[Run]) -> Means:
+    """The means of those runs whose scores may be seen, by measure."""
+    scored = [run.pk for run in runs if sight.scores_of(run)]
+    rows = Score.objects.filter(score_set__edition=sight.edition, score_set__run__in=scored)
+    means: Means = {run_id: dict.fromkeys(sight.track.measures) for run_id in scored}
+    for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
+        if measure in means[run_id]:
+            means[run_id][measure] = mean
+    return means
+
+
+def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "state": sight.state_of(run),
+        "done": sight.done(run),
+        "url": reverse("api-1:get_run", args=[run.pk]),
+    }
+
+
+def shown(sight: Sight, run: Run, means: Means) -> dict[str, Any]:
+    """A run as this viewer may see it: its way and its facts only from inside."""
+    answer = {
+        **receipt_of(sight, run),
+        "tag": run.tag,
+        "team": run.team.name,
+        "received_at": run.received_at,
+        "topics": {"answered": run.num_answered},
+    }
+    if run.pk in means and sight.edition is not None:
+        answer["scores"] = means[run.pk]
+        answer["topics"]["judged"] = sight.edition.num_evaluated
+    if sight.inside(run):
+        answer |= of_the_way(sight, run)
+        answer["facts"] = {"kind": run.kind, **run.facts}
+        answer["description"] = run.description
+    if sight.inside(run) or run.pk in means:
+        answer["provenance"] = provenance_of(sight, run)
+    return answer
+
+
+def of_the_way(sight: Sight, run: Run) -> dict[str, Any]:
+    """How far a run has come, and what is wrong with it."""
+    receipt = receipts.receipt_of(sight, run)
+    return {
+        "attempts": receipt.attempts,
+        "queue_position": receipt.queue_position,
+        "reason": run.reason,
+        "withdrawn_at": run.withdrawn_at,
+        "problems": run.problems,
+        "problem_totals": run.problem_totals,
+        "problems_url": reverse("api-1:get_problems", args=[run.pk]),
+    }
+
+
+@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=answers(TopicScores))
+def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
+    """The scores of every evaluated topic; null where the measure is undefined."""
+    seen = run_or_404(viewer(request), run_id)
+    edition = seen.sight.edition
+    if edition is None or not seen.sight.scores_of(seen.run):
+        raise Http404("no scores to see")
+    measure = measure_of(seen.sight, measure)
+    edition.track = seen.sight.track
+    scores = read_scores(edition, measure, [seen.run])
+    values = zip(scores.topics, scores.of(seen.run), strict=True)
+    topics = [{"number": topic.number, "score": score} for topic, score in values]
+    return {"measure": measure, "topics": topics}
+
+
+def measure_of(sight: Sight, text: str) -> str:
+    """The track's measure that `text` names, however it is spelled; without one the primary."""
+    measures = sight.track.measures
+    if not text or text in measures:
+        return text or sight.track.primary_measure
+    try:
+        wanted = parse_measure(text)
+    except MeasureError as error:
+        raise field_error("measure", str(error), text) from None
+    for each in measures:
+        if parse_measure(each) == wanted:
+            return each
+    raise field_error("measure", f"is one of {', '.join(measures)}", text)
+
+
+@router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
+def get_file(request: HttpRequest, run_id: str) -> FileResponse:
+    """The bytes as they came, for the team and the organisers."""
+    run = run_inside(request, run_id).run
+    return FileResponse(
+        default_storage.open(run.file.name),
+        as_attachment=True,
+        filename=run.filename or f"{run.pk}.run",
+        content_type="application/octet-stream",
+    )
+
+
+@router.get("/runs/{slug:run_id}/problems", auth=PUBLIC)
+def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
+    """Every problem of a run, a line of JSON each."""
+    run = run_inside(request, run_id).run
+    lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.all_problems(run))
+    return StreamingHttpResponse(lines, content_type="application/jsonl")
+
+
+@router.delete("/runs/{slug:run_id}", auth=SUBMIT, response=answers(None, 204))
+def withdraw_run(
+    request: HttpRequest, run_id: str, body: Withdrawal = None, reason: Label = ""
+) -> Status[None]:
+    """Take a run off the board; its file and its address stay."""
+    seen = run_inside(request, run_id)
+    if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
+        raise not_allowed("This token may not organise; make one that may.")
+    organising.withdraw(seen.run, viewer(request), body.reason if body else reason)
+    return Status(204, None)
+
+
+def run_inside(request: HttpRequest, run_id: str) -> SeenRun:
+    seen = run_or_404(viewer(request), run_id)
+    if not seen.sight.inside(seen.run):
+        raise not_allowed("This is for the team of the run and the organisers of the track.")
+    return seen
