@@ -1,0 +1,67 @@
+"""The HTTP API, version 1: the same journeys as on the pages, for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from django.urls import URLPattern, URLResolver
+from ninja import NinjaAPI, Router
+
+from leaderboard.api import boards, collections, runs, tracks
+from leaderboard.api.auth import READ
+from leaderboard.api.errors import answer_errors, in_one_shape
+from leaderboard.api.schemas import Me, answers
+
+DESCRIPTION = """\
+Send `Authorization: Bearer rf_...`; tokens are made on your account page or by
+`manage.py create_token`. Public boards are read without one. Lists take `limit` and `after` and
+answer `{items, next}`. Every error is `{code, message, problems: []}`. What you may not see has
+no key at all; null is undefined.
+"""
+
+
+class Api(NinjaAPI):
+    @property
+    def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
+        """Ninja's addresses, with its own refusals in the one shape too."""
+        patterns, app, namespace = super().urls
+        for pattern in patterns:
+            pattern.callback = in_one_shape(pattern.callback)
+        return patterns, app, namespace
+
+
+api = Api(title="Rankfield", version="1", description=DESCRIPTION, urls_namespace="api-1")
+answer_errors(api)
+account = Router(tags=["account"])
+elsewhere = Router()
+
+
+@account.get("/me", auth=READ, response=answers(Me))
+def me(request: HttpRequest) -> dict[str, Any]:
+    """Whose token this is, what it may do, and the teams of its user."""
+    user = request.auth.user
+    memberships = user.memberships.select_related("track", "team").order_by("track__slug")
+    return {
+        "user": user.username,
+        "may_organise": user.may_organise,
+        "scopes": request.auth.token.scopes,
+        "teams": [{"track": each.track.slug, "team": each.team.name} for each in memberships],
+    }
+
+
+@elsewhere.api_operation(
+    ["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:rest}", include_in_schema=False
+)
+def nothing_here(request: HttpRequest, rest: str) -> None:
+    """An address that does not exist answers as one that may not be known."""
+    raise Http404("no such call")
+
+
+api.add_router("/collections", collections.router)
+api.add_router("/tracks", tracks.router)
+api.add_router("/tracks", boards.router)
+api.add_router("", runs.router)
+api.add_router("", account)
+# The last, since it takes every path.
+api.add_router("", elsewhere)

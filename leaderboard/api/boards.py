@@ -1,0 +1,106 @@
+"""The board of a track, and two of its runs beside each other."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import Router
+
+from leaderboard import exports
+from leaderboard.api.auth import PUBLIC, viewer
+from leaderboard.api.errors import field_error
+from leaderboard.api.fields import Label
+from leaderboard.api.runs import measure_of
+from leaderboard.api.schemas import BoardOut, Comparison, answers
+from leaderboard.breakdowns import Pair, compare_runs
+from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.models import Run
+from leaderboard.standings import Board, Choice, Standing, find_board
+
+router = Router(tags=["boards"])
+
+# What one run has beside a baseline; nothing of it where there is none.
+BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
+
+
+@router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=answers(BoardOut))
+def get_leaderboard(
+    request: HttpRequest,
+    slug: str,
+    measure: Label = "",
+    baseline: Label = "",
+    format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
+) -> dict[str, Any] | HttpResponse:
+    """The ranked runs with what the tests say; as JSON, or as a table for other programs."""
+    sight = track_or_404(viewer(request), slug)
+    board = board_of(sight, Choice(measure=measure_of(sight, measure), baseline=baseline))
+    if format != "json":
+        return exports.download(board, format)
+    return {
+        "measure": board.measure,
+        "judgments": board.edition.judgment_set.version,
+        "edition": str(board.edition.pk),
+        "baseline": board.baseline.pk if board.baseline is not None else None,
+        "test": sight.track.test,
+        "family": sorted(each.run.pk for each in board.standings),
+        "standings": [shown(each) for each in board.standings],
+    }
+
+
+def board_of(sight: Sight, choice: Choice) -> Board:
+    board = find_board(sight, choice)
+    if board is None:
+        raise Http404("no board to see")
+    if choice.baseline and (board.baseline is None or board.baseline.pk != choice.baseline):
+        raise field_error("baseline", "is no run on this board", choice.baseline)
+    return board
+
+
+def shown(standing: Standing) -> dict[str, Any]:
+    low, high = standing.interval or (None, None)
+    against = asdict(standing.against) if standing.against is not None else {}
+    return {
+        "rank": standing.rank,
+        "rank_low": low,
+        "rank_high": high,
+        "run": standing.run.pk,
+        "tag": standing.run.tag,
+        "team": standing.run.team.name,
+        "scores": standing.scores,
+        "judged_at_10": standing.judged_at_10,
+        "p_holm": against.get("p_adjusted"),
+        **{name: against.get(name) for name in BESIDE},
+    }
+
+
+@router.get("/{slug:slug}/compare", auth=PUBLIC, response=answers(Comparison))
+def compare(
+    request: HttpRequest, slug: str, a: Label, b: Label, measure: Label = ""
+) -> dict[str, Any]:
+    """Run `b` against run `a`: a positive difference says that b is better."""
+    sight = track_or_404(viewer(request), slug)
+    measure = measure_of(sight, measure)
+    board = board_of(sight, Choice(measure=measure))
+    return of_pair(compare_runs(sight, run_on(board, "a", a), run_on(board, "b", b), measure))
+
+
+def run_on(board: Board, name: str, run_id: str) -> Run:
+    for standing in board.standings:
+        if standing.run.pk == run_id:
+            return standing.run
+    raise field_error(name, "is no run on this board", run_id)
+
+
+def of_pair(pair: Pair) -> dict[str, Any]:
+    against = asdict(pair.against)
+    return {
+        "a": pair.a.pk,
+        "b": pair.b.pk,
+        "measure": pair.measure,
+        "test": pair.test,
+        "verdict": pair.verdict or None,
+        "topics": [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics],
+        **{name: against[name] for name in BESIDE},
+    }

@@ -1,0 +1,38 @@
+"""GET /api/v1/tracks/{slug}/compare"""
+
+from __future__ import annotations
+
+from pytest import approx
+
+from tests.builders import make_run
+
+PATH = "/api/v1/tracks/bread/compare"
+
+
+def test_run_b_is_compared_with_run_a(bens_run, adas_run, anybody_api):
+    answer = anybody_api.get(f"{PATH}?a={adas_run.pk}&b={bens_run.pk}&measure=AP").json()
+    assert (answer["a"], answer["b"], answer["measure"]) == (adas_run.pk, bens_run.pk, "AP")
+    assert answer["difference"] == approx(1 / 6)
+    assert (answer["wins"], answer["losses"], answer["ties"]) == (2, 1, 0)
+    assert (answer["p"], answer["test"]) == (approx(6 / 8), "sign_flip")
+    assert answer["verdict"] == "not significant"
+    assert answer["low"] < answer["difference"] < answer["high"]
+
+
+def test_every_topic_has_both_scores(bens_run, adas_run, anybody_api):
+    answer = anybody_api.get(f"{PATH}?a={adas_run.pk}&b={bens_run.pk}").json()
+    assert [each["number"] for each in answer["topics"]] == ["1", "2", "3"]
+    assert [each["a"] for each in answer["topics"]] == approx([5 / 12, 1, 1 / 6])
+    assert [each["b"] for each in answer["topics"]] == approx([1, 1 / 2, 7 / 12])
+
+
+def test_a_run_that_is_not_on_the_board_is_a_wrong_field(bens_run, anybody_api):
+    answer = anybody_api.get(f"{PATH}?a={bens_run.pk}&b=nothing")
+    assert (answer.status_code, answer.json()["message"]) == (422, "b: is no run on this board")
+    assert anybody_api.get(f"{PATH}?a={bens_run.pk}").json()["message"] == "b: is missing"
+
+
+def test_a_blind_track_compares_nothing(blind_track, ben, ada, ben_api):
+    a, b = make_run(blind_track, ben), make_run(blind_track, ada)
+    answer = ben_api.get(f"/api/v1/tracks/blind/compare?a={a.pk}&b={b.pk}")
+    assert answer.status_code == 404

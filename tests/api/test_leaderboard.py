@@ -1,0 +1,109 @@
+"""GET /api/v1/tracks/{slug}/leaderboard"""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from pytest import approx
+
+from leaderboard.models import Track
+from tests.builders import make_run, work
+
+PATH = "/api/v1/tracks/bread/leaderboard"
+COLUMNS = [
+    "rank",
+    "rank_low",
+    "rank_high",
+    "run",
+    "tag",
+    "team",
+    "scores",
+    "judged_at_10",
+    "p_holm",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "effect_size",
+    "wins",
+    "losses",
+    "ties",
+]
+
+
+def with_baseline(track: Track, run) -> None:
+    Track.objects.filter(pk=track.pk).update(baseline=run)
+    work()
+
+
+def test_a_board_ranks_the_runs(bens_run, adas_run, anybody_api, track):
+    board = anybody_api.get(PATH).json()
+    assert (board["measure"], board["judgments"], board["test"]) == ("AP", "v1", "sign_flip")
+    assert board["edition"] == str(Track.objects.get().edition_id)
+    assert sorted(board["family"]) == sorted([bens_run.pk, adas_run.pk])
+    assert [(each["rank"], each["run"]) for each in board["standings"]] == [
+        (1, bens_run.pk),
+        (2, adas_run.pk),
+    ]
+    assert sorted(board["standings"][0]) == sorted(COLUMNS)
+
+
+def test_a_board_without_a_baseline_compares_nothing(bens_run, adas_run, anybody_api):
+    board = anybody_api.get(PATH).json()
+    assert board["baseline"] is None
+    first = board["standings"][0]
+    assert [first[name] for name in ("difference", "p", "p_holm", "wins")] == [None] * 4
+
+
+def test_each_run_is_compared_with_the_baseline(track, bens_run, adas_run, anybody_api):
+    """AP differs by 7/12, -1/2 and 5/12; of the 8 sign flips 6 are as far from 0."""
+    with_baseline(track, adas_run)
+    board = anybody_api.get(PATH).json()
+    first, second = board["standings"]
+    assert board["baseline"] == adas_run.pk
+    assert first["difference"] == approx(1 / 6)
+    assert (first["wins"], first["losses"], first["ties"]) == (2, 1, 0)
+    assert first["p"] == first["p_holm"] == approx(6 / 8)
+    assert second["difference"] is None
+
+
+def test_a_reader_may_choose_measure_and_baseline(bens_run, adas_run, anybody_api):
+    board = anybody_api.get(f"{PATH}?measure=ndcg_cut_10&baseline={bens_run.pk}").json()
+    assert (board["measure"], board["baseline"]) == ("nDCG@10", bens_run.pk)
+
+
+def test_what_is_not_on_the_board_is_a_wrong_field(bens_run, anybody_api):
+    for parameter in ("measure=RR", "baseline=nothing", "baseline=%00", "format=xlsx"):
+        answer = anybody_api.get(f"{PATH}?{parameter}")
+        assert answer.status_code == 422
+        assert answer.json()["message"].startswith(parameter.split("=")[0])
+
+
+def test_a_board_without_runs_is_empty(track, anybody_api):
+    assert anybody_api.get(PATH).json()["standings"] == []
+
+
+def test_a_blind_board_is_for_organisers(blind_track, ben, ben_api, ada_api):
+    make_run(blind_track, ben)
+    path = "/api/v1/tracks/blind/leaderboard"
+    assert (ben_api.get(path).status_code, ben_api.get(path).json()["code"]) == (404, "E_NOT_FOUND")
+    assert ben_api.get(f"{path}?format=csv").status_code == 404
+    assert len(ada_api.get(path).json()["standings"]) == 1
+
+
+def test_a_board_comes_as_csv_with_every_digit(bens_run, adas_run, anybody_api):
+    answer = anybody_api.get(f"{PATH}?format=csv")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="bread-leaderboard.csv"'
+    assert [row["run"] for row in rows] == [bens_run.pk, adas_run.pk]
+    scores = anybody_api.get(PATH).json()["standings"][0]["scores"]
+    assert float(rows[0]["AP"]) == scores["AP"]
+
+
+def test_a_board_comes_in_the_other_formats(bens_run, anybody_api):
+    starts = {"tsv": "rank\trank_low", "md": "| Rank | Run |", "tex": "% \\usepackage{booktabs}"}
+    for format, start in starts.items():
+        answer = anybody_api.get(f"{PATH}?format={format}")
+        assert answer.content.decode().startswith(start)
