@@ -146,9 +146,9 @@ def all_pairs(edition: Edition, measure: str, family: list[str] | None = None) -
 
 
 def test_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPairs:
-    scores = matrix_of(edition, measure, family)
     if len(family) < 2:
         return AllPairs(None, {}, {}, {}, None)
+    scores = matrix_of(edition, measure, family)
     pairs = tukey_hsd(scores, direction=parse_measure(measure).direction)
     return AllPairs(
         margin=pairs.margin,

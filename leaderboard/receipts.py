@@ -16,6 +16,51 @@ from leaderboard.disclosure import Sight
 from leaderboard.models import Job, Run
 
 
+TITLES = {
+    "E_BOMB": "The file unpacks to more than is taken",
+    "E_CHAR": "A character that does not belong there",
+    "E_COLUMNS": "A line has not the right columns",
+    "E_CONTAINER": "The packed file cannot be opened",
+    "E_DEPTH": "Too many documents for a topic",
+    "E_DOCID": "A document number is not one",
+    "E_DUP_DOC": "A document appears twice for a topic",
+    "E_DUP_ID": "A document number occurs twice",
+    "E_DUP_QREL": "A document is judged twice for a topic",
+    "E_DUP_TOPIC": "A topic number occurs twice",
+    "E_EMPTY": "There is nothing in the file",
+    "E_ENCODING": "The file is not UTF-8",
+    "E_ENCRYPTED": "The zip file wants a password",
+    "E_FAILED": "This went wrong here",
+    "E_FORMAT": "The format is not one that is read here",
+    "E_JSON": "A line is not JSON",
+    "E_LINE_LONG": "A line is too long",
+    "E_LINK": "The zip file holds a link",
+    "E_MEMBERS": "The zip file does not hold one file",
+    "E_MISSING_TOPIC": "Topics without an answer",
+    "E_PATH": "The zip file points out of its folder",
+    "E_RANK": "A rank is not a whole number",
+    "E_REL": "A grade is not a small whole number",
+    "E_SCORE": "A score is not a number",
+    "E_SIZE": "The file is too large",
+    "E_TAG": "The tag is not the same everywhere",
+    "E_TOPIC": "A topic number is not one",
+    "E_UNKNOWN_DOC": "A document is not in the collection",
+    "E_UNKNOWN_TOPIC": "A topic is not in the collection",
+    "E_XML": "The XML cannot be read",
+    "W_BLANK": "Blank lines",
+    "W_BOM": "A byte order mark",
+    "W_CRLF": "Lines end as on Windows",
+    "W_DUP_DOC": "A document appears twice for a topic",
+    "W_DUP_TEXT": "The same text twice",
+    "W_MISSING_TOPIC": "Topics without an answer",
+    "W_NO_REL": "Topics without a relevant document",
+    "W_RANK": "Score and rank disagree on the order",
+    "W_TIES": "Equal scores",
+    "W_UNJUDGED": "A judged document is not in the collection",
+    "W_UNKNOWN_DOC": "A document is not in the collection",
+}
+
+
 @dataclass(frozen=True)
 class ProblemGroup:
     """The problems of one code, the first of them in full."""
@@ -24,6 +69,10 @@ class ProblemGroup:
     severity: str
     total: int
     first: list[Problem]
+
+    @property
+    def title(self) -> str:
+        return TITLES.get(self.code, self.code)
 
     @property
     def more(self) -> int:
@@ -40,6 +89,19 @@ class Receipt:
     progress: int
     progress_of: int
     groups: list[ProblemGroup]
+
+    @property
+    def name(self) -> str:
+        return str(self.run)
+
+    @property
+    def withdrawn(self) -> bool:
+        return self.run.withdrawn_at is not None
+
+    @property
+    def shown_state(self) -> str:
+        """The state, or what was done with the run since."""
+        return "withdrawn" if self.withdrawn else self.state
 
     @property
     def errors(self) -> list[ProblemGroup]:

@@ -111,6 +111,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organisers", "rankfield", "staff"]
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 EMAIL_HOST = text("EMAIL_HOST")
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"

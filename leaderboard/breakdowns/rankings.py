@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
 from django.core.files.storage import default_storage
+from django.core.paginator import Page, Paginator
 from django.http import Http404
 
 from leaderboard.disclosure import Sight
@@ -71,8 +71,14 @@ class Retrieved:
     score: float
     # None where nobody judged, or where grades are not to be shown.
     grade: int | None
+    # How the page shows it: `relevant`, `unjudged`, or neither.
+    look: str
     title: str
     text: str
+
+    @property
+    def snippet(self) -> str:
+        return self.text if len(self.text) <= SNIPPET else self.text[: SNIPPET - 1] + "…"
 
 
 @dataclass(frozen=True)
@@ -83,42 +89,54 @@ class RankingPage:
     next: Topic | None
     documents: list[Retrieved]
     total: int
-    page: int
-    pages: int
+    page: Page
 
 
-def ranking_page(sight: Sight, run: Run, topic: Topic, page: int = 1) -> RankingPage:
+def ranking_page(sight: Sight, run: Run, topic: Topic, asked: str | None = None) -> RankingPage:
     """What a run retrieved for a topic, a page of it, with grades where they may be seen."""
     with rankings_of(run) as rankings:
         ranking = rankings.ranking(topic.number)
     docnos = [] if ranking is None else [docno.decode() for docno in ranking.docnos]
-    pages = max(1, -(-len(docnos) // PAGE))
-    page = min(max(page, 1), pages)
-    first = (page - 1) * PAGE
-    shown = docnos[first : first + PAGE]
-    grades = grades_of(sight.edition, topic) if sight.edition is not None else {}
-    collection = run.track.collection
-    documents = (
-        open_documents(collection.documents.name).find_many(shown) if collection.documents else {}
-    )
+    page = Paginator(docnos, PAGE).get_page(asked)
+    shown = list(page.object_list)
+    scores = [] if ranking is None else ranking.scores[page.start_index() - 1 :]
     before, after = neighbours(topic)
     return RankingPage(
         run=run,
         topic=topic,
         previous=before,
         next=after,
-        documents=[
-            Retrieved(
-                rank=rank,
-                docno=docno,
-                score=float(ranking.scores[rank - 1]) if ranking is not None else np.nan,
-                grade=grades.get(docno),
-                title=documents[docno].title if docno in documents else "",
-                text=documents[docno].text if docno in documents else "",
-            )
-            for rank, docno in enumerate(shown, start=first + 1)
-        ],
+        documents=_retrieved(sight, topic, shown, scores, first=page.start_index()),
         total=len(docnos),
         page=page,
-        pages=pages,
     )
+
+
+def _retrieved(
+    sight: Sight, topic: Topic, docnos: list[str], scores: Sequence[float], first: int
+) -> list[Retrieved]:
+    collection, edition = sight.track.collection, sight.edition
+    grades = grades_of(edition, topic) if edition is not None else {}
+    found = (
+        open_documents(collection.documents.name).find_many(docnos) if collection.documents else {}
+    )
+    return [
+        Retrieved(
+            rank=rank,
+            docno=docno,
+            score=float(score),
+            grade=grades.get(docno),
+            look=_look(grades.get(docno), sight),
+            title=found[docno].title if docno in found else "",
+            text=found[docno].text if docno in found else "",
+        )
+        for rank, (docno, score) in enumerate(zip(docnos, scores, strict=False), start=first)
+    ]
+
+
+def _look(grade: int | None, sight: Sight) -> str:
+    if sight.edition is None:
+        return ""
+    if grade is None or grade < 0:
+        return "unjudged"
+    return "relevant" if grade >= sight.track.relevance_threshold else ""

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,9 +16,13 @@ from leaderboard.breakdowns import ranking_page, run_breakdown, topic_or_404
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.forms import RunForm
 from leaderboard.models import Run
+from leaderboard.portraits import ORDERS, Portrait
 from leaderboard.standings import find_board
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
-from leaderboard.views.parts import choice_of, page_of
+from leaderboard.views.parts import choice_of
+
+# Topics on one page of a run's table.
+TOPICS = 50
 
 
 @login_required
@@ -41,6 +46,8 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "limits": limits.of_track(sight.track),
         "quota": limits.quota_of(sight.track, sight.team),
+        "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
+        "file_hint": "A run of six columns: plain, .gz, or .zip with one file",
     }
     return render(request, "submit.html", context, status=status)
 
@@ -70,6 +77,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "sight": seen.sight,
         "track": seen.sight.track,
         "run": seen.run,
+        "inside": seen.sight.inside(seen.run),
         "receipt": receipts.receipt_of(seen.sight, seen.run),
         **_scores(request, seen),
     }
@@ -78,13 +86,21 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:
     """The board and the run's place on it, where both may be seen."""
-    if not seen.sight.scores_of(seen.run):
-        return {}
     board = find_board(seen.sight, choice_of(request))
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
         return {}
-    return {"board": board, "standing": standing, "breakdown": run_breakdown(board, seen.run)}
+    breakdown = run_breakdown(board, seen.run)
+    order = request.GET.get("order", "")
+    portrait = Portrait(board, seen.run, breakdown, order if order in ORDERS else "difference")
+    return {
+        "board": board,
+        "standing": standing,
+        "breakdown": breakdown,
+        "portrait": portrait,
+        "facts": seen.run.score_sets.get(edition=board.edition),
+        "page": Paginator(portrait.topics, TOPICS).get_page(request.GET.get("page")),
+    }
 
 
 @require_GET
@@ -92,7 +108,13 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
     """The moving part of a run's page; it asks again until nothing more will happen."""
     seen = run_or_404(request.user, run_id)
     receipt = receipts.receipt_of(seen.sight, seen.run)
-    context = {"sight": seen.sight, "run": seen.run, "receipt": receipt}
+    context = {
+        "sight": seen.sight,
+        "track": seen.sight.track,
+        "run": seen.run,
+        "inside": seen.sight.inside(seen.run),
+        "receipt": receipt,
+    }
     response = render(request, "_run_state.html", context)
     if receipt.done:
         # The page has more to show now than this part of it.
@@ -106,8 +128,15 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     if not (seen.sight.everything or seen.sight.inside(seen.run)) or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
-    page = ranking_page(seen.sight, seen.run, topic, page_of(request))
-    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "ranking": page}
+    edition = seen.sight.edition
+    context = {
+        "sight": seen.sight,
+        "track": seen.sight.track,
+        "run": seen.run,
+        "ranking": ranking_page(seen.sight, seen.run, topic, request.GET.get("page")),
+        "topic_name": f"Topic {topic.number}",
+        "top_grade": edition.judgment_set.top_grade if edition is not None else None,
+    }
     return render(request, "ranking.html", context)
 
 

@@ -1,0 +1,75 @@
+"""Sending a run from a browser."""
+
+from __future__ import annotations
+
+import gzip
+
+from leaderboard.models import Run
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
+
+
+def send(client, slug: str, content: str | bytes = RUN, **fields: str):
+    return client.post(
+        f"/tracks/{slug}/submit/", {"file": upload("a.run", content), "kind": "automatic", **fields}
+    )
+
+
+def test_a_run_is_taken_and_its_page_shown(track, as_ben):
+    answer = send(as_ben, "bread", description="BM25, titles only")
+    run = Run.objects.get()
+    assert (answer.status_code, answer.url) == (302, f"/runs/{run.pk}/")
+    assert (run.state, run.description) == ("queued", "BM25, titles only")
+    assert "first in the queue" in as_ben.get(answer.url).content.decode()
+
+
+def test_a_compressed_run_is_the_same(track, as_ben):
+    send(as_ben, "bread", gzip.compress(RUN.encode()))
+    work()
+    assert Run.objects.get().state == "scored"
+
+
+def test_without_a_file_the_form_says_so(track, as_ben):
+    answer = as_ben.post("/tracks/bread/submit/", {"kind": "automatic"})
+    assert answer.status_code == 422
+    assert "This field is required" in answer.content.decode()
+
+
+def test_a_closed_track_says_until_when_it_took_runs(collection, as_ben):
+    make_track(collection, closes_at="2020-01-01T00:00:00Z")
+    answer = send(as_ben, "bread")
+    assert answer.status_code == 403
+    assert "took runs until 01 Jan 2020" in answer.content.decode()
+
+
+def test_a_used_up_day_is_told_before_sending(collection, ben, as_ben):
+    track = make_track(collection, quota_per_day=1)
+    make_run(track, ben)
+    assert "0 of 1" in as_ben.get("/tracks/bread/submit/").content.decode()
+    assert send(as_ben, "bread", OTHER_RUN).status_code == 429
+
+
+def test_a_double_click_is_one_run(track, as_ben):
+    for _ in range(2):
+        send(as_ben, "bread", idempotency_key="k")
+    assert Run.objects.count() == 1
+
+
+def test_fields_that_are_not_asked_for_are_ignored(track, as_ben):
+    send(as_ben, "bread", state="scored", team="1", score="1.0", is_staff="true")
+    run = Run.objects.get()
+    assert (run.state, run.team.name, run.submitted_by.is_staff) == ("queued", "ben", False)
+
+
+def test_the_page_knows_the_topics_for_its_own_check(track, as_ben):
+    assert 'data-topics="1 2 3"' in as_ben.get("/tracks/bread/submit/").content.decode()
+
+
+def test_strangers_sign_in_first(track, client):
+    assert client.get("/tracks/bread/submit/").url.startswith("/account/login/")
+
+
+def test_ones_runs_are_listed_with_their_states(track, ben, as_ben):
+    make_run(track, ben)
+    make_run(track, ben, "1 Q0 d1 1")
+    page = as_ben.get("/tracks/bread/runs/").content.decode()
+    assert "Scored" in page and "Refused" in page and "1 error" in page
