@@ -1,0 +1,232 @@
+"""How well two orders agree: of boards, of measures, of rankings.
+
+Boards are compared by the means of their runs, float64[R], higher is better; rankings by their
+documents. Two values closer than 1e-12 are tied, NaN ties with every value. None says that a
+number does not exist.
+
+    >>> names = "ABCDE"
+    >>> reference, other = as_listed(names, "ABCDE"), as_listed(names, "BACDE")
+    >>> kendall_tau(other, reference), tau_ap(other, reference)
+    (0.8, 0.5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.ragged import BoolArray, FloatArray, IntArray
+
+EQUAL = 1e-12
+
+
+def as_listed(names: Sequence[Hashable], listed: Sequence[Hashable]) -> FloatArray:
+    """Scores that put `names` into the order in which they are listed: minus the position.
+
+    >>> as_listed(["A", "B", "C"], ["B", "C", "A"]).tolist()
+    [-3.0, -1.0, -2.0]
+    """
+    position = {name: place for place, name in enumerate(listed, 1)}
+    return np.array([-position[name] for name in names], dtype=np.float64)
+
+
+def ranks(means: FloatArray, direction: int = 1) -> IntArray:
+    """Ranks from 1, shared by equal means: int64[R]. `direction` -1 ranks low means first.
+
+    >>> ranks(np.array([0.3, 0.5, 0.3, 0.1])).tolist()
+    [2, 1, 2, 4]
+    """
+    ahead: IntArray = (_order(direction * means) < 0).sum(axis=1)
+    return ahead + 1
+
+
+def _order(scores: FloatArray) -> IntArray:
+    """int64[n, n]: 1 where the row's score is higher than the column's, -1 where it is lower."""
+    away = np.nan_to_num(scores[:, np.newaxis] - scores, nan=0.0)
+    order: IntArray = np.where(np.abs(away) <= EQUAL, 0, np.sign(away)).astype(np.int64)
+    return order
+
+
+def kendall_tau(one: FloatArray, other: FloatArray) -> float | None:
+    """Kendall's tau as listed, tau_a: (C - D) / (n (n - 1) / 2) over n items.
+
+    C pairs stand in the same order, D in opposite orders; a tied pair is neither. In [-1, 1];
+    None below two items (Kendall, Biometrika 1938).
+
+    >>> kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0]))
+    0.6666666666666666
+    """
+    pairs = len(one) * (len(one) - 1)
+    return float((_order(one) * _order(other)).sum() / pairs) if pairs else None
+
+
+def kendall_tau_b(one: FloatArray, other: FloatArray) -> float | None:
+    """Kendall's tau_b: (C - D) / sqrt(pairs untied in one x pairs untied in the other).
+
+    Equal to tau_a without ties; None where one side ties everything (Kendall 1945).
+
+    >>> round(kendall_tau_b(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0])), 6)
+    0.816497
+    """
+    first, second = _order(one), _order(other)
+    untied = float(np.count_nonzero(first)) * float(np.count_nonzero(second))
+    return float((first * second).sum()) / untied**0.5 if untied else None
+
+
+def tau_matrix(boards: FloatArray) -> FloatArray:
+    """tau_b of every two rows of float64[M, R], such as measures: float64[M, M], NaN for None.
+
+    Rows whose lower values are better have to be negated first.
+
+    >>> tau_matrix(np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]])).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    orders = np.array([_order(row).reshape(-1) for row in boards], dtype=np.float64)
+    orders = orders.reshape(len(boards), -1)
+    untied = np.square(orders).sum(axis=1)
+    products = np.sqrt(np.multiply.outer(untied, untied))
+    taus = np.full(products.shape, np.nan)
+    np.divide(orders @ orders.T, products, out=taus, where=products > 0)
+    return taus
+
+
+def tau_ap(scores: FloatArray, reference: FloatArray) -> float | None:
+    """tau_AP of an order against a reference: disagreement near the top costs more.
+
+    2 / (n - 1) sum over positions i >= 2 of C(i) / (i - 1), minus 1, where C(i) counts the items
+    above position i that the reference too puts above the item there. In [-1, 1]; None below
+    two items (Yilmaz, Aslam and Robertson, SIGIR 2008). With ties it is the mean over all ways
+    to break them, in `scores` and in `reference`.
+
+    >>> tau_ap(np.array([2.0, 2.0, 1.0]), np.array([3.0, 2.0, 1.0]))
+    0.5
+    """
+    items = len(scores)
+    if items < 2:
+        return None
+    order, right = _order(scores), (1 - _order(reference)) / 2
+    above, tied = order < 0, order == 0
+    # The reference breaks an item's tie with itself at random too: half a point to take off.
+    right_above = (right * above).sum(axis=1)
+    right_tied = (right * tied).sum(axis=1) - 0.5
+    counts = (above.sum(axis=1), tied.sum(axis=1), right_above, right_tied)
+    shares = [_expected_share(*each) for each in zip(*counts, strict=True)]
+    return float(2 * sum(shares) / (items - 1) - 1)
+
+
+def _expected_share(num_above: int, num_tied: int, right_above: float, right_tied: float) -> float:
+    """The mean of C(i) / (i - 1) over the positions an item may take among those it ties with.
+
+    `num_tied` counts the item itself. Any of the others is equally likely to stand above it.
+    """
+    before = np.arange(num_above, num_above + num_tied)
+    mates = (before - num_above) * (right_tied / max(num_tied - 1, 1))
+    return float(((right_above + mates) / np.maximum(before, 1)).sum() / num_tied)
+
+
+def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9) -> float:
+    """Rank-biased overlap of two rankings, extrapolated from what is listed: RBO_ext.
+
+    With X_d the size of the overlap of the first d of each, s <= l the two lengths:
+    (1 - p) / p (sum over d <= l of X_d p^d / d + sum over s < d <= l of X_s (d - s) p^d / (s d))
+    + ((X_l - X_s) / l + X_s / s) p^l. In [0, 1]; 0 < p < 1, higher looks deeper. Two empty
+    rankings agree (1), an empty and another do not (0). ValueError for a document listed twice
+    (Webber, Moffat and Zobel, TOIS 2010, equation 32).
+
+    >>> round(rbo("ABCDE", "BACDE"), 6), round(rbo("ABCDE", "EDCBA"), 6), rbo("ABC", "XYZ")
+    (0.9, 0.737775, 0.0)
+    """
+    if not 0 < p < 1:
+        raise ValueError(f"p must lie between 0 and 1: {p}")
+    short, long = sorted((one, other), key=len)
+    if len(set(short)) < len(short) or len(set(long)) < len(long):
+        raise ValueError("a ranking lists a document twice")
+    if not short:
+        return float(not long)
+    depth = np.arange(1, len(long) + 1)
+    overlap = _overlaps(short, long)
+    at_short, at_long = overlap[len(short) - 1], overlap[-1]
+    beyond = np.maximum(depth - len(short), 0) * at_short / len(short)
+    listed = (1 - p) / p * ((overlap + beyond) / depth * p**depth).sum()
+    rest = (at_long - at_short) / len(long) + at_short / len(short)
+    return float(listed + rest * p ** len(long))
+
+
+def _overlaps(short: Sequence[Hashable], long: Sequence[Hashable]) -> IntArray:
+    """int64[len(long)]: how many documents the first d of both share, d from 1."""
+    place = {document: depth for depth, document in enumerate(short)}
+    shared = [
+        max(place[document], depth) for depth, document in enumerate(long) if document in place
+    ]
+    return np.cumsum(np.bincount(np.array(shared, dtype=np.int64), minlength=len(long)))
+
+
+@dataclass(frozen=True)
+class BoardAgreement:
+    """Two boards of the same R runs, the old one being the reference.
+
+    `moves` is int64[R], old rank minus new rank: positive for a run that rose. `largest_change`
+    is the greatest |new - old| of a mean, `largest_change_of` the run it belongs to.
+    """
+
+    tau: float | None
+    tau_b: float | None
+    tau_ap: float | None
+    first_changed: bool
+    moves: IntArray
+    largest_change: float
+    largest_change_of: int | None
+
+
+def compare_boards(old: FloatArray, new: FloatArray, direction: int = 1) -> BoardAgreement:
+    """What new judgments, or another measure, do to a board; means float64[R], runs in order.
+
+    >>> agreement = compare_boards(np.array([0.5, 0.4, 0.3]), np.array([0.5, 0.2, 0.3]))
+    >>> agreement.moves.tolist(), agreement.first_changed, agreement.largest_change_of
+    ([0, -1, 1], False, 1)
+    """
+    before, after = ranks(old, direction), ranks(new, direction)
+    change = np.abs(new - old)
+    return BoardAgreement(
+        tau=kendall_tau(new, old),
+        tau_b=kendall_tau_b(new, old),
+        tau_ap=tau_ap(direction * new, direction * old),
+        first_changed=bool(np.any((before == 1) != (after == 1))),
+        moves=before - after,
+        largest_change=float(change.max(initial=0.0)),
+        largest_change_of=int(change.argmax()) if len(change) else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictChanges:
+    """Pairs of runs whose verdict is not the same on two boards.
+
+    `lost` were significant and no longer are, `gained` became so, `reversed` are significant on
+    both with the other run ahead.
+    """
+
+    lost: int
+    gained: int
+    reversed: int
+
+
+def verdict_changes(
+    old: FloatArray, old_significant: BoolArray, new: FloatArray, new_significant: BoolArray
+) -> VerdictChanges:
+    """Compare the verdicts on all pairs: differences and whether they are significant, [R, R].
+
+    >>> ahead, behind = np.array([[0.0, 0.2], [-0.2, 0.0]]), np.array([[0.0, -0.2], [0.2, 0.0]])
+    >>> significant = ~np.eye(2, dtype=bool)
+    >>> verdict_changes(ahead, significant, behind, significant)
+    VerdictChanges(lost=0, gained=0, reversed=1)
+    """
+    pair = np.triu(np.ones(old.shape, dtype=bool), 1)
+    turned = (np.sign(old) != np.sign(new)) & old_significant & new_significant
+    return VerdictChanges(
+        lost=int(np.count_nonzero(pair & old_significant & ~new_significant)),
+        gained=int(np.count_nonzero(pair & new_significant & ~old_significant)),
+        reversed=int(np.count_nonzero(pair & turned)),
+    )
