@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from io import BytesIO
-from pathlib import Path
-from typing import BinaryIO, TextIO
+from io import BufferedReader, BytesIO, FileIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from evaluation.conventions import CONVENTIONS, Convention
 from evaluation.problems import Problems, Refused
-from evaluation.reading.containers import GIB, Limits, unpacked
+from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 SHOWN = 50
+CHUNK = 128 * KIB
+LONG = 32 * MIB
 REFUSED = 2
 # Nobody else's time is at stake here: only a bomb stops the reading.
 LIMITS = Limits(upload=1024 * GIB, unpacked=1024 * GIB, ratio=1000)
@@ -32,8 +37,27 @@ def opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield unpacked(BytesIO(sys.stdin.buffer.read()), LIMITS)
     else:
-        with Path(path).open("rb") as file:
+        with BufferedReader(Watched(path), CHUNK) as file:
             yield unpacked(file, LIMITS)
+
+
+class Watched(FileIO):
+    """A long file that shows on a terminal how much of it has been read."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+        self.size = os.fstat(self.fileno()).st_size
+        self.percent = 0
+        self.shown = self.size >= LONG and sys.stderr.isatty()
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        count = super().readinto(buffer)
+        if self.shown and self.tell() * 100 // self.size > self.percent:
+            self.percent = self.tell() * 100 // self.size
+            rest = f"{self.path} {self.percent} %" if self.percent < 100 else ""
+            print(f"\r\033[K{rest}", end="", file=sys.stderr, flush=True)
+        return count
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:

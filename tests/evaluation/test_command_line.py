@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from evaluation.__main__ import main
+from evaluation.commands import files
 
 QRELS = b"1 0 a 2\n1 0 b 0\n2 0 a 1\n10 0 c 1\n"
 RUN = b"1 Q0 b 1 9 bm25\n1 Q0 a 2 8 bm25\n2 Q0 a 1 3 bm25\n2 Q0 x 2 1 bm25\n"
@@ -219,6 +220,23 @@ def test_a_grade_too_high_for_its_gain_is_told(folder, capfd):
     (folder / "qrels").write_bytes(b"1 0 a 2000\n")
     assert main(["score", "--lenient", "qrels", "run", "-m", "nDCG(gain=exp)@5"]) == 2
     assert "allows grades up to 1023, found 2000" in capfd.readouterr().err
+
+
+def test_a_terminal_shows_how_much_of_a_long_file_is_read(folder, monkeypatch, capfd):
+    (folder / "run").write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % n for n in range(1000, 2000)))
+    monkeypatch.setattr(files, "LONG", 1000)
+    monkeypatch.setattr(files, "CHUNK", 1500)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main(["score", "qrels", "run", "better", "-m", "map"])
+    progress = capfd.readouterr().err
+    assert "run 44 %" in progress
+    assert "2/2 better" in progress
+
+
+def test_nothing_but_a_terminal_is_shown_progress(monkeypatch, capfd):
+    monkeypatch.setattr(files, "LONG", 1)
+    main(["score", "qrels", "run", "better", "-m", "map"])
+    assert capfd.readouterr().err == ""
 
 
 def test_check_accepts_a_good_run(capfd):
