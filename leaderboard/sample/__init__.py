@@ -1,0 +1,5 @@
+"""The sample collection: documents, topics, judgments, and the rankers that make its runs."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
