@@ -1,0 +1,126 @@
+"""The rankers of the sample collection and the run files they make.
+
+>>> from leaderboard.sample import FOLDER
+>>> [run.tag for run in runs(FOLDER)][:3]
+['bm25', 'bm25-unstemmed', 'bm25-title']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.problems import Problems
+from evaluation.reading.documents import read_documents
+from evaluation.reading.topics import Topic, read_topics
+from leaderboard.sample import models
+from leaderboard.sample.index import Index, build_index
+from leaderboard.sample.models import DIGITS, Model, ordered
+
+DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """A model, the fields of the topic that it reads, and where it comes from."""
+
+    tag: str
+    model: Model
+    description: str
+    paper: str
+    fields: tuple[str, ...] = ("title", "description")
+    stemming: bool = True
+
+
+@dataclass(frozen=True)
+class SampleRun:
+    """A run as its team would upload it: the bytes of a TREC run file."""
+
+    tag: str
+    description: str
+    text: bytes
+
+
+TITLE = ("title",)
+WHOLE_TOPIC = ("title", "description", "narrative")
+OKAPI = "Robertson et al., Okapi at TREC-3, 1994."
+SMOOTHING = "Zhai and Lafferty, SIGIR 2001."
+
+RANKERS = (
+    Ranker("bm25", models.bm25, "BM25, k1 1.2, b 0.75.", OKAPI),
+    Ranker("bm25-unstemmed", models.bm25, "BM25, words as written.", OKAPI, stemming=False),
+    Ranker("bm25-title", models.bm25, "BM25 on the title alone.", OKAPI, TITLE),
+    Ranker("bm25-narrative", models.bm25, "BM25 on the whole topic.", OKAPI, WHOLE_TOPIC),
+    Ranker(
+        "bm25-rm3",
+        models.feedback,
+        "BM25, the topic widened by 20 words of the first five documents.",
+        "Abdul-Jaleel et al., UMass at TREC 2004.",
+    ),
+    Ranker(
+        "tfidf",
+        models.tf_idf,
+        "Cosine of tf-idf vectors (lnc.ltc).",
+        "Salton and Buckley, Information Processing and Management 24, 1988.",
+    ),
+    Ranker(
+        "lm-dirichlet",
+        models.dirichlet,
+        "Query likelihood, Dirichlet smoothing, mu 150.",
+        SMOOTHING,
+    ),
+    Ranker(
+        "lm-jelinek-mercer",
+        models.jelinek_mercer,
+        "Query likelihood, Jelinek-Mercer smoothing, 0.4 of the collection.",
+        SMOOTHING,
+    ),
+    Ranker(
+        "lsa",
+        models.latent,
+        "Latent semantic analysis, 60 dimensions.",
+        "Deerwester et al., Journal of the American Society for Information Science 41, 1990.",
+    ),
+    Ranker(
+        "rrf",
+        partial(models.fused, models=(models.feedback, models.dirichlet, models.latent)),
+        "Reciprocal rank fusion of RM3, Dirichlet and LSA.",
+        "Cormack, Clarke and Buettcher, SIGIR 2009.",
+    ),
+    Ranker(
+        "coordination",
+        models.coordination,
+        "How many words of the topic a document has: mostly ties.",
+        "Cleverdon, Aslib Cranfield Research Project, 1966.",
+    ),
+    Ranker("random", models.chance, "A hundred documents drawn by lot.", ""),
+)
+
+
+def runs(folder: Path) -> list[SampleRun]:
+    """The runs of all rankers on the collection in `folder`: the same bytes on every call."""
+    with open(folder / "topics.trec", "rb") as file:
+        topics = read_topics(file).topics
+    with open(folder / "documents.jsonl", "rb") as file:
+        documents = list(read_documents(file, Problems()))
+    indexes = {stemming: build_index(documents, stemming) for stemming in (True, False)}
+    return [_run(ranker, indexes[ranker.stemming], topics) for ranker in RANKERS]
+
+
+def _run(ranker: Ranker, index: Index, topics: list[Topic]) -> SampleRun:
+    lines = [line for topic in topics for line in _lines(ranker, index, topic)]
+    text = "".join(f"{line}\n" for line in lines).encode()
+    return SampleRun(ranker.tag, f"{ranker.description} {ranker.paper}".strip(), text)
+
+
+def _lines(ranker: Ranker, index: Index, topic: Topic) -> Iterator[str]:
+    """The ranking of one topic, in the order in which it will be scored."""
+    text = " ".join(getattr(topic, field) for field in ranker.fields)
+    scores = np.round(ranker.model(index, index.count(text)), DIGITS)
+    for rank, row in enumerate(ordered(index, scores)[:DEPTH], start=1):
+        docno, score = index.docnos[row], scores[row]
+        yield f"{topic.number} Q0 {docno} {rank} {score:.{DIGITS}f} {ranker.tag}"
