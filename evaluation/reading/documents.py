@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import IDENTIFIER, is_identifier
+from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.lines import data_lines, numbered_lines, text_of
 from evaluation.reading.markup import trec_document_records, xml_records
 from evaluation.reading.records import (
@@ -34,7 +35,6 @@ from evaluation.reading.records import (
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
-LONGEST_LINE = 16 * 1024 * 1024
 
 DOCNOS = ("docno", "_id", "id", "docid", "doc_id", "pid", "number", "i")
 TITLES = ("title", "headline", "ttl", "hl", "t")
@@ -88,7 +88,7 @@ def recognise_documents(file: BinaryIO) -> Recognised:
     Recognised(format='docnos', because='The first 2 lines hold one identifier each.')
     """
     problems = Problems()
-    return _recognised(sample(numbered_lines(file, problems, LONGEST_LINE)), problems)
+    return _recognised(sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
 
 
 def read_documents(
@@ -109,7 +109,7 @@ def read_documents(
     """
     taken = _Taken()
     try:
-        lines = numbered_lines(file, problems, LONGEST_LINE)
+        lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
         first = sample(lines)
         name = format or _recognised(first, problems).format
         for record in READERS[name](chain(first, lines), problems):

@@ -22,9 +22,9 @@ def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
     candidates = [*_variants(topic), topic.zfill(2), topic.zfill(3), topic.zfill(4)]
     found = next((c for c in candidates if c in topics), None)
     if found is None and isinstance(topics, Collection) and len(topics) <= COMPARED:
-        close = get_close_matches(topic.decode(), [t.decode() for t in topics], 1, 0.8)
+        close = get_close_matches(_text(topic), map(_text, topics), 1, 0.8)
         found = close[0].encode() if close else None
-    return "" if found is None else f'Is topic "{found.decode()}" meant?'
+    return "" if found is None else f'Is topic "{_text(found)}" meant?'
 
 
 def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
@@ -40,10 +40,14 @@ def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
         prefix = example[: len(example) - len(example.lstrip(_NOT_DIGITS))]
         candidates += [prefix + docno, prefix + docno.zfill(len(example) - len(prefix))]
     found = next((c for c in candidates if c in docnos), None)
-    return "" if found is None else f'The collection has "{found.decode()}".'
+    return "" if found is None else f'The collection has "{_text(found)}".'
 
 
 _NOT_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
+
+
+def _text(identifier: bytes) -> str:
+    return identifier.decode("utf-8", "backslashreplace")
 
 
 def _variants(identifier: bytes) -> Iterator[bytes]:

@@ -19,11 +19,11 @@ from evaluation.reading.records import LONGEST_RECORD, Lines, Record
 DEEPEST = 64
 PIECE = 1024 * 1024
 
-_XML_DECLARATION = re.compile(rb"\s*<\?xml\b[^>]*\?>")
+_XML_DECLARATION = re.compile(rb"\A\s*+<\?xml\b[^>]*+(?<=\?)>")
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)[^<>]*>")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
 _TOPIC_TAG = re.compile(r"<(/?)(num|title|desc|narr|dom|smry|con|fac|nat|def)\b[^<>]*>", re.I)
 
 

@@ -12,9 +12,9 @@ from typing import BinaryIO
 from evaluation.problems import Problems
 from evaluation.reading import hints, trec_eval_text
 from evaluation.reading.columns import INTEGER, check_identifier, columns_of
+from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
 
-LONGEST_LINE = 4096
 HIGHEST_GRADE = 127
 LISTED = 10
 HINTED = 50
@@ -57,7 +57,7 @@ def read_qrels(
     ({b'7': {b'd1': 2, b'd2': 0}, b'8': {b'd1': 1}}, 2, 3)
     """
     collected = _QrelsLines(topics, docnos)
-    lines = numbered_lines(file, collected.problems, LONGEST_LINE)
+    lines = numbered_lines(file, collected.problems, RUN_LIMITS.line)
     for number, line in data_lines(lines, collected.problems):
         collected.take(number, line)
     collected.check_whole()

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from evaluation.problems import Problems
 from evaluation.reading import trec_eval_text
+from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
 from evaluation.reading.run_lines import RunLines, TopicLines, report_duplicates
 
@@ -67,7 +68,7 @@ class RunRules:
     missing_topics: Literal["warn", "refuse"] = "warn"
     unknown_documents: Literal["refuse", "drop"] = "refuse"
     duplicates: Literal["refuse", "keep_best"] = "refuse"
-    line: int = 4096
+    line: int = RUN_LIMITS.line
 
 
 def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import is_identifier
+from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.lines import in_line_order, numbered_lines
 from evaluation.reading.markup import trec_topic_records, xml_records
 from evaluation.reading.records import (
@@ -28,7 +29,6 @@ from evaluation.reading.records import (
     table_records,
 )
 
-LONGEST_LINE = 16 * 1024 * 1024
 LONGEST_TITLE = 10_000
 LONGEST_TEXT = 100_000
 
@@ -88,7 +88,7 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
 'The first line has 2 columns parted by tabs.')
     """
     problems = Problems()
-    lines = numbered_lines(file, problems, LONGEST_LINE)
+    lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
     first = sample(lines)
     recognised = _recognised(first, format, problems)
     topics = _Topics(problems)

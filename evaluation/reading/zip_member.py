@@ -74,7 +74,7 @@ def _directory_size(file: BinaryIO, size: int) -> int:
 
 def _check_kind(info: zipfile.ZipInfo) -> None:
     mode = info.external_attr >> 16
-    if info.is_dir() or stat.S_ISDIR(mode):
+    if info.orig_filename.endswith("/") or stat.S_ISDIR(mode):
         raise _not_one_member("the archive holds a folder and no file")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise refuse("E_LINK", "the archive holds a link or a special file", info.orig_filename)
@@ -92,7 +92,8 @@ def _check_kind(info: zipfile.ZipInfo) -> None:
 def _check_name(name: str) -> None:
     parts = name.split("/")
     if (
-        not name.isprintable()
+        not name
+        or not name.isprintable()
         or len(name) > LONGEST_NAME
         or "\\" in name
         or name.startswith("/")
@@ -103,7 +104,7 @@ def _check_name(name: str) -> None:
 
 
 def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int:
-    file.seek(info.header_offset)
+    file.seek(0)
     header = file.read(LOCAL_HEADER.size)
     if info.header_offset or len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
         raise _broken("its member does not stand at its start")

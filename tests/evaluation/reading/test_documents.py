@@ -156,6 +156,15 @@ def test_a_record_that_never_ends_is_refused_without_being_kept():
     assert documents(b"<d><!--" + endless * 17_000)[1].totals() == {"E_XML": 1}
 
 
+def test_text_that_is_almost_a_tag_takes_no_longer_than_other_text():
+    almost = b"<" + b"a" * 500_000 + b" " * 500_000
+    assert (
+        documents(b"<DOC><DOCNO>D1</DOCNO>" + almost + b"</DOC>")[0][0].text
+        == almost.decode()[:500_001]
+    )
+    assert documents(b" " * 1_000_000 + b"<?xml <d/>")[1].totals() == {"E_XML": 1}
+
+
 def test_a_container_that_breaks_is_one_of_the_problems():
     packed = gzip.compress(b"".join(b'{"id": %d}\n' % number for number in range(100_000)))
     problems = Problems()

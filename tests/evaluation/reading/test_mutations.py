@@ -1,0 +1,113 @@
+"""Whatever happens to a file on its way, a reader accepts it or refuses it: nothing else."""
+
+import gzip
+import io
+import zipfile
+from random import Random
+
+import pytest
+
+from evaluation.problems import Problems, Refused
+from evaluation.reading.containers import unpacked
+from evaluation.reading.documents import read_documents
+from evaluation.reading.qrels import read_qrels, read_qrels_leniently
+from evaluation.reading.runs import RunRules, read_run, read_run_leniently
+from evaluation.reading.topics import read_topics
+
+MUTATIONS = 1_500  # of each of the 14 files below: over 20,000
+
+RUN = b"".join(
+    b"%d Q0 D%d %d %.3f bm25\n" % (topic, rank * topic % 7, rank, 9 - rank / 3)
+    for topic in range(301, 304)
+    for rank in range(1, 7)
+)
+QRELS = b"".join(b"%d 0 D%d %d\n" % (t, d, d % 3) for t in range(301, 304) for d in range(6))
+TREC = b"<top>\n<num> Number: 7\n<title> layers & heat\n<desc>\nWhat?\n</top>\n" * 3
+XML = b'<?xml version="1.0"?>\n<t><doc id="7"><title>a &amp; b</title><p>c</p></doc></t>\n'
+SMART = b".I 7\n.T\nlayers\n.W\nboundary\n.I 8\n.W\nheat\n"
+JSONL = b'{"_id": "7", "title": "a\\u00e9", "text": "b"}\n{"id": 8, "contents": "c"}\n'
+TSV = b"7\tlayers\n8\theat\n"
+
+NASTY = [
+    b"\0", b"\r", b"\n\n", b"\t", b"\x0b", b"\x0c", b"\xff", b"\xe2\x80\xa8", b"\xc2\xa0", b"#",
+    b"\xef\xbb\xbf", b"nan", b"1e999", b"-", b"9" * 30, b"<", b">", b"</top>", b"<doc>", b"&x;",
+    b"<!DOCTYPE a [", b"]]>", b"<![CDATA[", b"\\ud800", b"\\u0000", b"{", b"[", b'"', b".I ",
+    b".W\n", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b" " * 5000, b"\xd9\xa3", b"_", b",",
+    b"0x1p3",
+]  # fmt: skip
+
+
+def zipped(text: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("run.txt", text)
+    return file.getvalue()
+
+
+def mutated(text: bytes, random: Random) -> bytes:
+    for _ in range(random.randint(1, 4)):
+        at = random.randrange(len(text) + 1)
+        end = min(len(text), at + random.choice((1, 1, 2, 8, 60)))
+        piece = random.choice(
+            (
+                random.choice(NASTY),
+                random.randbytes(1),
+                text[at:end] * 2,
+                b"",
+                text[at:end][::-1],
+                text[end : 2 * end - at],
+            )
+        )
+        text = text[:at] + piece + text[end if random.random() < 0.7 else at :]
+    return text
+
+
+def strictly(file):
+    rules = RunRules(topics={b"301", b"302", b"303"}, depth=6)
+    run = read_run(unpacked(file), rules)
+    assert run.problems.errors == 0
+    assert all(abs(score) < 1e308 for r in run.rankings.values() for score in r.scores)
+
+
+def documents(file):
+    problems = Problems()
+    found = list(read_documents(unpacked(file), problems))
+    assert found or problems.errors
+    "".join(document.docno + document.title + document.text for document in found).encode()
+
+
+def topics(file):
+    found = read_topics(unpacked(file)).topics
+    assert found
+    "".join(topic.number + topic.title + topic.narrative for topic in found).encode()
+
+
+@pytest.mark.parametrize(
+    ("read", "good"),
+    [
+        pytest.param(strictly, RUN, id="run"),
+        pytest.param(strictly, gzip.compress(RUN, mtime=0), id="run.gz"),
+        pytest.param(strictly, zipped(RUN), id="run.zip"),
+        pytest.param(read_run_leniently, RUN, id="lenient-run"),
+        pytest.param(read_qrels, QRELS, id="qrels"),
+        pytest.param(read_qrels_leniently, QRELS, id="lenient-qrels"),
+        pytest.param(topics, TREC, id="topics-trec"),
+        pytest.param(topics, XML.replace(b"doc", b"topic"), id="topics-xml"),
+        pytest.param(topics, JSONL, id="topics-jsonl"),
+        pytest.param(documents, TREC.replace(b"top>", b"doc>"), id="documents-trec"),
+        pytest.param(documents, XML, id="documents-xml"),
+        pytest.param(documents, SMART, id="documents-smart"),
+        pytest.param(documents, JSONL, id="documents-jsonl"),
+        pytest.param(documents, TSV, id="documents-tsv"),
+    ],
+)
+def test_a_damaged_file_is_accepted_or_refused(read, good):
+    random = Random(42)
+    refused = 0
+    for _ in range(MUTATIONS):
+        try:
+            read(io.BytesIO(mutated(good, random)))
+        except Refused as refusal:
+            assert refusal.problems.errors
+            refused += 1
+    assert refused or read is documents
