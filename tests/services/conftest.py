@@ -1,0 +1,68 @@
+"""Two sites, alike in what they do: all in one folder, and on servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.services.machines import (
+    Postgres,
+    Redis,
+    ServerSite,
+    Site,
+    SqliteSite,
+    binary,
+    folder,
+)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL of the tests' own."""
+    if binary("initdb") is None:
+        pytest.skip("no initdb on this machine: apt-get install postgresql")
+    with folder("postgres") as path:
+        server = Postgres(path)
+        server.make()
+        yield server
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis() -> Iterator[Redis]:
+    """A Redis of the tests' own."""
+    if binary("redis-server") is None:
+        pytest.skip("no redis-server on this machine: apt-get install redis-server")
+    with folder("redis") as path:
+        server = Redis(path)
+        server.start()
+        yield server
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def sqlite_site() -> Iterator[SqliteSite]:
+    """`manage.py serve` with nothing configured: SQLite, and a worker with its own broker."""
+    with ExitStack() as stack:
+        site = SqliteSite(stack.enter_context(folder()))
+        stack.callback(site.close)
+        site.open()
+        yield site
+
+
+@pytest.fixture(scope="session")
+def server_site(postgres: Postgres, redis: Redis) -> Iterator[ServerSite]:
+    """Web and two workers on PostgreSQL and Redis."""
+    with ExitStack() as stack:
+        site = ServerSite(stack.enter_context(folder()), postgres, redis)
+        stack.callback(site.close)
+        site.open()
+        yield site
+
+
+@pytest.fixture(params=["sqlite_site", "server_site"])
+def site(request: pytest.FixtureRequest) -> Site:
+    """Each of the two, one after the other."""
+    return request.getfixturevalue(request.param)

@@ -1,0 +1,340 @@
+"""Private servers and whole sites, started from what this machine has and gone after the tests.
+
+No port is shared: PostgreSQL and Redis listen on unix sockets in a folder of their own, web on a
+port that the system chooses.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE = 60.0
+
+
+def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
+    """What `true` answers once it answers something; fails where it never does."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if answer := true():
+            return answer
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds:.0f} seconds: {what}")
+
+
+def binary(name: str) -> str | None:
+    """A server's program: on the path, or where Debian keeps those of PostgreSQL."""
+    found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))
+    return shutil.which(name) or (found[-1] if found else None)
+
+
+@contextmanager
+def folder(owner: str = "") -> Iterator[Path]:
+    """A short path, since a socket's may have no more than a hundred characters."""
+    path = Path(tempfile.mkdtemp(prefix="rf-"))
+    if owner and os.getuid() == 0:
+        shutil.chown(path, owner, owner)
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def as_user(name: str) -> dict[str, Any]:
+    """PostgreSQL refuses to run as root."""
+    return {"user": name, "group": name, "extra_groups": []} if os.getuid() == 0 else {}
+
+
+@dataclass
+class Postgres:
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://rankfield@/rankfield?host={self.folder}"
+
+    def run(self, program: str, *words: str) -> None:
+        subprocess.run(
+            [str(binary(program)), *words],
+            check=True,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            **as_user("postgres"),
+        )
+
+    def make(self) -> None:
+        data = str(self.folder / "data")
+        self.run("initdb", "-D", data, "-A", "trust", "-U", "rankfield", "-E", "UTF8", "--no-sync")
+        self.start()
+        self.run("createdb", "-h", str(self.folder), "-U", "rankfield", "rankfield")
+
+    def start(self) -> None:
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off"
+        log = str(self.folder / "log")
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
+
+    def stop(self) -> None:
+        """As if the power failed."""
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "stop")
+
+
+@dataclass
+class Redis:
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "redis"
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}"
+
+    def start(self) -> None:
+        words = ["--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "777"]
+        self.process = subprocess.Popen(
+            [str(binary("redis-server")), *words, "--save", "", "--appendonly", "no"],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            **as_user("redis"),
+        )
+        until(self.answers, "Redis answers")
+
+    def stop(self) -> None:
+        """Killed, with everything it had in memory."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def answers(self) -> bool:
+        try:
+            return self.say("PING") == "+PONG"
+        except OSError:
+            return False
+
+    def say(self, command: str) -> str:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(5)
+            line.connect(str(self.socket))
+            line.sendall(command.encode() + b"\r\n")
+            return line.recv(1024).decode().strip()
+
+
+@dataclass
+class Site:
+    """Web and workers that run, as a test sees them: by HTTP, by commands, by its tables."""
+
+    home: Path
+    url: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    web: subprocess.Popen[str] | None = None
+
+    def surroundings(self) -> dict[str, str]:
+        """The tests' own environment names other settings and perhaps another database."""
+        own = ("DJANGO_SETTINGS_MODULE", "RANKFIELD_HOME", "DATABASE_URL", "REDIS_URL")
+        rest = {name: word for name, word in os.environ.items() if name not in own}
+        return {**rest, "RANKFIELD_HOME": str(self.home), **self.environment}
+
+    def start(self, name: str, *words: str, **options: Any) -> subprocess.Popen[str]:
+        """`manage.py` with these words, in a process group of its own; it says into a file."""
+        with open(self.home / f"{name}.log", "a") as log:
+            return subprocess.Popen(
+                [sys.executable, "manage.py", *words],
+                cwd=ROOT,
+                env=self.surroundings(),
+                start_new_session=True,
+                stdout=log,
+                stderr=log,
+                text=True,
+                **options,
+            )
+
+    def said(self, name: str) -> str:
+        return (self.home / f"{name}.log").read_text()
+
+    def manage(self, *words: str) -> str:
+        """What a command prints; fails with what it complains about."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=self.surroundings(),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def ask(self, path: str, token: str = "", body: Any = None, **form: Any) -> Any:
+        """The API's answer: to POST where there is a body or a form with files, else to GET."""
+        request = urllib.request.Request(f"{self.url}/api/v1{path}")
+        request.add_header("Authorization", f"Bearer {token}")
+        if body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/json")
+        if form:
+            request.data = encode_multipart(BOUNDARY, form)
+            request.add_header("Content-Type", MULTIPART_CONTENT)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{error.code} {path}: {error.read()[:500]!r}") from None
+
+    def answers(self) -> bool:
+        try:
+            return urllib.request.urlopen(self.url + "/healthz", timeout=5).status == 200
+        except OSError:
+            return False
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the database holds, asked for beside the product."""
+        if "DATABASE_URL" in self.environment:
+            with psycopg.connect(self.environment["DATABASE_URL"]) as connection:
+                return connection.execute(sql).fetchall()
+        path = self.home / "rankfield.sqlite3"
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def workers(self) -> list[int]:
+        """The main processes of the workers that run."""
+        raise NotImplementedError
+
+    def worker_named(self, name: str) -> int:
+        """Which of them wrote this name into a job."""
+        raise NotImplementedError
+
+    def pool_of(self, worker: int) -> list[int]:
+        """The processes of a worker that do its jobs."""
+        return children(worker)
+
+    def kill_worker(self) -> None:
+        """Every worker and its pool, in the middle of whatever they do."""
+        for worker in self.workers():
+            os.killpg(worker, signal.SIGKILL)
+
+    def start_worker(self) -> None:
+        raise NotImplementedError
+
+
+def children(parent: int) -> list[int]:
+    said = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True
+    )
+    return [int(word) for word in said.stdout.split()]
+
+
+def command_of(pid: int) -> str:
+    return readable(Path(f"/proc/{pid}/cmdline")).replace(b"\0", b" ").decode()
+
+
+def readable(path: Path) -> bytes:
+    """What a file in /proc says; nothing once its process is gone."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+class SqliteSite(Site):
+    """What `manage.py serve` starts where nothing is configured."""
+
+    def open(self) -> None:
+        (self.home / "serve.log").unlink(missing_ok=True)
+        self.web = self.start("serve", "serve", "--port", "0")
+        self.url = until(
+            lambda: self.printed() or self.web.poll() is not None, "serve prints its address"
+        )
+        assert self.web.poll() is None, self.said("serve")
+        self.start_worker()
+
+    def printed(self) -> str:
+        found = re.search(r"^Rankfield is at (http://[0-9.:]+)/", self.said("serve"), re.M)
+        return found[1] if found else ""
+
+    def workers(self) -> list[int]:
+        return [pid for pid in children(self.web.pid) if "celery" in command_of(pid)]
+
+    def worker_named(self, name: str) -> int:
+        return self.workers()[0]
+
+    def start_worker(self) -> None:
+        """`serve` starts it again by itself."""
+        until(lambda: any(map(self.pool_of, self.workers())), "serve has a worker")
+
+    def processes(self) -> list[int]:
+        """Every process that lives in this site's folder."""
+        mark = f"RANKFIELD_HOME={self.home}".encode()
+        return [
+            int(path.parent.name)
+            for path in Path("/proc").glob("[0-9]*/environ")
+            if mark in readable(path).split(b"\0")
+        ]
+
+    def close(self) -> None:
+        if self.web.poll() is None:
+            self.web.terminate()
+            self.web.wait(30)
+
+
+class ServerSite(Site):
+    """PostgreSQL, Redis, web, and workers that share nothing but them and the files."""
+
+    def __init__(self, home: Path, postgres: Postgres, redis: Redis) -> None:
+        environment = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
+        super().__init__(home, environment=environment)
+        self.postgres, self.redis = postgres, redis
+        self.started: list[subprocess.Popen[str]] = []
+
+    def open(self, workers: int = 2) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        handle = listener.fileno()
+        self.web = self.start("web", "web", "--bind", f"fd://{handle}", pass_fds=(handle,))
+        listener.close()
+        until(self.answers, "web answers")
+        self.have_workers(workers)
+
+    def have_workers(self, number: int) -> None:
+        while len(self.workers()) < number:
+            self.start_worker()
+
+    def workers(self) -> list[int]:
+        return [worker.pid for worker in self.started if worker.poll() is None]
+
+    def worker_named(self, name: str) -> int:
+        return int(name.split("@")[0].removeprefix("rankfield-"))
+
+    def start_worker(self) -> None:
+        worker = self.start("work", "work")
+        self.started.append(worker)
+        until(lambda: len(children(worker.pid)) >= 2, "the worker has its pool")
+
+    def close(self) -> None:
+        for process in [*self.started, self.web]:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
