@@ -102,9 +102,8 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} in column {error.colno}"
-    return (
-        "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
-    )
+    too_deep = isinstance(error, RecursionError)
+    return "it is nested too deeply" if too_deep else "a number is too long"
 
 
 def _text(part: object) -> str:
@@ -172,7 +171,7 @@ def recognise(first_lines: Lines, record_tag: str) -> Recognised | None:
     """
     first = next((line for _, line in first_lines if line.strip()), b"")
     line = first.lstrip()
-    tag = re.match(rb"<([A-Za-z][\w.:-]*)", line)
+    tag = re.match(rb"<([A-Za-z][\w.:-]{0,40})", line)
     if line.startswith(b"<?xml"):
         return Recognised("xml", "The file begins with an XML declaration.")
     if tag and tag[1].lower() == record_tag.encode():
@@ -180,7 +179,7 @@ def recognise(first_lines: Lines, record_tag: str) -> Recognised | None:
     if line.startswith(b"<"):
         what = f"The first tag is <{tag[1].decode()}>" if tag else "The file begins with markup"
         return Recognised("xml", f"{what}, so it is read as XML.")
-    if re.match(rb"\.I\s", line):
+    if line.startswith(b".I "):
         return Recognised("smart", "The first line begins with .I, as in files of SMART.")
     if line.startswith(b"{"):
         return Recognised("jsonl", "The first line begins with {, so every line is a JSON object.")
