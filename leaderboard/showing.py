@@ -15,11 +15,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from leaderboard import joining, organising, uploads
 from leaderboard.models import Collection, Run, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.sample import FOLDER
 from leaderboard.sample.rankers import SampleRun, runs
 from leaderboard.uploads import CollectionFiles, RunDetails
 
-FOLDER = Path(__file__).parent / "sample"
-COLLECTION = TRACK = "sample"
+COLLECTION = TRACK = "harbours"
+NAME = "Harbours, tides and lighthouses"
+POOL_NOTE = (
+    "The first ten documents of eleven runs, all but random, and 36 relevant documents "
+    "that the assessor knew and no run had found."
+)
 BASELINE = "bm25"
 # Whose runs stand under the organisers: the baseline, and what shows how low a board can go.
 OF_ORGANISERS = {BASELINE, "random"}
@@ -79,12 +84,11 @@ def user_of(account: Account) -> User:
 def sample_collection(owner: User) -> Collection:
     collection = Collection.objects.filter(slug=COLLECTION).first()
     if collection is None:
-        collection = Collection(
-            slug=COLLECTION, name="Sample collection", owner=owner, asks_first=False
-        )
+        collection = Collection(slug=COLLECTION, name=NAME, owner=owner, asks_first=False)
         collection.description = (FOLDER / "ABOUT.txt").read_text()
         uploads.accept_collection(collection, sample_files())
     wait_until_ready(collection)
+    collection.judgment_sets.update(pool_depth=10, note=POOL_NOTE)
     return collection
 
 
@@ -114,9 +118,10 @@ def wait_until_ready(collection: Collection) -> None:
 def sample_track(collection: Collection) -> Track:
     return Track(
         slug=TRACK,
-        name="Sample track",
+        name=NAME,
         collection=collection,
         judgment_set=collection.judgment_sets.get(),
+        description=collection.description,
         measures=["AP", "nDCG@10", "P@10", "RR", "R@100"],
         primary_measure="AP",
         disclosure=Track.Disclosure.OPEN,

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.models import Run
 from leaderboard.processes import CannotServe, Site, running
-from leaderboard.showing import TRACK, Account, show_sample
+from leaderboard.showing import NAME, TRACK, Account, show_sample
 
 PATIENCE = 120
 
@@ -66,13 +66,13 @@ def main_pages() -> list[tuple[str, str]]:
     """The pages that a newcomer opens, each with a word that it shows only when all is well."""
     best = Run.objects.filter(track__slug=TRACK).on_the_board().order_by("tag")[0]
     return [
-        ("/", "Sample"),
+        ("/", NAME),
         (f"/tracks/{TRACK}/", best.tag),
         (f"/tracks/{TRACK}/topics/", "Topics"),
         (f"/tracks/{TRACK}/topic/?number=1", "Judged documents"),
         (f"/runs/{best.pk}/", best.tag),
         (f"/runs/{best.pk}/ranking/?number=1", best.tag),
-        ("/collections/sample/", "Sample"),
+        ("/collections/harbours/", NAME),
         ("/measures/", "nDCG"),
         ("/api/v1/openapi.json", "leaderboard"),
     ]

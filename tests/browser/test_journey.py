@@ -1,0 +1,119 @@
+"""From signing up to a judged document, as Ben does it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.builders import RUN
+
+WORD = "a-word-that-nobody-guesses"
+
+
+def sign_up(page, name: str) -> None:
+    page.goto("/account/signup/")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label(re.compile("^Password(?!.*again)")).first.fill(WORD)
+    page.get_by_label(re.compile("again")).fill(WORD)
+    page.locator("main button").click()
+    page.wait_for_url("**/")
+
+
+def choose(page, path: Path, content: str) -> None:
+    path.write_text(content)
+    page.set_input_files("[name=file]", path)
+
+
+def test_a_run_is_sent_watched_and_opened(page, tmp_path):
+    sign_up(page, "ben")
+    page.goto("/tracks/open/")
+    page.get_by_role("link", name="Submit a run").first.click()
+    choose(page, tmp_path / "ben.run", RUN)
+    page.get_by_text("Checked in your browser").wait_for()
+    page.get_by_role("button", name="Submit the run").click()
+    page.wait_for_url("**/runs/*/")
+    page.get_by_role("heading", name="Topic by topic").wait_for(timeout=20_000)
+    assert page.locator(".chip").inner_text() == "Scored"
+    page.get_by_role("link", name=".5833").click()
+    page.get_by_role("heading", name="What it retrieved").wait_for()
+    page.get_by_text("Document 6").click()
+    assert "Loaf 6 of twelve" in page.locator("main").inner_text()
+
+
+def test_a_faulty_run_is_told_before_and_after_it_is_sent(page, tmp_path):
+    sign_up(page, "dan")
+    page.goto("/tracks/open/submit/")
+    choose(page, tmp_path / "bad.run", RUN.replace("9.0", "nan", 1))
+    page.get_by_text("not a finite number").wait_for()
+    page.get_by_role("button", name="Submit the run").click()
+    page.wait_for_url("**/runs/*/")
+    page.get_by_text("Refused: 1 error of 1 kind").wait_for(timeout=20_000)
+    assert page.locator(".code").last.inner_text() == "E_SCORE"
+
+
+def test_arrow_keys_go_from_topic_to_topic(page):
+    page.goto("/tracks/open/topic/?number=1")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**number=2")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_page_scrolls_sideways_or_fails_axe(page, scheme, width):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    for address in addresses(page):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+        assert faults(page) == [], address
+
+
+def addresses(page) -> list[str]:
+    page.goto("/tracks/open/")
+    run = page.locator("tbody th a").first.get_attribute("href")
+    return [
+        "/",
+        "/tracks/open/",
+        "/tracks/open/about/",
+        "/tracks/open/topics/",
+        "/tracks/open/topic/?number=1",
+        "/tracks/open/judgments/",
+        "/tracks/blind/",
+        "/tracks/blind/topic/?number=1",
+        run,
+        f"{run}ranking/?number=1",
+        "/collections/",
+        "/collections/bread/",
+        "/collections/bread/document/?docno=d1",
+        "/measures/",
+        "/search/?q=bread",
+        "/account/login/",
+        "/account/signup/",
+        "/nowhere/",
+    ]
+
+
+def faults(page) -> list[str]:
+    """What axe finds: rule and the first element that breaks it."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
+
+
+def test_everything_works_without_javascript(browser, scene, tmp_path):
+    context = browser.new_context(base_url=scene.url, java_script_enabled=False)
+    page = context.new_page()
+    sign_up(page, "eve")
+    page.goto("/tracks/open/submit/")
+    choose(page, tmp_path / "eve.run", RUN.replace("8.0", "8.5"))
+    page.get_by_role("button", name="Submit the run").click()
+    for _ in range(100):
+        if page.get_by_role("heading", name="Topic by topic").count():
+            break
+        page.wait_for_timeout(200)
+        page.reload()
+    assert page.locator(".chip").inner_text() == "Scored"
+    context.close()
