@@ -1,0 +1,44 @@
+"""`manage.py create_token USER`: a token for the API, for scripts to keep."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from leaderboard.models import ApiToken, User
+
+
+class Command(BaseCommand):
+    help = "Prints a new API token of a user and nothing else; it is not shown again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("user", help="made if there is none of that name, without a password")
+        parser.add_argument(
+            "--organiser",
+            action="store_true",
+            help="the user may bring collections and open tracks, and so may the token",
+        )
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        user = User.objects.filter(username=options["user"]).first() or self.new(options["user"])
+        scopes = ["read", "submit"]
+        if options["organiser"]:
+            User.objects.filter(pk=user.pk).update(can_organise=True)
+            scopes.append("organise")
+        _, secret = ApiToken.objects.issue(user, scopes, name="create_token")
+        self.stdout.write(secret)
+
+    def new(self, name: str) -> User:
+        user = User(username=name)
+        user.set_unusable_password()
+        try:
+            user.full_clean()
+        except ValidationError as error:
+            raise CommandError("; ".join(error.messages)) from None
+        user.save()
+        return user

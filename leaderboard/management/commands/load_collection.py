@@ -1,0 +1,149 @@
+"""`manage.py load_collection SLUG --topics F`: a collection from files on this machine."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.problems import Problem
+from leaderboard import organising, uploads
+from leaderboard.api.fields import clean_slug
+from leaderboard.management.waiting import work_until
+from leaderboard.models import Collection, User
+from leaderboard.models.collections import ImportState
+from leaderboard.templatetags.numbers import count, counted
+from leaderboard.uploads import CollectionFiles, NotAccepted
+
+SETTLED = (ImportState.PREVIEW, ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
+PARTS = ("topics", "documents", "docnos", "judgments")
+# The option of this command that answers a question of the check.
+ANSWERS = {"renumber_topics": "--renumber-topics"}
+
+
+class Command(BaseCommand):
+    help = "Checks the files of a collection, says what was found in them, and imports them."
+
+    def create_parser(self, *args: Any, **options: Any) -> CommandParser:
+        """Here `--version` is of the judgments; Django's own gives way."""
+        return super().create_parser(*args, conflict_handler="resolve", **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="its short name, which stands in addresses")
+        parser.add_argument("--topics", type=Path, required=True)
+        documents = parser.add_mutually_exclusive_group()
+        documents.add_argument("--documents", type=Path)
+        documents.add_argument(
+            "--docnos", type=Path, help="one docno a line, where the documents are elsewhere"
+        )
+        parser.add_argument("--judgments", type=Path, help="qrels")
+        parser.add_argument("--version", dest="judgments_version", default="v1")
+        parser.add_argument("--name", help="as pages print it; the short name if not given")
+        parser.add_argument("--owner", help="who organises it; else the first organiser there is")
+        parser.add_argument(
+            "--renumber-topics", action="store_true", help="number them 1, 2, 3 in their order"
+        )
+        parser.add_argument("--yes", action="store_true", help="import without asking")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        collection = self.begin(options)
+        self.settle(collection)
+        self.print_findings(collection)
+        if collection.state == ImportState.PREVIEW:
+            self.confirm(collection, yes=options["yes"])
+        if collection.state != ImportState.READY:
+            organising.discard_collection(collection, collection.owner)
+            raise CommandError(f"Nothing was imported: {why_not(collection)}.")
+        self.stdout.write(f"{collection.slug} is ready.")
+
+    def begin(self, options: dict[str, Any]) -> Collection:
+        """Store the files and queue their check."""
+        slug = options["slug"]
+        known = Collection.objects.filter(slug=slug).first()
+        if known is not None:
+            raise CommandError(f"There is a collection {slug} already; it is {known.state}.")
+        try:
+            collection = Collection(
+                slug=clean_slug(slug),
+                name=options["name"] or slug,
+                owner=organiser(options["owner"]),
+                asks_first=not options["yes"],
+                renumber_topics=options["renumber_topics"],
+                formats={"documents": "docnos"} if options["docnos"] else {},
+            )
+            with ExitStack() as stack:
+                files = {part: opened(options[part], stack) for part in PARTS}
+                files["documents"] = files.pop("docnos") or files["documents"]
+                version = clean_slug(options["judgments_version"])
+                return uploads.accept_collection(collection, CollectionFiles(**files), version)
+        except (OSError, ValueError, NotAccepted) as reason:
+            raise CommandError(str(reason)) from None
+
+    def settle(self, collection: Collection) -> None:
+        def settled() -> bool:
+            collection.refresh_from_db()
+            return collection.state in SETTLED
+
+        work_until(settled)
+
+    def print_findings(self, collection: Collection) -> None:
+        preview = collection.preview
+        for part in ("topics", "documents"):
+            if part in preview:
+                found = preview[part]
+                what = f"{count(found['count']):>9} in {found['file']}"
+                self.stdout.write(f"{part:<10}{what} ({found['format']}: {found['because']})")
+        if "judgments" in preview:
+            found = preview["judgments"]
+            grades = ", ".join(f"{grade}: {count(n)}" for grade, n in found["grades"].items())
+            what = f"{count(found['count']):>9} in {found['file']}"
+            topics = counted(found["topics"], "topic")
+            self.stdout.write(f"judgments {what} ({topics}; grades {grades})")
+        for problem in collection.problems:
+            self.stderr.write(str(Problem(**problem)))
+        for code, total in collection.problem_totals.items():
+            self.stderr.write(f"{code}: {count(total)} in all")
+
+    def confirm(self, collection: Collection, yes: bool) -> None:
+        """Import what waits, where nothing is left to answer and somebody says so."""
+        for question in collection.questions:
+            option = ANSWERS[question["name"]]
+            self.stderr.write(f"{option} answers this.")
+        if collection.questions or not (yes or said_yes()):
+            return
+        organising.confirm_collection(collection, collection.owner)
+        self.settle(collection)
+
+
+def why_not(collection: Collection) -> str:
+    if collection.state != ImportState.PREVIEW:
+        return f"the files are {collection.state}"
+    return "a question is open" if collection.questions else "nobody said so; --yes does"
+
+
+def opened(path: Path | None, stack: ExitStack) -> File | None:
+    return None if path is None else File(stack.enter_context(path.open("rb")), name=path.name)
+
+
+def organiser(name: str | None) -> User:
+    """The user of that name; without one the first who organises, made where there is nobody."""
+    if name is not None:
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            raise CommandError(f"There is no user {name}; `create_token {name}` makes one.")
+        return user
+    organisers = User.objects.filter(is_active=True, can_organise=True)
+    staff = User.objects.filter(is_active=True, is_staff=True)
+    first = organisers.order_by("pk").first() or staff.order_by("pk").first()
+    return first or User.objects.create_user("organiser", can_organise=True)
+
+
+def said_yes() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    return input("Import this? [y/N] ").strip().lower() in ("y", "yes")

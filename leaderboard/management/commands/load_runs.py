@@ -1,0 +1,99 @@
+"""`manage.py load_runs TRACK FOLDER`: every run of a folder, as its organisers send it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.problems import Problem
+from leaderboard import joining
+from leaderboard.management.waiting import work_until
+from leaderboard.models import Job, Run, Score, Team, Track
+from leaderboard.models.people import team_key
+from leaderboard.templatetags.numbers import score
+from leaderboard.uploads import NotAccepted, RunDetails, accept_run
+
+
+class Command(BaseCommand):
+    help = "Uploads every file of a folder to a track, waits for the scores, and prints them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("track")
+        parser.add_argument("folder", type=Path, help="plain files, .gz, or .zip of one file")
+        parser.add_argument("--team", help="whose runs they are; the organisers' if not given")
+        parser.add_argument(
+            "--lenient", action="store_true", help="take what trec_eval takes, for old runs"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        track = Track.objects.filter(slug=options["track"]).first()
+        if track is None:
+            raise CommandError(f"There is no track {options['track']}.")
+        team = team_called(track, options["team"]) if options["team"] else None
+        sent = {
+            path: self.send(track, path, team, options["lenient"])
+            for path in files_in(options["folder"])
+        }
+        runs = {path: run for path, run in sent.items() if run is not None}
+        work_until(lambda: settled(track, runs))
+        bad = len(sent) - sum(self.report(path, run) for path, run in runs.items())
+        if bad:
+            raise CommandError(f"{bad} of {len(sent)} files are not on the board.")
+
+    def send(self, track: Track, path: Path, team: Team | None, lenient: bool) -> Run | None:
+        details = RunDetails(lenient=lenient)
+        try:
+            with path.open("rb") as file:
+                named = File(file, name=path.name)
+                return accept_run(track, track.owner, named, details, team=team).run
+        except (OSError, NotAccepted) as reason:
+            self.stderr.write(f"{path.name}: {reason}")
+            return None
+
+    def report(self, path: Path, run: Run) -> bool:
+        """One line for a run; whether it is accepted."""
+        run.refresh_from_db()
+        self.stdout.write(f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {primary(run)}")
+        for problem in run.problems:
+            self.stderr.write(f"{path.name}: {Problem(**problem)}")
+        if run.reason:
+            self.stderr.write(f"{path.name}: {run.reason}")
+        return run.state in (Run.State.SCORED, Run.State.VALID)
+
+
+def files_in(folder: Path) -> list[Path]:
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise CommandError(str(error)) from None
+    return [path for path in paths if path.is_file() and not path.name.startswith(".")]
+
+
+def team_called(track: Track, name: str) -> Team:
+    try:
+        name = joining.checked_name(name)
+    except joining.CannotJoin as reason:
+        raise CommandError(str(reason)) from None
+    team, _ = Team.objects.get_or_create(track=track, key=team_key(name), defaults={"name": name})
+    return team
+
+
+def settled(track: Track, runs: dict[Path, Run]) -> bool:
+    """Whether the runs are through, and compared with the others."""
+    track.refresh_from_db(fields=["edition"])
+    unfinished = Run.objects.unfinished().filter(pk__in=[run.pk for run in runs.values()])
+    comparing = Job.objects.open().filter(kind="compare", target_id=str(track.edition_id))
+    return not unfinished.exists() and not comparing.exists()
+
+
+def primary(run: Run) -> str:
+    """The measure that ranks, where the run has been scored."""
+    track = Track.objects.get(pk=run.track_id)
+    kept = Score.objects.filter(
+        score_set__run=run, score_set__edition=track.edition_id, measure=track.primary_measure
+    ).first()
+    return f"{kept.measure} {score(kept.mean)}" if kept is not None else ""

@@ -1,0 +1,51 @@
+"""`manage.py rescore`: bring the boards up to the scoring of this version."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard import organising
+from leaderboard.management.waiting import work_until
+from leaderboard.models import Job, Track
+from leaderboard.templatetags.numbers import counted
+
+KINDS = ("build_edition", "compare")
+
+
+class Command(BaseCommand):
+    help = (
+        "Scores the runs of a track, or of all tracks, as its settings and this version ask. "
+        "The old board stands until the new one is complete."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("track", nargs="?", help="all tracks if not given")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tracks = Track.objects.exclude(judgment_set=None).order_by("slug")
+        if options["track"]:
+            tracks = tracks.filter(slug=options["track"])
+            if not tracks:
+                raise CommandError(f"There is no track {options['track']} with judgments.")
+        for track in tracks:
+            organising.renew_edition(track)
+        work_until(lambda: not open_jobs(list(tracks)))
+        for track in tracks.all():
+            self.report(track)
+
+    def report(self, track: Track) -> None:
+        edition = track.edition
+        if edition is None:
+            self.stderr.write(f"{track.slug}: no edition is complete; the jobs say why.")
+            return
+        runs = counted(edition.score_sets.count(), "run")
+        version = f"scoring version {edition.scoring_version}"
+        self.stdout.write(f"{track.slug}: {runs} by {edition.judgment_set}, {version}")
+
+
+def open_jobs(tracks: list[Track]) -> bool:
+    editions = [str(pk) for track in tracks for pk in track.editions.values_list("pk", flat=True)]
+    return Job.objects.open().filter(kind__in=KINDS, target_id__in=editions).exists()

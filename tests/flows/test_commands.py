@@ -1,0 +1,252 @@
+"""manage.py create_token, load_collection, load_runs and rescore"""
+
+from __future__ import annotations
+
+import gzip
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard import scoring
+from leaderboard.models import ApiToken, Collection, Run, Track, User, Worker
+from tests.builders import (
+    DOCUMENTS,
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    TOPICS,
+    make_collection,
+    make_run,
+    make_track,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The files of a collection."""
+    (tmp_path / "topics.trec").write_text(TOPICS)
+    (tmp_path / "documents.jsonl").write_text(DOCUMENTS)
+    (tmp_path / "docnos.txt").write_text("".join(f"d{n}\n" for n in range(1, 13)))
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    return tmp_path
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two runs, one of them compressed, and a file that is none of them."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / "a.run").write_text(RUN)
+    (runs / "b.run.gz").write_bytes(gzip.compress(OTHER_RUN.encode()))
+    (runs / ".hidden").write_text("nothing")
+    return runs
+
+
+def command(*words: object) -> str:
+    out = StringIO()
+    call_command(*map(str, words), stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def load(folder: Path, *words: object) -> str:
+    files = ("--topics", folder / "topics.trec", "--documents", folder / "documents.jsonl")
+    return command("load_collection", "bread", *files, "--judgments", folder / "qrels.txt", *words)
+
+
+def test_create_token_prints_a_token_alone(ben):
+    secret = command("create_token", "ben").strip()
+    token = ApiToken.objects.find(secret)
+    assert (token.user, token.scopes) == (ben, ["read", "submit"])
+
+
+def test_create_token_makes_a_user_without_a_password(db):
+    token = ApiToken.objects.find(command("create_token", "dana").strip())
+    assert token.user.username == "dana"
+    assert not token.user.has_usable_password()
+
+
+def test_create_token_makes_an_organiser(ben):
+    token = ApiToken.objects.find(command("create_token", "ben", "--organiser").strip())
+    assert token.scopes == ["read", "submit", "organise"]
+    assert token.user.can_organise
+
+
+def test_create_token_refuses_a_name_that_is_none(db):
+    with pytest.raises(CommandError, match="Enter a valid username"):
+        command("create_token", "a b")
+    assert not User.objects.exists()
+
+
+def test_load_collection_imports_and_says_what_it_found(ada, folder):
+    text = load(folder, "--yes")
+    collection = Collection.objects.get()
+    assert (collection.state, collection.owner) == ("ready", ada)
+    assert (collection.num_topics, collection.num_documents) == (3, 12)
+    assert collection.judgment_sets.get().num_judgments == 8
+    assert "12 in documents.jsonl (jsonl" in text
+    assert "8 in qrels.txt (3 topics; grades 0: 3, 1: 3, 2: 1, 3: 1)" in text
+    assert text.endswith("bread is ready.\n")
+
+
+def test_load_collection_takes_name_owner_and_version(ada, cat, folder):
+    load(folder, "--yes", "--name", "Bread and rye", "--owner", "cat", "--version", "pilot")
+    collection = Collection.objects.get()
+    assert (collection.name, collection.owner) == ("Bread and rye", cat)
+    assert collection.judgment_sets.get().version == "pilot"
+
+
+def test_load_collection_makes_an_organiser_where_there_is_none(db, folder):
+    load(folder, "--yes")
+    assert Collection.objects.get().owner.username == "organiser"
+
+
+def test_load_collection_takes_docnos_for_documents(ada, folder):
+    files = ("--topics", folder / "topics.trec", "--docnos", folder / "docnos.txt")
+    command("load_collection", "bread", *files, "--yes")
+    assert Collection.objects.get().num_documents == 12
+
+
+def test_load_collection_leaves_the_files_where_they_are(ada, folder):
+    load(folder, "--yes")
+    assert (folder / "documents.jsonl").read_text() == DOCUMENTS
+
+
+def test_load_collection_keeps_nothing_of_refused_files(ada, folder):
+    (folder / "qrels.txt").write_text("1 0 d1\n")
+    out = StringIO()
+    with pytest.raises(CommandError, match="the files are refused"):
+        call_command(
+            "load_collection",
+            "bread",
+            topics=folder / "topics.trec",
+            judgments=folder / "qrels.txt",
+            yes=True,
+            stderr=out,
+        )
+    assert "line 1: E_COLUMNS" in out.getvalue()
+    assert not Collection.objects.exists()
+
+
+def test_load_collection_names_the_option_that_answers_a_question(ada, folder):
+    (folder / "topics.trec").write_text(TOPICS.replace("Number: ", "Number: 5"))
+    out = StringIO()
+    with pytest.raises(CommandError, match="a question is open"):
+        call_command(
+            "load_collection",
+            "bread",
+            topics=folder / "topics.trec",
+            judgments=folder / "qrels.txt",
+            yes=True,
+            stderr=out,
+        )
+    assert "3 of 3 judged topics are not in the topics file" in out.getvalue()
+    assert "--renumber-topics answers this" in out.getvalue()
+    assert not Collection.objects.exists()
+    load(folder, "--yes", "--renumber-topics")
+    numbers = Collection.objects.get().topics.values_list("number", flat=True)
+    assert list(numbers) == ["1", "2", "3"]
+
+
+def test_load_collection_imports_nothing_that_nobody_confirmed(ada, folder):
+    with pytest.raises(CommandError, match="--yes does"):
+        load(folder)
+    assert not Collection.objects.exists()
+
+
+def test_load_collection_asks_who_sits_there(ada, folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda prompt: "y")
+    load(folder)
+    assert Collection.objects.get().state == "ready"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--owner", "nobody"], "There is no user nobody"),
+        (["--version", "v 1"], "takes letters, digits"),
+        (["--topics", "/nowhere/topics"], "No such file"),
+    ],
+)
+def test_load_collection_says_what_is_wrong_with_its_options(ada, folder, words, why):
+    with pytest.raises(CommandError, match=why):
+        load(folder, "--yes", *words)
+    assert not Collection.objects.exists()
+
+
+def test_load_collection_touches_no_collection_there_is(ada, folder):
+    make_collection(ada)
+    with pytest.raises(CommandError, match="There is a collection bread already; it is ready"):
+        load(folder, "--yes")
+
+
+def test_load_runs_uploads_a_folder_and_prints_a_line_a_run(track, runs):
+    lines = command("load_runs", "bread", runs).splitlines()
+    assert [line.split()[0] for line in lines] == ["a.run", "b.run.gz"]
+    assert lines[0].split()[2:] == ["scored", "ben-bm25", "AP", ".6944"]
+    assert {run.team.of_organisers for run in Run.objects.all()} == {True}
+
+
+def test_load_runs_may_be_repeated(track, runs):
+    assert command("load_runs", "bread", runs) == command("load_runs", "bread", runs)
+    assert Run.objects.count() == 2
+
+
+def test_load_runs_uploads_for_a_team(track, runs):
+    command("load_runs", "bread", runs, "--team", "Crumbs")
+    assert {run.team.name for run in Run.objects.all()} == {"Crumbs"}
+
+
+def test_load_runs_heeds_neither_dates_nor_quotas(track, runs):
+    Track.objects.update(closes_at="2020-01-01T00:00:00Z", quota_total=0)
+    command("load_runs", "bread", runs)
+    assert Run.objects.filter(state="scored").count() == 2
+
+
+def test_load_runs_takes_old_runs_leniently(track, runs):
+    (runs / "a.run").write_text("1 Q0 d1 1 2.5 a-very-long-tag-of-an-old-run\n")
+    with pytest.raises(CommandError, match="1 of 2 files are not on the board"):
+        command("load_runs", "bread", runs)
+    command("load_runs", "bread", runs, "--lenient")
+    assert Run.objects.filter(state="scored").count() == 2
+
+
+def test_load_runs_waits_for_judgments_as_valid(collection, runs):
+    make_track(collection, judgment_set=None)
+    lines = command("load_runs", "bread", runs).splitlines()
+    assert lines[0].split()[2:] == ["valid", "ben-bm25"]
+
+
+def test_load_runs_names_what_is_not_there(track, runs):
+    with pytest.raises(CommandError, match="There is no track rye"):
+        command("load_runs", "rye", runs)
+    with pytest.raises(CommandError, match="No such file"):
+        command("load_runs", "bread", runs / "nowhere")
+
+
+def test_rescore_puts_a_new_edition_on_the_board(track, ben, monkeypatch):
+    run = make_run(track, ben)
+    monkeypatch.setattr(scoring, "SCORING_VERSION", 2)
+    assert command("rescore", "bread") == "bread: 1 run by v1, scoring version 2\n"
+    edition = Track.objects.get().edition
+    assert edition.scoring_version == 2
+    assert run.score_sets.filter(edition=edition).exists()
+
+
+def test_rescore_without_a_track_takes_all_that_have_judgments(collection, ben):
+    make_track(collection, slug="b")
+    make_track(collection, slug="a")
+    make_track(collection, slug="c", judgment_set=None)
+    assert [line.split(":")[0] for line in command("rescore").splitlines()] == ["a", "b"]
+
+
+def test_rescore_of_a_track_that_is_not_there_fails(db):
+    with pytest.raises(CommandError, match="There is no track rye"):
+        command("rescore", "rye")
+
+
+def test_a_command_that_worked_is_no_worker_afterwards(ada, folder):
+    load(folder, "--yes")
+    assert not Worker.objects.filter(name__startswith="command-").exists()
