@@ -57,7 +57,7 @@ def recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
     return ratio(hits(run, rel, k), run.judgments.num_relevant(rel))
 
 
-@measure("RCap", at=CUTOFF, trec_name="relative_P_{k}", also=("R_cap", "CappedRecall", "RelP"))
+@measure("RCap", at=CUTOFF, trec_name="relative_P_{k}", also=("R_cap", "capped-recall"))
 def capped_recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
     """Share of the relevant documents that could stand in the first k, c_k / min(k, R).
 
@@ -111,7 +111,7 @@ def set_recall(run: JudgedRun, *, rel: int) -> FloatArray:
     return ratio(hits(run, rel), run.judgments.num_relevant(rel))
 
 
-@measure("SetF", BETA, trec_name="set_F", also=("FMeasure",))
+@measure("SetF", BETA, trec_name="set_F", also=("F-measure",))
 def set_f(run: JudgedRun, *, rel: int, beta: float) -> FloatArray:
     """Weighted harmonic mean of SetP and SetR.
 
@@ -152,9 +152,7 @@ def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     return ratio(hits(run, rel), possible)
 
 
-@measure(
-    "Success", at=CUTOFF, trec_name="success_{k}", also=("HR", "Hit", "HitRate"), bounds="true"
-)
+@measure("Success", at=CUTOFF, trec_name="success_{k}", also=("HR", "hit-rate"), bounds="true")
 def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
     """1 if a relevant document stands in the first k, else 0: the hit rate.
 

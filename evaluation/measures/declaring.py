@@ -162,11 +162,6 @@ class Definition:
         return self.name != "NumQ" and self.aggregate != "geometric mean"
 
     @property
-    def names(self) -> set[str]:
-        """What it may be called, in lower case."""
-        return {name.lower() for name in (self.name, *self.also)}
-
-    @property
     def signature(self) -> str:
         """The name with its parameters and their defaults.
 

@@ -185,7 +185,7 @@ def ideal(
     at=OPTIONAL_CUTOFF,
     rel=False,
     trec_name="ndcg ndcg_cut_{k}",
-    also=("NormalisedDCG", "NormalizedDCG"),
+    also=("normalised-DCG", "normalized-DCG"),
     check=_check_scale,
 )
 def ndcg(

@@ -72,7 +72,7 @@ def inferred_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     return ratio(total, run.judgments.num_relevant(rel))
 
 
-@measure("AUC", bounds="none", also=("AUCROC",))
+@measure("AUC", bounds="none", also=("AUC-ROC",))
 def area_under_roc(run: JudgedRun, *, rel: int) -> FloatArray:
     """Probability that a judged relevant document stands above a judged non-relevant one.
 

@@ -42,7 +42,7 @@ def _cap_needs_a_cutoff(given: Mapping[str, Value]) -> None:
     choice("norm", "R", "cap", "hits"),
     at=OPTIONAL_CUTOFF,
     trec_name="map map_cut_{k}",
-    also=("MAP", "AveP"),
+    also=("MAP",),
     check=_cap_needs_a_cutoff,
 )
 def average_precision(run: JudgedRun, *, k: int | None, rel: int, norm: str) -> FloatArray:
@@ -93,7 +93,7 @@ def reciprocal_rank(run: JudgedRun, *, k: int | None, rel: int) -> FloatArray:
     range=(1, INFINITY),
     unit="rank",
     higher_is_better=False,
-    also=("MeanRank",),
+    also=("mean-rank",),
     bounds="true",
 )
 def mean_rank(run: JudgedRun, *, rel: int) -> FloatArray:
@@ -109,7 +109,7 @@ def mean_rank(run: JudgedRun, *, rel: int) -> FloatArray:
     return run.rows.first(run.rank, run.relevant(rel) & run.within(depth), depth + 1)
 
 
-@measure("Rprec", trec_name="Rprec", also=("RPrecision",))
+@measure("Rprec", trec_name="Rprec", also=("R-precision",))
 def r_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     """Precision after as many documents as are relevant, c_R / R.
 

@@ -20,7 +20,7 @@ from evaluation.measures.declaring import (
 )
 from evaluation.measures.value import Measure
 
-FORM = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
+FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
 
 # What other tools write inside the brackets, as we write it.
 TRANSLATED = {
@@ -59,7 +59,8 @@ def read_measure(text: str) -> Measure:
         definition = MEASURES["SetRelP"]
     if definition.name == "NumRet" and "rel" in given:
         definition = MEASURES["NumRelRet"]
-    return build_measure(text, definition, given, form["at"])
+    at = given.pop("cutoff", None) or given.pop("recall", None) or form["at"]
+    return build_measure(text, definition, given, at)
 
 
 def build_measure(
@@ -101,13 +102,22 @@ def _value(text: str, parameter: Parameter, given: str) -> Value:
         raise MeasureError(f"{text}: {parameter.name} is {parameter.allowed}") from None
 
 
+def loosely(name: str) -> str:
+    """A name without what people write differently: R_cap, r-cap and RCap are one.
+
+    >>> loosely("AUC-ROC")
+    'aucroc'
+    """
+    return re.sub("[-_]", "", name).lower()
+
+
 def _known_name(name: str, has_cutoff: bool) -> tuple[str, dict[str, str]]:
     if name in MEASURES:
         return name, {}
     if name.lower() in PRESET:
         known, preset = PRESET[name.lower()]
         return known, dict(preset)
-    meant = [d for d in MEASURES.values() if name.lower() in d.names]
+    meant = [d for d in MEASURES.values() if loosely(name) in map(loosely, (d.name, *d.also))]
     # Precision is P@k with a cutoff and SetP without.
     meant.sort(key=lambda definition: (definition.at is not None) != has_cutoff)
     if not meant:

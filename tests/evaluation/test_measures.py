@@ -79,6 +79,11 @@ def test_a_measure_has_one_canonical_text_that_parses_back(text, canonical):
         ("AP(judged_only=True)", "AP(holes=condensed)"),
         ("SetP(relative=True)", "SetRelP"),
         ("NumRet(rel=1)", "NumRelRet(rel=1)"),
+        ("nDCG(cutoff=10)", "nDCG@10"),
+        ("r-cap@10", "RCap@10"),
+        ("AUC-ROC", "AUC"),
+        ("F-measure(beta=2)", "SetF(beta=2)"),
+        ("hit-rate@3", "Success@3"),
     ],
 )
 def test_other_names_are_understood(alias, canonical):
