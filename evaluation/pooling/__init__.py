@@ -1,0 +1,59 @@
+"""What to judge, what is not judged, and how much that matters."""
+
+from evaluation.pooling.budgets import Stratum, rbp_pool, rrf_pool, stratified_pool, take_pool
+from evaluation.pooling.holes import (
+    ADDITIVE,
+    Holes,
+    PairBounds,
+    Swing,
+    Wanted,
+    compare_with_holes,
+    holes,
+    next_to_judge,
+    worth,
+)
+from evaluation.pooling.pools import (
+    Place,
+    Pool,
+    Pooled,
+    PoolSummary,
+    depth_pool,
+    depth_table,
+    order_for_judging,
+)
+from evaluation.pooling.reusability import (
+    Reusability,
+    TeamLeftOut,
+    TeamRuns,
+    leave_one_team_out,
+    without_judgments,
+)
+
+__all__ = [
+    "ADDITIVE",
+    "Holes",
+    "PairBounds",
+    "Place",
+    "Pool",
+    "PoolSummary",
+    "Pooled",
+    "Reusability",
+    "Stratum",
+    "Swing",
+    "TeamLeftOut",
+    "TeamRuns",
+    "Wanted",
+    "compare_with_holes",
+    "depth_pool",
+    "depth_table",
+    "holes",
+    "leave_one_team_out",
+    "next_to_judge",
+    "order_for_judging",
+    "rbp_pool",
+    "rrf_pool",
+    "stratified_pool",
+    "take_pool",
+    "without_judgments",
+    "worth",
+]

@@ -1,0 +1,174 @@
+"""Pools of a given size: the documents that promise most, or samples from strata of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, fsum
+from typing import TypeAlias
+
+from evaluation.pooling.pools import (
+    Place,
+    Pool,
+    Pooled,
+    chance_of,
+    gathered,
+    in_docno_order,
+    tags_of,
+)
+from evaluation.reading.runs import Run
+
+DEPTH = 1000
+
+# A document's places to its priority; what compares highest is pooled first.
+Priority: TypeAlias = Callable[[Sequence[Place]], tuple[float, ...]]
+
+
+def take_pool(
+    runs: Sequence[Run], size: int, depth: int = DEPTH, topics: Iterable[bytes] | None = None
+) -> Pool:
+    """take@N: each topic's `size` documents of best rank, of equal ones those of most runs.
+
+    Rank for rank until the budget is spent, so that every topic costs the same
+    (Lipani, Palotti, Lupu, Piroi, Zuccon and Hanbury 2017).
+    """
+    return _largest(f"take@{size}", runs, size, depth, topics, by_rank)
+
+
+def rrf_pool(
+    runs: Sequence[Run],
+    size: int,
+    k: int = 60,
+    depth: int = DEPTH,
+    topics: Iterable[bytes] | None = None,
+) -> Pool:
+    """Each topic's `size` documents of highest sum of 1 / (k + rank) over the runs.
+
+    Reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009).
+    """
+    name = f"RRF(k={k})@{size}"
+    return _largest(name, runs, size, depth, topics, lambda places: reciprocal_ranks(places, k))
+
+
+def rbp_pool(
+    runs: Sequence[Run],
+    size: int,
+    p: float = 0.8,
+    depth: int = DEPTH,
+    topics: Iterable[bytes] | None = None,
+) -> Pool:
+    """Each topic's `size` documents of highest sum of (1 - p) p^(rank - 1) over the runs.
+
+    The weight that RBP gives a document (Moffat, Webber and Zobel, SIGIR 2007).
+    """
+    name = f"RBP(p={p})@{size}"
+    return _largest(name, runs, size, depth, topics, lambda places: persistence(places, p))
+
+
+def by_rank(places: Sequence[Place]) -> tuple[float, ...]:
+    """Best rank first, then the larger number of runs.
+
+    >>> by_rank([Place(run=0, rank=3), Place(run=2, rank=9)])
+    (-3, 2)
+    """
+    return -min(place.rank for place in places), len(places)
+
+
+def reciprocal_ranks(places: Sequence[Place], k: int = 60) -> tuple[float, ...]:
+    """Sum of 1 / (k + rank), without rounding on the way.
+
+    >>> reciprocal_ranks([Place(run=0, rank=4), Place(run=1, rank=68)], k=60)
+    (0.0234375,)
+    """
+    return (fsum(1 / (k + place.rank) for place in places),)
+
+
+def persistence(places: Sequence[Place], p: float = 0.8) -> tuple[float, ...]:
+    """Sum of (1 - p) p^(rank - 1).
+
+    >>> persistence([Place(run=0, rank=1), Place(run=1, rank=2)], p=0.5)
+    (0.75,)
+    """
+    return (fsum((1 - p) * p ** (place.rank - 1) for place in places),)
+
+
+def _largest(
+    method: str,
+    runs: Sequence[Run],
+    size: int,
+    depth: int,
+    topics: Iterable[bytes] | None,
+    priority: Priority,
+) -> Pool:
+    if size < 1:
+        raise ValueError(f"a pool takes at least one document of a topic: {size}")
+    pooled: dict[bytes, tuple[Pooled, ...]] = {}
+    for topic, found in gathered(runs, depth, topics).items():
+        first = sorted(found)
+        # A stable sort: of equal documents the first by docno.
+        first.sort(key=lambda docno: priority(found[docno]), reverse=True)
+        pooled[topic] = in_docno_order(Pooled(docno, found[docno]) for docno in first[:size])
+    return Pool(method, tags_of(runs), pooled)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Documents whose best rank is above that of the stratum before and at most `to`.
+
+    A share `rate` of them is pooled, 0 < rate <= 1.
+    """
+
+    to: int
+    rate: float
+
+
+def stratified_pool(
+    runs: Sequence[Run],
+    strata: Sequence[Stratum],
+    seed: int = 0,
+    topics: Iterable[bytes] | None = None,
+) -> Pool:
+    """Documents drawn from strata of best rank, each with its inclusion probability.
+
+    Of the n documents of a topic's stratum, ceil(rate n) are drawn without replacement, so
+    each was included with probability ceil(rate n) / n (Yilmaz, Kanoulas and Aslam, SIGIR 2008).
+    The draw depends on the seed, topic and docno only. ValueError for strata that do not go
+    deeper one after the other or a rate out of range.
+    """
+    ends = [stratum.to for stratum in strata]
+    if not strata or ends != sorted(set(ends)) or ends[0] < 1:
+        raise ValueError("strata go deeper one after the other")
+    if not all(0 < stratum.rate <= 1 for stratum in strata):
+        raise ValueError("the rate of a stratum lies above 0 and at most at 1")
+    pooled = {
+        topic: in_docno_order(
+            each
+            for number, stratum in enumerate(strata, 1)
+            for each in _drawn(topic, _within(found, strata, number), number, stratum.rate, seed)
+        )
+        for topic, found in gathered(runs, ends[-1], topics).items()
+    }
+    name = ",".join(f"{stratum.to}:{stratum.rate:g}" for stratum in strata)
+    return Pool(f"strata({name})", tags_of(runs), pooled)
+
+
+def _within(
+    found: dict[bytes, tuple[Place, ...]], strata: Sequence[Stratum], number: int
+) -> dict[bytes, tuple[Place, ...]]:
+    """The documents whose best rank lies in a stratum, counted from 1."""
+    above = strata[number - 2].to if number > 1 else 0
+    return {
+        docno: places
+        for docno, places in found.items()
+        if above < min(place.rank for place in places) <= strata[number - 1].to
+    }
+
+
+def _drawn(
+    topic: bytes, found: dict[bytes, tuple[Place, ...]], number: int, rate: float, seed: int
+) -> list[Pooled]:
+    # The rate as it is written: 0.1 of 30 documents are 3, though 0.1 is stored a little high.
+    size = ceil(Fraction(str(rate)) * len(found))
+    drawn = sorted(found, key=lambda docno: chance_of(seed, topic, docno))[:size]
+    return [Pooled(docno, found[docno], number, size / len(found)) for docno in drawn]

@@ -1,0 +1,184 @@
+"""Holes: retrieved documents that nobody has judged, and which verdicts hang on them.
+
+A negative grade is no judgment. `worth` is what a document of the top grade adds to a measure
+at each rank, so that every bound comes from the measure's own formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.judging import DEPTH, JudgedRun, Judgments, judge
+from evaluation.measures import Measure, MeasureError, parse_measure
+from evaluation.ragged import FloatArray, IntArray
+from evaluation.reading.runs import Run
+
+ADDITIVE = ("P", "CG", "DCG", "RBP")
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Where a run is unjudged.
+
+    judged_at: for each cutoff k the mean over topics of Judged@k.
+    first_unjudged: int64[T], the rank of the first hole; 0 where there is none.
+    unjudged: int64[T], the number of holes.
+    """
+
+    judged_at: dict[int, float]
+    first_unjudged: IntArray
+    unjudged: IntArray
+
+
+def holes(run: JudgedRun, cutoffs: Sequence[int] = (5, 10, 20, 100)) -> Holes:
+    """Count the holes of a run.
+
+    Judged@k = 1 - (unjudged in the first k) / k; ranks that a short ranking lacks are not
+    unjudged.
+
+    >>> from evaluation.measures import example_run
+    >>> found = holes(example_run(), cutoffs=(5,))
+    >>> found.judged_at, found.first_unjudged.tolist(), found.unjudged.tolist()
+    ({5: 0.6}, [2], [2])
+    """
+    judged_rows = run.condensed()
+    unbroken = judged_rows.rows.count(run.rank[run.grade >= 0] == judged_rows.rank)
+    unjudged = run.retrieved - judged_rows.retrieved
+    measures = {k: parse_measure(f"Judged@{k}") for k in cutoffs}
+    return Holes(
+        judged_at={k: m.aggregate(m.scores(run)) for k, m in measures.items()},
+        first_unjudged=np.where(unjudged > 0, unbroken + 1, 0),
+        unjudged=unjudged,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Swing:
+    """By how much one unjudged document can move the difference of a topic, run minus other."""
+
+    topic: bytes
+    docno: bytes
+    swing: float
+
+
+@dataclass(frozen=True)
+class PairBounds:
+    """How far the judgments that are missing could move the difference of two runs.
+
+    difference, low, high: float64[T], as scored and at the extremes.
+    swings: the unjudged documents that matter, largest first.
+    needed, among: a tie or a turn needs so many of the documents that speak for the run behind,
+    judged at the top grade; None where all of them would not do, or no run is ahead.
+    """
+
+    difference: FloatArray
+    low: FloatArray
+    high: FloatArray
+    swings: tuple[Swing, ...]
+    needed: int | None
+    among: int
+
+    @property
+    def robust(self) -> bool:
+        """Whether the same run is ahead in the mean whatever the missing judgments are."""
+        return bool(self.low.sum() > 0 or self.high.sum() < 0)
+
+
+def worth(measure: Measure, top_grade: int, depth: int) -> FloatArray:
+    """float64[depth]: what a document of the top grade adds to an additive measure at each rank.
+
+    MeasureError for a measure that is not a sum over documents, each by its own rank and grade.
+
+    >>> worth(parse_measure("P@2"), top_grade=1, depth=3).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    if measure.name not in ADDITIVE or measure.parameters["holes"] == "condensed":
+        raise MeasureError(f"{measure} is not a sum over documents; {', '.join(ADDITIVE)} are")
+    # One topic for each rank, with one document, at that rank.
+    numbers = np.arange(depth, dtype=np.int32)
+    top = np.full(depth, top_grade, dtype=np.int32)
+    judgments = Judgments((b"",) * depth, [{}] * depth, top_grade, numbers, top)
+    retrieved = np.arange(1, depth + 1)
+    return measure.scores(JudgedRun(numbers, numbers + 1, top, retrieved, judgments))
+
+
+def compare_with_holes(
+    measure: Measure, run: Run, other: Run, judgments: Judgments, depth: int = DEPTH
+) -> PairBounds:
+    """Bound the difference of two runs on P@k, CG@k, DCG or RBP over all missing judgments.
+
+    A document that both runs retrieve counts with the difference of its two worths, so what
+    they share cancels: narrower than one run's bounds against the other's. For RBP what lies
+    beyond the end of a ranking adds up to p^n. Source: Moffat and Zobel, TOIS 2008.
+    """
+    one, two = judge(run, judgments, depth), judge(other, judgments, depth)
+    difference = measure.scores(one) - measure.scores(two)
+    gains = worth(measure, judgments.top_grade, depth)
+    swings = _swings(run, other, judgments, gains)
+    low, high = difference.copy(), difference.copy()
+    place = {topic: number for number, topic in enumerate(judgments.topics)}
+    for each in swings:
+        (high if each.swing > 0 else low)[place[each.topic]] += each.swing
+    if measure.name == "RBP":
+        p = float(measure.parameters["p"])  # type: ignore[arg-type]
+        low, high = low - p**two.retrieved, high + p**one.retrieved
+    needed, among = _needed(float(difference.sum()), swings)
+    return PairBounds(difference, low, high, swings, needed, among)
+
+
+def _swings(run: Run, other: Run, judgments: Judgments, gains: FloatArray) -> tuple[Swing, ...]:
+    found: list[Swing] = []
+    for topic, graded in zip(judgments.topics, judgments.grades, strict=True):
+        swing: dict[bytes, float] = {}
+        for each, sign in ((run, 1.0), (other, -1.0)):
+            for docno, gain in _unjudged(each, topic, graded, gains):
+                swing[docno] = swing.get(docno, 0.0) + sign * gain
+        found += [Swing(topic, docno, size) for docno, size in swing.items() if size]
+    return tuple(sorted(found, key=lambda each: (-abs(each.swing), each.topic, each.docno)))
+
+
+def _unjudged(
+    run: Run, topic: bytes, graded: dict[bytes, int], gains: FloatArray
+) -> list[tuple[bytes, float]]:
+    """The unjudged documents of a ranking with what each could add."""
+    docnos = run.rankings[topic].docnos if topic in run.rankings else []
+    pairs = zip(docnos, gains.tolist(), strict=False)
+    return [(docno, gain) for docno, gain in pairs if gain and graded.get(docno, -1) < 0]
+
+
+def _needed(lead: float, swings: Sequence[Swing]) -> tuple[int | None, int]:
+    """How many documents against the run ahead bring the total to 0 or beyond."""
+    against = [abs(each.swing) for each in swings if each.swing * lead < 0]
+    if not lead:
+        return None, 0
+    enough = np.flatnonzero(np.cumsum(against) >= abs(lead) - 1e-12)
+    return (int(enough[0]) + 1 if len(enough) else None), len(against)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An unjudged document and how much its judgment could move the scores of all runs."""
+
+    topic: bytes
+    docno: bytes
+    weight: float
+
+
+def next_to_judge(
+    measure: Measure, runs: Sequence[Run], judgments: Judgments, depth: int = DEPTH
+) -> list[Wanted]:
+    """Unjudged documents, first the one that could change the runs' scores most in total.
+
+    The weight is the sum of its worths over the runs (Moffat, Webber and Zobel, SIGIR 2007).
+    """
+    gains = worth(measure, judgments.top_grade, depth)
+    weights: dict[tuple[bytes, bytes], float] = {}
+    for topic, graded in zip(judgments.topics, judgments.grades, strict=True):
+        for run in runs:
+            for docno, gain in _unjudged(run, topic, graded, gains):
+                weights[topic, docno] = weights.get((topic, docno), 0.0) + gain
+    wanted = (Wanted(topic, docno, weight) for (topic, docno), weight in weights.items())
+    return sorted(wanted, key=lambda each: (-each.weight, each.topic, each.docno))

@@ -1,0 +1,206 @@
+"""Pools: the documents to judge, with the runs and ranks they came from.
+
+Ranks are those of scoring, whatever the rank column of a run says. A pool is the same whatever
+the order of its topics, and does not change once it is made.
+
+    >>> from io import BytesIO
+    >>> from evaluation.reading.runs import read_run_leniently
+    >>> ada = read_run_leniently(BytesIO(b"7 Q0 d1 1 9 ada\\n7 Q0 d2 2 8 ada\\n7 Q0 d3 3 7 ada\\n"))
+    >>> ben = read_run_leniently(BytesIO(b"7 Q0 d4 1 5 ben\\n7 Q0 d1 2 4 ben\\n7 Q0 d2 3 3 ben\\n"))
+    >>> pool = depth_pool([ada, ben], 2)
+    >>> [document.docno for document in pool.topics[b"7"]]
+    [b'd1', b'd2', b'd4']
+    >>> pool.topics[b"7"][0].places
+    (Place(run=0, rank=1), Place(run=1, rank=2))
+    >>> depth_table([ada, ben], (1, 2, 3))
+    {1: 2, 2: 3, 3: 4}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from statistics import median
+from typing import Literal, TypeAlias
+
+from evaluation.reading.runs import Run
+
+Grades: TypeAlias = Mapping[bytes, Mapping[bytes, int]]
+Judging: TypeAlias = Literal["docno", "random", "priority"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run has a document: `run` counts the pooled runs from 0, `rank` from 1."""
+
+    run: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """One document of a pool, with its places in the order of the runs.
+
+    `inclusion` is the probability with which it came into the pool, 1 unless it was drawn from
+    its `stratum`, counted from 1.
+    """
+
+    docno: bytes
+    places: tuple[Place, ...]
+    stratum: int = 1
+    inclusion: float = 1.0
+
+    @property
+    def best_rank(self) -> int:
+        return min(place.rank for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """A pool in numbers: `judged` of its documents have a grade, `new` have none yet.
+
+    `smallest`, `middle` (the median) and `largest` are sizes of topics; `alone` says for every
+    run how many documents no other run brought.
+    """
+
+    documents: int
+    smallest: int
+    middle: float
+    largest: int
+    judged: int
+    new: int
+    alone: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Documents to judge: `topics[topic]` in docno order, `runs` the tags of the pooled runs.
+
+    `method` names the way they were chosen, such as `depth@100`.
+    """
+
+    method: str
+    runs: tuple[str, ...]
+    topics: dict[bytes, tuple[Pooled, ...]]
+
+    def __len__(self) -> int:
+        return sum(len(documents) for documents in self.topics.values())
+
+    def __iter__(self) -> Iterator[tuple[bytes, Pooled]]:
+        return ((topic, each) for topic, documents in self.topics.items() for each in documents)
+
+    def without(self, grades: Grades) -> Pool:
+        """The pool without what is judged; a negative grade is no judgment."""
+        left = {
+            topic: tuple(each for each in documents if not is_judged(grades, topic, each.docno))
+            for topic, documents in self.topics.items()
+        }
+        return replace(self, topics=left)
+
+    def brought_only_by(self, runs: Collection[int]) -> dict[bytes, set[bytes]]:
+        """The documents of each topic that no pooled run but these has, by number of run."""
+        return {
+            topic: {each.docno for each in documents if all(p.run in runs for p in each.places)}
+            for topic, documents in self.topics.items()
+        }
+
+    def summary(self, grades: Grades | None = None) -> PoolSummary:
+        """Sizes, how much is judged already, and what each run brought alone."""
+        sizes = [len(documents) for documents in self.topics.values()] or [0]
+        sources = Counter(
+            each.places[0].run for _, each in self if len({p.run for p in each.places}) == 1
+        )
+        judged = sum(is_judged(grades or {}, topic, each.docno) for topic, each in self)
+        return PoolSummary(
+            documents=len(self),
+            smallest=min(sizes),
+            middle=median(sizes),
+            largest=max(sizes),
+            judged=judged,
+            new=len(self) - judged,
+            alone=tuple(sources[run] for run in range(len(self.runs))),
+        )
+
+    def lines(self) -> Iterator[bytes]:
+        """A TREC pool file: topic and docno on each line."""
+        return (b"%b %b\n" % (topic, each.docno) for topic, each in self)
+
+
+def is_judged(grades: Grades, topic: bytes, docno: bytes) -> bool:
+    """Whether a document has a grade of 0 or higher."""
+    return grades.get(topic, {}).get(docno, -1) >= 0
+
+
+def depth_pool(runs: Sequence[Run], depth: int, topics: Iterable[bytes] | None = None) -> Pool:
+    """The union of the first `depth` documents of every run (Sparck Jones and van Rijsbergen 1975).
+
+    `topics` None pools every topic that a run has. ValueError where `depth` is below 1.
+    """
+    pooled = {
+        topic: in_docno_order(Pooled(docno, places) for docno, places in found.items())
+        for topic, found in gathered(runs, depth, topics).items()
+    }
+    return Pool(f"depth@{depth}", tags_of(runs), pooled)
+
+
+def depth_table(
+    runs: Sequence[Run], depths: Sequence[int] = (5, 10, 20, 50, 100)
+) -> dict[int, int]:
+    """How many documents a pool of each depth would have."""
+    best = [
+        min(place.rank for place in places)
+        for found in gathered(runs, max(depths), None).values()
+        for places in found.values()
+    ]
+    return {depth: sum(rank <= depth for rank in best) for depth in depths}
+
+
+def gathered(
+    runs: Sequence[Run], depth: int, topics: Iterable[bytes] | None
+) -> dict[bytes, dict[bytes, tuple[Place, ...]]]:
+    """Every document within `depth` with all its places, by topic and docno."""
+    if depth < 1:
+        raise ValueError(f"a pool is at least 1 deep: {depth}")
+    chosen = sorted({topic for run in runs for topic in run.rankings} if topics is None else topics)
+    gathered: dict[bytes, dict[bytes, tuple[Place, ...]]] = {}
+    for topic in chosen:
+        found: dict[bytes, list[Place]] = {}
+        for number, run in enumerate(runs):
+            docnos = run.rankings[topic].docnos[:depth] if topic in run.rankings else []
+            for rank, docno in enumerate(docnos, 1):
+                found.setdefault(docno, []).append(Place(number, rank))
+        gathered[topic] = {docno: tuple(places) for docno, places in found.items()}
+    return gathered
+
+
+def tags_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    return tuple(run.tag for run in runs)
+
+
+def in_docno_order(documents: Iterable[Pooled]) -> tuple[Pooled, ...]:
+    return tuple(sorted(documents, key=lambda each: each.docno))
+
+
+def order_for_judging(pool: Pool, topic: bytes, order: Judging, seed: int = 0) -> list[Pooled]:
+    """The documents of a topic as a judge sees them.
+
+    `docno` and `random` say nothing of the runs; `priority` puts first what many runs have high:
+    the number of places descending, then the sum of their ranks (NTCIR). Random order depends
+    on the seed, the topic and each docno only, so a document added later moves no other.
+    """
+    documents = pool.topics.get(topic, ())
+    if order == "docno":
+        return list(documents)
+    if order == "random":
+        return sorted(documents, key=lambda each: chance_of(seed, topic, each.docno))
+    return sorted(
+        documents,
+        key=lambda each: (-len(each.places), sum(p.rank for p in each.places), each.docno),
+    )
+
+
+def chance_of(seed: int, topic: bytes, docno: bytes) -> bytes:
+    """A fixed random key; documents ordered by it stand in random order."""
+    return sha256(b"%d %b %b" % (seed, topic, docno)).digest()
