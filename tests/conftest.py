@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from leaderboard import scoring
@@ -46,6 +47,7 @@ def files_of_its_own(settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "files"
     for remembered in (scoring.topics_of, scoring.prepared, open_documents, known_docnos):
         remembered.cache_clear()
+    cache.clear()
 
 
 @pytest.fixture
