@@ -141,6 +141,8 @@ def as_latex(board: Board) -> str:
         "\\end{tabular}",
         f"% {' '.join(tex(caption(board)).split())}",
     ]
+    if board.baseline is not None:
+        lines.append(f"% {DAGGERS['better']} better, {DAGGERS['worse']} worse than the baseline.")
     return "\n".join(lines) + "\n"
 
 
