@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -106,8 +107,10 @@ class Command(BaseCommand):
             self.stdout.write(f"judgments {what} ({topics}; grades {grades})")
         for problem in collection.problems:
             self.stderr.write(str(Problem(**problem)))
+        shown = Counter(problem["code"] for problem in collection.problems)
         for code, total in collection.problem_totals.items():
-            self.stderr.write(f"{code}: {count(total)} in all")
+            if total > shown[code]:
+                self.stderr.write(f"{code}: {count(total)} in all")
 
     def confirm(self, collection: Collection, yes: bool) -> None:
         """Import what waits, where nothing is left to answer and somebody says so."""
