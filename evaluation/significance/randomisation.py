@@ -70,7 +70,8 @@ def sign_flip_results(differences: FloatArray, draws: int = DRAWS) -> list[TestR
     for run in np.flatnonzero(exact & (needed > 0)):
         p[run] = _exact_p(rows[run], needed[run])
     drawn = np.flatnonzero(~exact & (needed > 0))
-    p[drawn] = (_reached(rows[drawn], needed[drawn], draws) + 1) / (draws + 1)
+    if len(drawn):
+        p[drawn] = (_reached(rows[drawn], needed[drawn], draws) + 1) / (draws + 1)
     cases = np.where(exact, 2.0 ** np.minimum(changed, EXACT_UP_TO), draws)
     return [
         TestResult(float(p[run]), bool(exact[run]), int(cases[run]), _mean(differences[run]))
@@ -150,7 +151,7 @@ def sign_bytes(topics: int, draws: int) -> ByteArray:
     """
     rows, words = -(-topics // 8), -(-draws // 8)
     stream = PCG64(SEED).random_raw(rows * words)
-    return np.asarray(stream).astype("<u8").view(np.uint8).reshape(rows, -1)[:, :draws]
+    return np.asarray(stream).astype("<u8").view(np.uint8).reshape(rows, 8 * words)[:, :draws]
 
 
 def _sign_blocks(topics: int, draws: int) -> Iterator[FloatArray]:

@@ -314,6 +314,15 @@ class TestCompareWithBaseline:
         assert (empty.difference, empty.p, empty.p_adjusted, empty.undefined) == (None,) * 3 + (20,)
         assert others == compare_with_baseline(SAKAI, baseline=0)
 
+    @pytest.mark.parametrize("test", TESTS)
+    def test_a_board_without_runs_or_topics_or_others_is_no_error(self, test):
+        assert compare_with_baseline(np.zeros((0, 9)), np.zeros(9), test=test) == []
+        assert compare_with_baseline(np.zeros((2, 0)), 0, test=test)[1].difference is None
+        assert compare_with_baseline(SAKAI[:1], 0, test=test)[0].p is None
+
+    def test_a_lone_baseline_leaves_max_t_nothing_to_adjust(self):
+        assert compare_with_baseline(SAKAI[:1], 0, correction="max_t")[0].p_adjusted is None
+
     def test_lower_wins_where_the_measure_says_so(self):
         pair = compare_with_baseline(SAKAI, baseline=0, direction=-1)[1]
         assert (pair.wins, pair.losses) == (13, 7)

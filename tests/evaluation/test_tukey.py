@@ -114,6 +114,11 @@ class TestTukeysHsd:
         assert (pairs.margin, pairs.interval(0, 1), pairs.letters) == (None, None, ("a",) * 3)
 
     @pytest.mark.parametrize("method", [tukey_hsd, randomised_tukey])
+    def test_no_runs_and_no_topics_are_no_error(self, method):
+        assert method(np.zeros((0, 5))).letters == ()
+        assert method(np.zeros((3, 0))).rank_high.tolist() == [3, 3, 3]
+
+    @pytest.mark.parametrize("method", [tukey_hsd, randomised_tukey])
     def test_identical_runs_share_everything(self, method):
         pairs = method(SAKAI[[0, 0, 0]])
         assert (pairs.margin, pairs.letters) == (0.0, ("a", "a", "a"))
