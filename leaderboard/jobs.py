@@ -21,7 +21,6 @@ from django.conf import settings
 from django.db import (
     InterfaceError,
     OperationalError,
-    close_old_connections,
     connection,
     transaction,
 )
@@ -128,7 +127,6 @@ def run_due(worker: str, limit: int | None = None) -> int:
     """Do the jobs that are due, one after the other, until none is; how many were done."""
     done = 0
     while (limit is None or done < limit) and not celery.is_stopping():
-        close_old_connections()
         beat(worker)
         free_dead_leases()
         job = claim(worker)
