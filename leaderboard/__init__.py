@@ -1,5 +1,11 @@
 """Rankfield: leaderboards for ranked retrieval."""
 
-from leaderboard.celery import app as celery_app
+import os
+
+# Read when numpy is first imported: matrices here are small, and threads of BLAS would only
+# take the cores from each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from leaderboard.celery import app as celery_app  # noqa: E402
 
 __all__ = ["celery_app"]
