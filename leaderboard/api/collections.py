@@ -28,7 +28,7 @@ from leaderboard.api.schemas import (
     answers,
 )
 from leaderboard.disclosure import Viewer, look
-from leaderboard.models import Collection, JudgmentSet, Track
+from leaderboard.models import Collection, JudgmentSet, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.uploads import CollectionFiles
 
@@ -39,6 +39,7 @@ OptionalFile = Annotated[UploadedFile | None, File(None)]
 FORMATS = {
     "topics": ("trec", "xml", "smart", "tsv", "jsonl"),
     "documents": ("trec", "xml", "smart", "tsv", "jsonl", "docnos"),
+    "judgments": ("trec",),
 }
 
 
@@ -56,18 +57,7 @@ def create_collection(
     if not user.may_organise:
         raise not_allowed("Your account may not bring collections; staff can grant it.")
     refuse_cut_short(request)
-    if Collection.objects.filter(slug=form.slug).exists():
-        raise field_error("slug", "is taken; choose another", form.slug)
-    formats = checked_formats(form.formats)
-    if docnos is not None:
-        formats["documents"] = "docnos"
-    collection = Collection(
-        slug=form.slug,
-        name=form.name,
-        owner=user,
-        asks_first=form.confirm == "ask",
-        formats=formats,
-    )
+    collection = new_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
     try:
         uploads.accept_collection(
@@ -76,6 +66,21 @@ def create_collection(
     except IntegrityError:
         raise field_error("slug", "was taken in this moment", form.slug) from None
     return Status(202, receipt_of(collection))
+
+
+def new_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
+    if Collection.objects.filter(slug=form.slug).exists():
+        raise field_error("slug", "is taken; choose another", form.slug)
+    formats = checked_formats(form.formats)
+    if only_docnos:
+        formats["documents"] = "docnos"
+    return Collection(
+        slug=form.slug,
+        name=form.name,
+        owner=owner,
+        asks_first=form.confirm == "ask",
+        formats=formats,
+    )
 
 
 def files_of(request: HttpRequest) -> CollectionFiles:
@@ -92,7 +97,7 @@ def files_of(request: HttpRequest) -> CollectionFiles:
 def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
     for name, value in formats.items():
         if name not in FORMATS:
-            raise field_error("formats", f"are of {' and '.join(FORMATS)}", name)
+            raise field_error("formats", f"are of {', '.join(FORMATS)}", name)
         if value not in FORMATS[name]:
             raise field_error("formats", f"of {name}: {', '.join(FORMATS[name])}", str(value))
     return dict(formats)
