@@ -10,6 +10,8 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
+from evaluation.reading.documents import READERS as documents_readers
+from evaluation.reading.topics import READERS as topics_readers
 from leaderboard import organising, uploads
 from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
@@ -37,8 +39,8 @@ router = Router(tags=["collections"])
 OptionalFile = Annotated[UploadedFile | None, File(None)]
 
 FORMATS = {
-    "topics": ("trec", "xml", "smart", "tsv", "jsonl"),
-    "documents": ("trec", "xml", "smart", "tsv", "jsonl", "docnos"),
+    "topics": tuple(topics_readers),
+    "documents": tuple(documents_readers),
     "judgments": ("trec",),
 }
 
