@@ -11,7 +11,19 @@ from leaderboard.models import Job, Worker
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    return {"version": settings.VERSION, "standstill": Standstill()}
+    return {
+        "version": settings.VERSION,
+        "standstill": Standstill(),
+        "place": place_of(request.path),
+        "signup_open": settings.SIGNUP_OPEN,
+        "mails": bool(settings.EMAIL_HOST),
+    }
+
+
+def place_of(path: str) -> str:
+    """The part of the site that a page belongs to, for the bar at its top."""
+    first = path.split("/")[1]
+    return {"": "tracks", "runs": "tracks"}.get(first, first)
 
 
 class Standstill:
