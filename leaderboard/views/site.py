@@ -4,40 +4,44 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.db import connection
+from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation.measures import MEASURES
 from leaderboard.disclosure import look
 from leaderboard.forms import TokenForm
 from leaderboard.models import ApiToken, Topic, Track
+from leaderboard.views.explained import families, worked_grades
 
 FOUND = 50
+LONGEST = 100
 
 
 @require_GET
 def measures(request: HttpRequest) -> HttpResponse:
-    return render(request, "measures.html", {"measures": MEASURES.values()})
+    return render(request, "measures.html", {"families": families(), "worked": worked_grades()})
 
 
 @require_GET
 def search(request: HttpRequest) -> HttpResponse:
     """Runs by tag and topics by number or words, in the tracks that the reader sees."""
-    text = request.GET.get("text", "").replace("\0", "").strip()[:100]
-    tracks = Track.objects.visible_to(request.user)
+    text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
+    tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
     runs = [
         run
         for track in tracks
         for run in look(track, request.user).runs().filter(tag__icontains=text)[:FOUND]
     ]
-    topics = Topic.objects.filter(collection__tracks__in=tracks, title__icontains=text)
-    numbered = Topic.objects.filter(collection__tracks__in=tracks, number=text)
+    wanted = Q(title__icontains=text) | Q(number=text)
+    topics = Topic.objects.filter(wanted, collection__tracks__in=tracks).distinct()
+    seen = Prefetch("collection__tracks", tracks, to_attr="seen_tracks")
     context = {
         "text": text,
-        "runs": runs[:FOUND] if text else [],
-        "topics": (numbered | topics).distinct()[:FOUND] if text else [],
+        "runs": runs[:FOUND],
+        "topics": topics.select_related("collection").prefetch_related(seen)[:FOUND],
+        "most": FOUND,
     }
     return render(request, "search.html", context)
 
@@ -58,7 +62,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "tokens": request.user.tokens.usable().order_by("-created_at"),
         "memberships": request.user.memberships.select_related("team", "track"),
     }
-    return render(request, "account.html", context)
+    status = 422 if form.is_bound and secret is None else 200
+    return render(request, "account.html", context, status=status)
 
 
 @login_required

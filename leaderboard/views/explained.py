@@ -1,0 +1,81 @@
+"""Every measure in words, for the page of measures: its declaration with a value worked out."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from evaluation.measures import MEASURES, Definition, example, example_run
+from leaderboard.templatetags.numbers import MINUS, count, score
+
+INFINITE = {math.inf: "∞", -math.inf: f"{MINUS}∞"}
+
+
+@dataclass(frozen=True)
+class ExplainedMeasure:
+    definition: Definition
+    details: str
+    value: float
+
+    @property
+    def direction(self) -> str:
+        return "higher is better" if self.definition.higher_is_better else "lower is better"
+
+    @property
+    def range(self) -> str:
+        low, high = (INFINITE.get(end, f"{end:g}") for end in self.definition.range)
+        return f"{low} to {high}"
+
+    @property
+    def printed(self) -> str:
+        counts = self.definition.unit in ("documents", "topics")
+        return count(self.value) if counts else score(self.value)
+
+    @property
+    def trec_names(self) -> list[str]:
+        return self.definition.trec_name.split()
+
+
+@dataclass(frozen=True)
+class Family:
+    """The measures that one file of formulas declares."""
+
+    title: str
+    about: str
+    measures: list[ExplainedMeasure]
+
+
+@cache
+def families() -> list[Family]:
+    modules = groupby(MEASURES.values(), key=lambda each: inspect.getmodule(each.formula))
+    return [
+        Family(*_heading(module.__doc__ or ""), [_explained(each) for each in declared])
+        for module, declared in modules
+    ]
+
+
+def _heading(doc: str) -> tuple[str, str]:
+    title, _, about = inspect.cleandoc(doc).partition("\n\n")
+    return " ".join(title.split()).rstrip("."), " ".join(about.split())
+
+
+def _explained(definition: Definition) -> ExplainedMeasure:
+    return ExplainedMeasure(definition, _details(definition), example(definition.example))
+
+
+def _details(definition: Definition) -> str:
+    """What the docstring says between its first line and the source."""
+    text = inspect.cleandoc(definition.formula.__doc__ or "").partition("\n")[2]
+    found = re.search(r"(.*?)(?=^Source:|^>>>|\Z)", text, re.DOTALL | re.MULTILINE)
+    return " ".join(found[1].split()) if found else ""
+
+
+def worked_grades() -> list[int | None]:
+    """The grades of the ranking that every measure is worked on, in the order of ranks."""
+    run = example_run()
+    grades = dict(zip(run.rank.tolist(), run.grade.tolist(), strict=True))
+    return [grades.get(rank) for rank in range(1, int(run.retrieved[0]) + 1)]

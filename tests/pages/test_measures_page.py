@@ -1,0 +1,62 @@
+"""The page of measures: what each one says, worked on one ranking."""
+
+import re
+
+import pytest
+from pytest_django.asserts import assertContains
+
+from evaluation.measures import MEASURES, example
+from leaderboard.views.explained import families, worked_grades
+
+
+@pytest.fixture(autouse=True)
+def tables(db):
+    """The page asks who is signed in."""
+
+
+def test_every_measure_has_its_line(client):
+    lines = re.findall(r'<tr role="row" id="([^"]+)"', client.get("/measures/").content.decode())
+    assert lines == list(MEASURES)
+
+
+def test_a_line_has_formula_source_and_trec_evals_name(client):
+    page = client.get("/measures/")
+    assertContains(page, "Mean of the precision at each relevant document")
+    assertContains(page, "The sum of c_i / i over the relevant ranks i (up to k), divided by R.")
+    assertContains(page, "Buckley and Voorhees, SIGIR 2000.")
+    assertContains(page, "<code>map_cut_{k}</code>")
+    assertContains(page, "also MAP")
+
+
+def test_every_worked_value_is_that_of_the_example():
+    worked = [each for family in families() for each in family.measures]
+    assert {each.definition.name: each.value for each in worked} == {
+        name: example(definition.example) for name, definition in MEASURES.items()
+    }
+
+
+def test_the_details_hold_neither_source_nor_example():
+    for family in families():
+        for each in family.measures:
+            assert "Source:" not in each.details and ">>>" not in each.details
+
+
+def test_values_are_printed_by_what_they_are():
+    printed = {
+        each.definition.name: (each.printed, each.range, each.direction)
+        for family in families()
+        for each in family.measures
+    }
+    assert printed["AP"] == (".4821", "0 to 1", "higher is better")
+    assert printed["NumRet"] == ("7", "0 to ∞", "higher is better")
+    assert printed["MR"] == ("1.0000", "1 to ∞", "lower is better")
+
+
+def test_the_worked_ranking_stands_above_the_values(client):
+    assert worked_grades() == [2, None, 0, 1, None, 0, 1]
+    assertContains(client.get("/measures/"), "unjudged</span>", count=2)
+
+
+def test_the_page_is_for_everybody_and_only_read(client):
+    assert client.get("/measures/").status_code == 200
+    assert client.post("/measures/").status_code == 405
