@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
+from allauth.account import forms as allauth
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
@@ -37,16 +38,26 @@ def unused_slug(name: str, model: type[Collection] | type[Track]) -> str:
     return base if base not in taken else next(slug for slug in numbered if slug not in taken)
 
 
+SHORT_NAME = "Stands in addresses; made from the name where it is left empty."
+
+
 class CollectionForm(forms.ModelForm):
     topics = forms.FileField(label="Topics")
     documents = forms.FileField(label="Documents", required=False)
     judgments = forms.FileField(label="Judgments", required=False)
-    version = forms.SlugField(label="Version of the judgments", initial="v1", max_length=40)
+    version = forms.SlugField(
+        label="Version of the judgments",
+        initial="v1",
+        max_length=40,
+        help_text="Judgments that come later have another.",
+    )
 
     class Meta:
         model = Collection
         fields = ["name", "slug", "description"]
         labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -76,10 +87,10 @@ class ConfirmForm(forms.Form):
 
 
 class JudgmentsForm(forms.Form):
-    version = forms.SlugField(max_length=40)
-    file = forms.FileField(label="Judgments")
+    version = forms.SlugField(label="Version", max_length=40)
+    file = forms.FileField(label="File")
     note = forms.CharField(
-        max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
+        label="Note", max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
 
 
@@ -120,12 +131,33 @@ def known_measure(text: str) -> Measure:
         raise ValidationError(str(error)) from None
 
 
+# What becomes of a run, in the words that the form and the page about a track use.
+RULES = {
+    "missing_topics": [("warn", "gets a warning; the topic counts 0"), ("refuse", "is refused")],
+    "unknown_documents": [("refuse", "refuses the run"), ("drop", "is left out")],
+    "duplicates": [("refuse", "refuses the run"), ("keep_best", "keeps its best place")],
+    "repeated_tags": [("warn", "gets a warning"), ("refuse", "is refused")],
+}
+
+
 class TrackForm(forms.ModelForm):
     measures = MeasuresField(
         initial=MEASURES, help_text="The first is the one that ranks, unless you say another."
     )
-    primary_measure = forms.CharField(label="Ranking measure", required=False, max_length=80)
-    zone = forms.CharField(label="Time zone of the dates", initial="UTC", required=False)
+    primary_measure = forms.CharField(
+        label="Ranking measure",
+        required=False,
+        max_length=80,
+        help_text="Left empty, the first of the measures.",
+    )
+    zone = forms.CharField(
+        label="Time zone of the dates",
+        initial="UTC",
+        required=False,
+        widget=forms.TextInput(attrs={"list": "zones"}),
+        help_text="Such as Europe/Berlin or Anywhere on Earth.",
+    )
+    zones = tuple(ZONES)
 
     class Meta:
         model = Track
@@ -166,6 +198,24 @@ class TrackForm(forms.ModelForm):
             "unknown_documents": "A document that is not in the collection",
             "duplicates": "A document twice for a topic",
             "repeated_tags": "A tag that the team has used",
+            "disclosure": "Scores",
+            "visibility": "Who sees the track",
+            "joining": "Who takes part",
+            "selection": "Which runs stand on the board",
+        }
+        help_texts = {
+            "slug": SHORT_NAME,
+            "relevance_threshold": "From this grade on a document is relevant to AP, P and R.",
+            "depth": "A run with more for a topic is refused.",
+            "quota_per_day": "Left empty, there is no limit.",
+            "quota_total": "Left empty, there is no limit.",
+        }
+        widgets = {
+            "description": forms.Textarea(attrs={"rows": 4}),
+            "disclosure": forms.RadioSelect,
+            "visibility": forms.RadioSelect,
+            "joining": forms.RadioSelect,
+            "selection": forms.RadioSelect,
         }
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
@@ -182,6 +232,8 @@ class TrackForm(forms.ModelForm):
             self.fields[name].validators.append(no_larger)
         for name in ("opens_at", "closes_at"):
             self.fields[name] = LocalTimeField(label=self.fields[name].label, required=False)
+        for name, choices in RULES.items():
+            self.fields[name].choices = choices
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
@@ -276,7 +328,12 @@ class RunForm(forms.ModelForm):
 
 
 class BaselineForm(forms.Form):
-    baseline = forms.ModelChoiceField(Run.objects.none(), required=False, empty_label="no baseline")
+    baseline = forms.ModelChoiceField(
+        Run.objects.none(),
+        label="The run that others are compared with",
+        required=False,
+        empty_label="no baseline",
+    )
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, initial={"baseline": track.baseline_id}, **kwargs)
@@ -284,12 +341,18 @@ class BaselineForm(forms.Form):
 
 
 class JoinForm(forms.Form):
-    team_name = forms.CharField(label="Name of your team", max_length=80, required=False)
+    team_name = forms.CharField(
+        label="Name of your team",
+        max_length=80,
+        required=False,
+        help_text="Left empty, your own name. It stands on the board.",
+    )
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, required=False, label="What it is for")
     scopes = forms.MultipleChoiceField(
+        label="What it may do",
         choices=[
             ("read", "Read what I may see"),
             ("submit", "Submit runs"),
@@ -303,3 +366,37 @@ class TokenForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not user.may_organise:
             self.fields["scopes"].choices = self.fields["scopes"].choices[:2]
+
+
+GOOD_PASSWORD = "At least 8 characters; no common word, nothing like your name."
+
+
+class Unprompted(forms.BaseForm):
+    """A form of allauth without the words inside its fields: the labels say them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+        if "password1" in self.fields:
+            self.fields["password1"].help_text = GOOD_PASSWORD
+
+
+class SignInForm(Unprompted, allauth.LoginForm):
+    pass
+
+
+class SignUpForm(Unprompted, allauth.SignupForm):
+    pass
+
+
+class ChangePasswordForm(Unprompted, allauth.ChangePasswordForm):
+    pass
+
+
+class ResetPasswordForm(Unprompted, allauth.ResetPasswordForm):
+    pass
+
+
+class NewPasswordForm(Unprompted, allauth.ResetPasswordKeyForm):
+    pass

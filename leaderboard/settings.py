@@ -110,6 +110,13 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_FORMS = {
+    "login": "leaderboard.forms.SignInForm",
+    "signup": "leaderboard.forms.SignUpForm",
+    "change_password": "leaderboard.forms.ChangePasswordForm",
+    "reset_password": "leaderboard.forms.ResetPasswordForm",
+    "reset_password_from_key": "leaderboard.forms.NewPasswordForm",
+}
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organisers", "rankfield", "staff"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"

@@ -1,0 +1,194 @@
+"""Accounts and tokens; pages that are not there; the search."""
+
+import pytest
+from django.test import Client
+from pytest_django.asserts import assertContains, assertNotContains
+
+from leaderboard.models import ApiToken, User
+from tests.builders import make_run, make_track
+
+PASSWORD = "eleven loaves"
+
+
+def sign_up(client: Client, **fields: str):
+    sent = {"username": "dora", "password1": PASSWORD, "password2": PASSWORD}
+    return client.post("/account/signup/", {**sent, **fields})
+
+
+@pytest.fixture(autouse=True)
+def tables(db):
+    """Every page here asks who is signed in."""
+
+
+def test_a_name_and_a_password_make_an_account(client):
+    assert sign_up(client)["Location"] == "/"
+    assertContains(client.get("/"), "<bdi>dora</bdi>")
+
+
+def test_the_fields_have_labels_and_no_words_inside(client):
+    page = client.get("/account/signup/")
+    assertContains(page, '<label for="id_username">Name</label>', html=True)
+    assertContains(page, "At least 8 characters")
+    assertNotContains(page, 'placeholder="Username"')
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("password1", "short"),
+        ("password2", "another one"),
+        ("username", "admin"),
+        ("username", "ben"),
+    ],
+)
+def test_what_is_wrong_with_an_account_is_said_at_its_field(client, ben, field, value):
+    page = sign_up(client, **{field: value})
+    assertContains(page, 'aria-invalid="true"')
+    assertNotContains(page, PASSWORD)
+    assert not User.objects.filter(username="dora").exists()
+
+
+def test_where_accounts_are_made_by_hand_nobody_signs_up(client, settings):
+    settings.SIGNUP_OPEN = False
+    assertContains(client.get("/account/signup/"), "No new accounts here")
+    sign_up(client)
+    assert not User.objects.exists()
+    assertNotContains(client.get("/account/login/"), "Make an account")
+
+
+def test_one_signs_in_and_comes_to_the_page_that_asked(client, ben):
+    page = client.post(
+        "/account/login/", {"login": "ben", "password": "ben-s-word", "next": "/account/"}
+    )
+    assert page["Location"] == "/account/"
+    assertNotContains(client.get("/account/"), "Successfully")
+
+
+def test_a_wrong_password_is_said_and_not_which_part_is_wrong(client, ben):
+    wrong = client.post("/account/login/", {"login": "ben", "password": "no"})
+    unknown = client.post("/account/login/", {"login": "nobody", "password": "no"})
+    said = "The username and/or password you specified are not correct."
+    assertContains(wrong, said)
+    assertContains(unknown, said)
+
+
+def test_one_is_not_led_to_another_site(client, ben):
+    page = client.post(
+        "/account/login/",
+        {"login": "ben", "password": "ben-s-word", "next": "https://example.org/"},
+    )
+    assert page["Location"] == "/"
+
+
+def test_signing_out_is_an_act(as_ben):
+    as_ben.get("/account/logout/")
+    assert as_ben.get("/account/").status_code == 200
+    as_ben.post("/account/logout/")
+    assert as_ben.get("/account/").status_code == 302
+
+
+def test_the_password_is_changed_by_whoever_knows_the_old_one(as_ben, ben):
+    new = {"password1": PASSWORD, "password2": PASSWORD}
+    as_ben.post("/account/password/change/", {"oldpassword": "no", **new})
+    as_ben.post("/account/password/change/", {"oldpassword": "ben-s-word", **new})
+    ben.refresh_from_db()
+    assert ben.check_password(PASSWORD)
+
+
+def test_without_mail_no_link_is_promised(client, settings):
+    assertNotContains(client.get("/account/login/"), "Forgot")
+    assertContains(client.get("/account/password/reset/"), "This site sends no mail.")
+    settings.EMAIL_HOST = "mail.example.org"
+    assertContains(client.get("/account/password/reset/"), "Send the link")
+
+
+def test_the_account_is_ones_own(client, as_ben, track, ben):
+    make_run(track, ben)
+    assertContains(as_ben.get("/account/"), 'href="/tracks/bread/runs/"')
+    assert client.get("/account/").status_code == 302
+
+
+def test_the_secret_of_a_token_shows_once(as_ben):
+    page = as_ben.post("/account/", {"name": "nightly", "scopes": ["read", "submit"]})
+    secret = page.context["secret"]
+    assertContains(page, secret)
+    assert ApiToken.objects.find(secret).scopes == ["read", "submit"]
+    assertNotContains(as_ben.get("/account/"), secret)
+
+
+def test_a_token_may_not_do_more_than_its_user(as_ben, settings):
+    settings.EVERYONE_ORGANISES = False
+    assertContains(
+        as_ben.post("/account/", {"scopes": ["organise"]}), 'id="id_scopes_error"', status_code=422
+    )
+    assert not ApiToken.objects.exists()
+
+
+def test_a_revoked_token_is_gone(as_ben, ben):
+    token, secret = ApiToken.objects.issue(ben, ["read"], "nightly")
+    assertContains(as_ben.get("/account/"), "Revoke nightly")
+    as_ben.post(f"/account/tokens/{token.pk}/revoke/")
+    assert ApiToken.objects.find(secret) is None
+    assertNotContains(as_ben.get("/account/"), "nightly")
+
+
+def test_the_token_of_another_is_not_there(as_cat, ben):
+    token, secret = ApiToken.objects.issue(ben, ["read"])
+    assert as_cat.post(f"/account/tokens/{token.pk}/revoke/").status_code == 404
+    assert ApiToken.objects.find(secret)
+    assert as_cat.get(f"/account/tokens/{token.pk}/revoke/").status_code == 405
+
+
+def test_a_page_that_is_not_there_leads_on(client, as_ben):
+    page = client.get("/nothing/here/")
+    assertContains(page, 'href="/account/login/?next=/nothing/here/"', status_code=404)
+    assertContains(as_ben.get("/nothing/here/"), "not open to your account", status_code=404)
+
+
+def test_what_is_forbidden_reads_as_what_is_not_there(track, as_ben):
+    forbidden = as_ben.get("/tracks/bread/manage/")
+    assertContains(forbidden, "Not for you, or not there", status_code=403)
+
+
+def test_a_form_that_was_not_ours_is_answered_in_our_words(ben):
+    client = Client(enforce_csrf_checks=True)
+    page = client.post("/account/login/", {"login": "ben", "password": "ben-s-word"})
+    assertContains(page, "Nothing was sent", status_code=403)
+
+
+def test_a_failure_of_ours_has_a_page(ben, monkeypatch):
+    monkeypatch.setattr("leaderboard.views.site.families", lambda: 1 / 0)
+    page = Client(raise_request_exception=False).get("/measures/")
+    assertContains(page, "This went wrong here", status_code=500)
+
+
+def test_a_run_is_found_by_its_tag_where_it_may_be_seen(track, blind_track, ben, as_cat, as_ben):
+    make_run(track, ben)
+    hidden = make_run(blind_track, ben)
+    assertContains(as_cat.get("/search/?q=BM25"), "ben-bm25")
+    assertNotContains(as_cat.get("/search/?q=BM25"), hidden.pk)
+    assertContains(as_ben.get("/search/?q=BM25"), hidden.pk)
+
+
+@pytest.mark.parametrize("wanted", ["sourdough", "1"])
+def test_a_topic_is_found_by_its_words_and_its_number(track, client, wanted):
+    page = client.get("/search/", {"q": wanted})
+    assertContains(page, 'href="/tracks/bread/topic/?number=1"')
+    assertContains(page, "sourdough bread")
+
+
+def test_a_topic_of_a_hidden_track_is_not_found(collection, client):
+    make_track(collection, visibility="members")
+    assertContains(client.get("/search/?q=sourdough"), "Nothing found")
+
+
+@pytest.mark.parametrize("wanted", ["", " ", "\x00", "%", "<script>", "x" * 5000])
+def test_any_text_may_be_searched(track, client, wanted):
+    page = client.get("/search/", {"q": wanted})
+    assert page.status_code == 200
+    assertNotContains(page, "<script>x")
+    assertNotContains(page, "sourdough")
+
+
+def test_the_search_is_only_read(client):
+    assert client.post("/search/").status_code == 405
