@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -13,21 +15,34 @@ from leaderboard import organising
 from leaderboard.disclosure import sees_judgments
 from leaderboard.documents import open_documents
 from leaderboard.forms import CollectionForm, ConfirmForm, JudgmentsForm
-from leaderboard.models import Collection, Job, JudgmentSet
+from leaderboard.models import Collection, JudgmentSet, Track
+from leaderboard.models.collections import ImportState
 from leaderboard.uploads import (
     CollectionFiles,
     NotAccepted,
     accept_collection,
     accept_judgments,
 )
+from leaderboard.views.reviews import SetReview, moving_in, review_of, review_of_judgments
 
-MOVING = {"queued", "checking", "importing"}
+FIRST_TOPICS = 10
+KEPT_NUMBERS = (
+    "Nothing is imported: with these numbers the judgments have no topics. "
+    "Discard this and send a topics file that has the numbers of the judgments."
+)
 
 
 @require_GET
 def collections(request: HttpRequest) -> HttpResponse:
-    found = Collection.objects.visible_to(request.user)
-    return render(request, "collections.html", {"collections": found})
+    seen = Prefetch("tracks", Track.objects.visible_to(request.user), to_attr="seen_tracks")
+    found = Collection.objects.visible_to(request.user).prefetch_related(seen)
+    organised = Collection.objects.organised_by(request.user).values_list("pk", flat=True)
+    context = {
+        "ready": [each for each in found if each.state == ImportState.READY],
+        "on_their_way": [each for each in found if each.state != ImportState.READY],
+        "organised": set(organised),
+    }
+    return render(request, "collections.html", context)
 
 
 @login_required
@@ -47,8 +62,8 @@ def new_collection(request: HttpRequest) -> HttpResponse:
             return redirect("collection", slug=collection.slug)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
-    status = 422 if form.is_bound else 200
-    return render(request, "new_collection.html", {"form": form}, status=status)
+    context = {"form": form, "upload_limit": settings.COLLECTION_UPLOAD_LIMIT}
+    return render(request, "new_collection.html", context, status=422 if form.is_bound else 200)
 
 
 @require_GET
@@ -70,17 +85,18 @@ def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
 def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
-    sets = found.judgment_sets.all() if sees_judgments(request.user, found) else []
-    waiting = any(each.state in MOVING for each in sets) if organises else False
+    ready = found.judgment_sets.filter(state=ImportState.READY)
+    waiting = found.judgment_sets.exclude(state=ImportState.READY) if organises else ready.none()
     return {
         "collection": found,
         "organises": organises,
-        "judgment_sets": sets,
+        "judgment_sets": ready if sees_judgments(request.user, found) else ready.none(),
+        "waiting_sets": [SetReview(each, review_of_judgments(each)) for each in waiting],
+        "moving": moving_in(found, waiting) if organises else [],
+        "review": review_of(found) if organises else None,
         "tracks": found.tracks.visible_to(request.user),
-        "moving": found.state in MOVING or waiting,
-        "job": Job.objects.filter(target_id=str(found.pk), kind__endswith="_collection").last(),
-        "first_topics": found.topics.all()[:10],
-        "form": JudgmentsForm(),
+        "first_topics": found.topics.all()[:FIRST_TOPICS],
+        "form": JudgmentsForm(initial={"version": f"v{found.judgment_sets.count() + 1}"}),
     }
 
 
@@ -89,7 +105,9 @@ def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
 def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     found = _organised_or_404(request, slug)
     form = ConfirmForm(request.POST)
-    if form.is_valid():
+    if form.is_valid() and found.questions and form.cleaned_data["renumber_topics"] is False:
+        messages.warning(request, KEPT_NUMBERS)
+    elif form.is_valid():
         try:
             organising.confirm_collection(found, request.user, **form.cleaned_data)
         except organising.NotPossible as reason:

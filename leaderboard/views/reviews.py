@@ -5,6 +5,7 @@ The preview of a check is a plain record; here it becomes lines that a page prin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +25,7 @@ JUDGMENT_COLUMNS = "four columns: topic, one that is not read, document, grade"
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to look at in a file: how often, and the first it is true of."""
+    """Something to look at in a file, how often, and the first it is true of."""
 
     count: int
     words: str
@@ -138,6 +139,18 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
     )
 
 
+@dataclass(frozen=True)
+class SetReview:
+    """New judgments of a ready collection that are not imported yet."""
+
+    judgment_set: JudgmentSet
+    review: Review
+
+    @property
+    def is_moving(self) -> bool:
+        return self.judgment_set.state in MOVING
+
+
 def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
     described, narrated = found["with_description"], found["with_narrative"]
     facts = "titles only"
@@ -155,7 +168,8 @@ def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
 
 
 def _documents_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
-    empty = Remark(found["num_empty"], "without text", found["empty"])
+    without_text = found["num_empty"]
+    empty = Remark(without_text, f"{without_text:,} without text", found["empty"])
     return ReviewedFile(
         name=found["file"],
         kind="Documents",
@@ -170,19 +184,7 @@ def _documents_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
 def _judgments_file(
     found: dict[str, Any], judgment_set: JudgmentSet | None, matched_later: bool
 ) -> ReviewedFile:
-    remarks = [
-        Remark(
-            found["num_topics_without_judgments"],
-            "topics without judgments",
-            found["topics_without_judgments"],
-        ),
-        Remark(
-            found["num_topics_without_relevant"],
-            "topics without a relevant document",
-            found["topics_without_relevant"],
-        ),
-        Remark(found["num_foreign"], "judged documents that are not in the collection"),
-    ]
+    remarks = _judgment_remarks(found)
     # While the numbers do not match, what is missing is not missing yet.
     unmatched = remarks[:1] if matched_later else []
     return ReviewedFile(
@@ -195,6 +197,26 @@ def _judgments_file(
         size=_size(judgment_set.file) if judgment_set is not None else None,
         remarks=[each for each in remarks if each.count and each not in unmatched],
     )
+
+
+def _judgment_remarks(found: dict[str, Any]) -> list[Remark]:
+    unjudged, empty, foreign = (
+        found[f"num_{name}"]
+        for name in ("topics_without_judgments", "topics_without_relevant", "foreign")
+    )
+    return [
+        Remark(
+            unjudged,
+            f"{counted(unjudged, 'topic')} without judgments",
+            found["topics_without_judgments"],
+        ),
+        Remark(
+            empty,
+            f"{counted(empty, 'topic')} without a relevant document",
+            found["topics_without_relevant"],
+        ),
+        Remark(foreign, f"{counted(foreign, 'judgment')} of documents outside the collection"),
+    ]
 
 
 def _size(file: FieldFile) -> int | None:
@@ -215,9 +237,7 @@ def _meaning(grade: int, top: int) -> str:
         return "pooled, but not judged: treated as unjudged"
     if grade == 0:
         return "judged, not relevant"
-    if top == 1:
-        return "relevant"
-    return "relevant, most of all" if grade == top else "relevant"
+    return "relevant, the highest grade" if grade == top > 1 else "relevant"
 
 
 def _renumbered(topics: dict[str, Any]) -> list[Renumbered]:
@@ -241,10 +261,10 @@ class Moving:
         return Job.objects.ahead_of(self.job).count() if self.job and queued else 0
 
 
-def moving_in(collection: Collection, judgment_sets: list[JudgmentSet]) -> list[Moving]:
+def moving_in(collection: Collection, judgment_sets: Iterable[JudgmentSet]) -> list[Moving]:
     """The collection itself, or the new judgments of a ready one."""
     if collection.state in MOVING:
-        return [Moving(collection.name, collection.state, _job("collection", collection.pk))]
+        return [Moving("The files", collection.state, _job("collection", collection.pk))]
     return [
         Moving(f"Judgments {each.version}", each.state, _job("judgments", each.pk))
         for each in judgment_sets
