@@ -64,9 +64,8 @@ class TrackLine:
             return "the baseline"
         if leader.verdict == "better":
             return "better than the baseline"
-        if leader.interval is not None and leader.interval[1] > 1:
-            return f"not told apart from the next {leader.interval[1] - 1}"
-        return ""
+        others = leader.interval[1] - 1 if leader.interval is not None else 0
+        return f"not told apart from {counted(others, 'other')}" if others else ""
 
     @property
     def own(self) -> list[Standing]:
@@ -95,7 +94,7 @@ def track_line(track: Track, reader: Viewer) -> TrackLine:
 
 
 def in_groups(lines: list[TrackLine]) -> list[Group]:
-    """Open tracks first; those without a track are left out."""
+    """Open tracks first; groups without a track are left out."""
     closed = [line for line in lines if line.state == Track.State.CLOSED]
     groups = [
         Group("Open", [line for line in lines if line.state == Track.State.OPEN]),
@@ -129,7 +128,8 @@ def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
 
 def _detail(run: Run, line: TrackLine) -> str:
     if run.state == Run.State.REFUSED:
-        return counted(len(run.problem_totals), "kind") + " of problem"
+        errors = [code for code in run.problem_totals if code.startswith("E_")]
+        return counted(len(errors), "kind") + " of error"
     standing = line.board.standing_of(run) if line.board is not None else None
     if line.board is None or standing is None or standing.rank is None:
         return ""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import joining, limits, organising
@@ -15,13 +19,20 @@ from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.forms import BaselineForm, JoinForm, TrackForm
 from leaderboard.models import Collection, Track
 from leaderboard.standings import find_board
+from leaderboard.views.overview import in_groups, latest_runs, track_line
 from leaderboard.views.parts import board_of, choice_of, run_seen_or_404
+
+LATEST_EVENTS = 20
 
 
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    tracks = Track.objects.visible_to(request.user).select_related("collection", "owner")
-    return render(request, "home.html", {"tracks": tracks.with_counts()})
+    tracks = Track.objects.visible_to(request.user).select_related(
+        "collection", "judgment_set", "edition__judgment_set", "baseline__team"
+    )
+    lines = [track_line(track, request.user) for track in tracks]
+    context = {"groups": in_groups(lines), "latest_runs": latest_runs(request.user, lines)}
+    return render(request, "home.html", context)
 
 
 @require_GET
@@ -54,7 +65,8 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         track = organising.open_track(form.save(commit=False), request.user)
         return redirect("board", slug=track.slug)
-    return render(request, "new_track.html", {"form": form, "collection": collection})
+    context = {"form": form, "collection": collection}
+    return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
 
 
 def _proposal(collection: Collection) -> dict[str, object]:
@@ -72,7 +84,8 @@ def _proposal(collection: Collection) -> dict[str, object]:
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
     sight = _organised_or_403(request, slug)
     track = sight.track
-    form = TrackForm(request.POST or None, instance=track, collection=track.collection)
+    # The form writes what was sent into its own copy; the track stays what it was until saved.
+    form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
         changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "zone"}
         fields = {name: value for name, value in changes.items() if name in form.Meta.fields}
@@ -84,9 +97,16 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "track": track,
         "form": form,
         "baseline_form": BaselineForm(track=track),
-        "events": track.events.select_related("actor").order_by("-at")[:20],
+        "invitation": _invitation(request, track),
+        "events": track.events.select_related("actor").order_by("-at")[:LATEST_EVENTS],
     }
-    return render(request, "manage.html", context)
+    return render(request, "manage.html", context, status=422 if form.is_bound else 200)
+
+
+def _invitation(request: HttpRequest, track: Track) -> str:
+    """The address that lets its reader take part."""
+    query = urlencode({"invitation": track.invitation})
+    return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
 
 
 @login_required
@@ -125,8 +145,13 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error("team_name", str(reason))
         else:
             return redirect("submit", slug=slug)
-    invited = joining.may_join(track, invitation)
-    return render(request, "join.html", {"track": track, "form": form, "invited": invited})
+    context = {
+        "track": track,
+        "form": form,
+        "team": track.team_of(request.user),
+        "invited": joining.may_join(track, invitation),
+    }
+    return render(request, "join.html", context, status=422 if form.is_bound else 200)
 
 
 @require_GET

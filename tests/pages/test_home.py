@@ -1,0 +1,111 @@
+"""The front page: every track that the reader sees, in a line."""
+
+from datetime import timedelta
+
+from django.test import Client
+from django.utils import timezone
+from pytest_django.asserts import assertContains, assertNotContains
+
+from leaderboard import organising
+from tests.builders import OTHER_RUN, make_run, make_track
+
+
+def test_an_empty_site_says_what_comes_first(as_ada, as_ben, settings):
+    settings.EVERYONE_ORGANISES = False
+    assertContains(as_ada.get("/"), "No track yet")
+    assertContains(as_ada.get("/"), 'href="/collections/new/"')
+    assertNotContains(as_ben.get("/"), "/collections/new/")
+
+
+def test_the_line_of_a_track_names_its_leader_with_the_score(track, ben):
+    make_run(track, ben)
+    page = Client().get("/")
+    assertContains(page, '<a href="/tracks/bread/"><bdi>Bread track</bdi></a>', html=True)
+    assertContains(page, "<b><bdi>ben-bm25</bdi></b>", html=True)
+    assertContains(page, "AP .694")
+
+
+def test_every_ranked_run_is_a_dot_and_ones_own_is_marked(track, ben, cat, as_ben):
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    page = as_ben.get("/")
+    assertContains(page, 'class="dot own"', count=1)
+    assertContains(page, 'class="dot other"', count=1)
+    assertContains(page, "rank <b>1</b>")
+
+
+def test_a_track_with_judgments_and_no_run_is_listed(track):
+    assertContains(Client().get("/"), "no scored run yet")
+
+
+def test_a_blind_track_shows_neither_scores_nor_judgments(blind_track, ben, as_ben):
+    make_run(blind_track, ben)
+    page = as_ben.get("/")
+    assertContains(page, "scores on release")
+    assertNotContains(page, "AP .")
+    assertNotContains(page, "judgments v1")
+
+
+def test_ones_latest_runs_say_what_became_of_them(track, ben, as_ben, as_cat):
+    make_run(track, ben)
+    make_run(track, ben, "1 Q0 d1 1 nan ben-bm25\n")
+    page = as_ben.get("/")
+    assertContains(page, "rank 1 of 1")
+    assertContains(page, "1 kind of error")
+    assertNotContains(as_cat.get("/"), "Your runs")
+
+
+def test_in_a_blind_track_an_own_run_reads_valid(blind_track, ben, as_ben):
+    make_run(blind_track, ben)
+    page = as_ben.get("/")
+    assertContains(page, '<span class="state valid">')
+    assertNotContains(page, "rank 1")
+
+
+def test_tracks_stand_under_what_can_be_done_with_them(collection):
+    now = timezone.now()
+    make_track(collection)
+    make_track(collection, slug="old", closes_at=now - timedelta(days=2))
+    make_track(collection, slug="next", opens_at=now + timedelta(days=2))
+    titles = [group.title for group in Client().get("/").context["groups"]]
+    assert titles == ["Open", "Not open yet", "Closed"]
+
+
+def test_a_closed_blind_track_waits_for_its_scores(collection, ada):
+    late = timezone.now() - timedelta(days=2)
+    track = make_track(collection, slug="shared", disclosure="blind", closes_at=late)
+    assertContains(Client().get("/"), "Waiting for scores")
+    organising.release(track, ada)
+    assertNotContains(Client().get("/"), "Waiting for scores")
+
+
+def test_the_leader_is_compared_with_the_baseline(track, ada, ben, cat):
+    best = make_run(track, ben)
+    organising.choose_baseline(track, ada, best)
+    assertContains(Client().get("/"), "AP .694, the baseline")
+
+
+def test_a_track_for_members_is_hidden_from_strangers(collection, as_ada):
+    make_track(collection, visibility="members", joining="invitation")
+    assertNotContains(Client().get("/"), "Bread track")
+    assertContains(as_ada.get("/"), "Bread track")
+
+
+def test_the_quota_of_a_team_stands_in_its_cell(collection, ben, as_ben):
+    make_run(make_track(collection, quota_per_day=5), ben)
+    assertContains(as_ben.get("/"), "4 of 5 runs left today")
+
+
+def test_whoever_does_not_take_part_is_led_to_join(track, as_cat):
+    assertContains(as_cat.get("/"), 'href="/tracks/bread/join/"')
+
+
+def test_a_name_is_printed_as_text_whatever_it_holds(track):
+    organising.change_track(track, track.owner, {"name": "<script>\u202e"})
+    page = Client().get("/")
+    assertContains(page, "<bdi>&lt;script&gt;\u202e</bdi>")
+    assertNotContains(page, "<script>\u202e")
+
+
+def test_the_page_is_only_read(db):
+    assert Client().post("/").status_code == 405

@@ -1,0 +1,197 @@
+"""What organisers say about a track, and how others come to take part in it."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pytest_django.asserts import assertContains, assertNotContains
+
+from leaderboard.models import AuditEvent, Team, Track
+from tests.builders import OTHER_RUN, make_run, make_track
+
+NEW = "/collections/bread/tracks/new/"
+MANAGE = "/tracks/bread/manage/"
+
+
+def form_of(page) -> dict:
+    """What a browser would send back of the form on a page."""
+    form = page.context["form"]
+    fields = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in fields.items() if value not in (None, "", False)}
+
+
+def test_the_form_proposes_a_track_that_works(collection, as_ada):
+    page = as_ada.get(NEW)
+    assertContains(page, "AP, nDCG@10, P@10, RR, R@1000")
+    as_ada.post(NEW, form_of(page))
+    track = Track.objects.get()
+    assert (track.slug, track.primary_measure, track.disclosure) == ("bread", "AP", "open")
+
+
+def test_a_new_track_is_scored_on_the_judgments_of_its_collection(collection, as_ada):
+    page = as_ada.post(NEW, form_of(as_ada.get(NEW)))
+    assert page["Location"] == "/tracks/bread/"
+    assert Track.objects.get().judgment_set.version == "v1"
+
+
+def test_an_unknown_measure_is_said_at_its_field_and_nothing_is_lost(collection, as_ada):
+    sent = {**form_of(as_ada.get(NEW)), "name": "Loaves", "measures": "AP, Sharpness@3"}
+    page = as_ada.post(NEW, sent)
+    assertContains(page, 'id="id_measures_error"', status_code=422)
+    assertContains(page, 'value="Loaves"', status_code=422)
+
+
+def test_the_ranking_measure_joins_the_measures(collection, as_ada):
+    sent = {**form_of(as_ada.get(NEW)), "measures": "AP, P@5", "primary_measure": "RR"}
+    as_ada.post(NEW, sent)
+    assert Track.objects.get().measures == ["RR", "AP", "P@5"]
+
+
+def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
+    sent = {"closes_at": "2026-11-30T23:59", "zone": "Anywhere on Earth"}
+    as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **sent})
+    assert Track.objects.get().closes_at == datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
+
+
+def test_a_track_does_not_close_before_it_opens(collection, as_ada):
+    dates = {"opens_at": "2026-11-30T12:00", "closes_at": "2026-11-30T11:00"}
+    page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
+    assertContains(page, "closes before it opens", status_code=422)
+
+
+def test_a_stranger_opens_no_track(collection, as_cat, client):
+    assert as_cat.get(NEW).status_code == 404
+    assert as_cat.post(NEW, {"name": "Mine"}).status_code == 404
+    assert client.get(NEW).status_code == 302
+
+
+def test_only_organisers_manage(track, as_ada, as_ben, client):
+    assert as_ada.get(MANAGE).status_code == 200
+    assert as_ben.get(MANAGE).status_code == 403
+    assert as_ben.post(MANAGE, {"name": "Mine"}).status_code == 403
+    assert client.get(MANAGE).status_code == 302
+
+
+def test_a_change_is_saved_and_written_down(track, as_ada):
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "name": "Rolls"})
+    assert Track.objects.get().name == "Rolls"
+    event = AuditEvent.objects.get(act="change")
+    assert event.before["name"] == "Bread track"
+    assert event.after["name"] == "Rolls"
+
+
+def test_a_refused_change_leaves_the_page_as_the_track_is(track, as_ada):
+    sent = {**form_of(as_ada.get(MANAGE)), "name": "Rolls", "measures": "Sharpness"}
+    page = as_ada.post(MANAGE, sent)
+    assertContains(page, "<bdi>Bread track</bdi></span></h1>", status_code=422)
+    assertContains(page, 'value="Rolls"', status_code=422)
+
+
+def test_the_baseline_is_one_of_the_ranked_runs(track, ben, as_ada):
+    run = make_run(track, ben)
+    assertContains(as_ada.get(MANAGE), f'<option value="{run.pk}">ben-bm25</option>')
+    as_ada.post(f"{MANAGE}baseline/", {"baseline": run.pk})
+    assert Track.objects.get().baseline == run
+
+
+def test_a_run_of_another_track_is_no_baseline(track, collection, ben, as_ada):
+    other = make_run(make_track(collection, slug="rye"), ben)
+    as_ada.post(f"{MANAGE}baseline/", {"baseline": other.pk})
+    assert Track.objects.get(slug="bread").baseline is None
+
+
+def test_a_release_is_asked_for_only_while_a_track_is_blind(track, blind_track, as_ada):
+    assertNotContains(as_ada.get(MANAGE), "/manage/release/")
+    assertContains(as_ada.get("/tracks/blind/manage/"), "/tracks/blind/manage/release/")
+    as_ada.post("/tracks/blind/manage/release/")
+    assertNotContains(as_ada.get("/tracks/blind/manage/"), "/manage/release/")
+
+
+def test_the_page_says_who_did_what(track, as_ada):
+    assertContains(as_ada.get(MANAGE), "<bdi>ada</bdi></b>: open track")
+
+
+@pytest.mark.parametrize("act", ["baseline/", "release/"])
+def test_acts_are_only_sent(track, as_ada, act):
+    assert as_ada.get(MANAGE + act).status_code == 405
+
+
+def test_the_invitation_link_leads_in(collection, as_ada, as_cat):
+    track = make_track(collection, visibility="members", joining="invitation")
+    link = f"/tracks/bread/join/?invitation={track.invitation}"
+    assertContains(as_ada.get(MANAGE), f"http://testserver{link}")
+    assert as_cat.post(link, {"team_name": "Cats"})["Location"] == "/tracks/bread/submit/"
+    assert Team.objects.get(name="Cats").memberships.get().user.username == "cat"
+
+
+@pytest.mark.parametrize("invitation", ["", "guess", "ü"])
+def test_without_the_link_a_track_for_members_is_not_there(collection, as_cat, invitation):
+    make_track(collection, visibility="members", joining="invitation")
+    page = as_cat.get("/tracks/bread/join/", {"invitation": invitation})
+    assert page.status_code == 404
+
+
+def test_a_public_track_says_that_it_is_by_invitation(collection, as_cat):
+    make_track(collection, joining="invitation")
+    assertContains(as_cat.get("/tracks/bread/join/"), "By invitation")
+    page = as_cat.post("/tracks/bread/join/", {"team_name": "Cats"})
+    assert page.status_code == 422 and not Team.objects.exists()
+
+
+def test_without_a_name_the_team_has_the_users(track, as_cat):
+    assertContains(as_cat.get("/tracks/bread/join/"), "Name of your team")
+    as_cat.post("/tracks/bread/join/", {"team_name": " "})
+    assert Team.objects.get().name == "cat"
+
+
+@pytest.mark.parametrize("name", ["organisers", "ＯＲＧＡＮＩＳＥＲＳ", "a\u202eb", "Ben"])
+def test_a_name_that_could_mislead_is_refused(track, ben, as_cat, name):
+    make_run(track, ben)
+    page = as_cat.post("/tracks/bread/join/", {"team_name": name})
+    assertContains(page, 'id="id_team_name_error"', status_code=422)
+
+
+def test_whoever_takes_part_is_told_the_team(track, ben, as_ben):
+    make_run(track, ben)
+    assertContains(as_ben.get("/tracks/bread/join/"), "You are in <bdi>ben</bdi>")
+
+
+def test_the_page_about_a_track_has_its_rules(collection, client):
+    make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
+    page = client.get("/tracks/bread/about/")
+    assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
+    assertContains(page, "up to 100 documents a topic")
+    assertContains(page, "<dt>Unknown document</dt><dd>left out</dd>")
+
+
+def test_a_description_is_printed_as_text(collection, client):
+    make_track(collection, description="<img src=x onerror=alert(1)>\nSecond line.")
+    page = client.get("/tracks/bread/about/")
+    assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>Second line.")
+
+
+def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
+    page = as_ben.get("/tracks/blind/about/")
+    assertContains(page, "Until the release a team sees its own runs")
+    assertNotContains(page, "<bdi>v1</bdi>")
+
+
+def test_about_is_for_those_who_see_the_track(collection, as_cat):
+    make_track(collection, visibility="members", joining="invitation")
+    assert as_cat.get("/tracks/bread/about/").status_code == 404
+    assert as_cat.post("/tracks/bread/about/").status_code == 405
+
+
+def test_a_run_is_withdrawn_with_a_reason_by_its_own_team(track, ben, cat, as_ben, as_cat):
+    run, other = make_run(track, ben), make_run(track, cat, OTHER_RUN)
+    assertContains(as_ben.get(f"/runs/{run.pk}/withdraw/"), 'name="reason"')
+    as_ben.post(f"/runs/{run.pk}/withdraw/", {"reason": "wrong file"})
+    run.refresh_from_db()
+    assert run.withdrawn_at and run.withdrawn_reason == "wrong file"
+    assert as_ben.post(f"/runs/{other.pk}/withdraw/").status_code == 403
+
+
+def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
+    run = make_run(track, ben)
+    as_ben.get(f"/runs/{run.pk}/withdraw/")
+    run.refresh_from_db()
+    assert run.withdrawn_at is None
