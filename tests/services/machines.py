@@ -320,7 +320,9 @@ class ServerSite(Site):
 
     def have_workers(self, number: int) -> None:
         while len(self.workers()) < number:
-            self.start_worker()
+            self.started.append(self.start("work", "work"))
+        for worker in self.workers():
+            self.wait_for_pool(worker)
 
     def workers(self) -> list[int]:
         return [worker.pid for worker in self.started if worker.poll() is None]
@@ -329,9 +331,10 @@ class ServerSite(Site):
         return int(name.split("@")[0].removeprefix("rankfield-"))
 
     def start_worker(self) -> None:
-        worker = self.start("work", "work")
-        self.started.append(worker)
-        until(lambda: len(children(worker.pid)) >= 2, "the worker has its pool")
+        self.have_workers(len(self.workers()) + 1)
+
+    def wait_for_pool(self, worker: int) -> None:
+        until(lambda: len(children(worker)) >= 2, "the worker has its pool")
 
     def close(self) -> None:
         for process in [*self.started, self.web]:

@@ -13,11 +13,6 @@ TOPICS = 300
 DEPTH = 1000
 JUDGED = 20
 MEASURES = ["AP", "nDCG@10", "P@10"]
-SIGN_UP = """
-from leaderboard.models import ApiToken, User
-ada = User.objects.create_user("ada", can_organise=True)
-print(ApiToken.objects.issue(ada, ["read", "submit", "organise"], "tests")[1])
-"""
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ class Track:
 
 
 def make_track(site: Site) -> Track:
-    token = site.manage("shell", "--no-imports", "-c", SIGN_UP).split()[-1]
+    token = site.manage("create_token", "ada", "--organiser")
     site.ask(
         "/collections",
         token,
