@@ -85,12 +85,12 @@ def run(options: argparse.Namespace) -> int:
         parser().error("--correction max_t goes with --test sign_flip")
     path, paths = options.qrels, [options.baseline, *options.runs]
     try:
-        qrels = files.read_judgments(options)
+        qrels = files.read_judgments(options.qrels, options.lenient)
         prepare(qrels, (), options.top_grade)
         rankings = []
         for place, path in enumerate(paths, 1):
             files.announce(place, paths)
-            rankings.append(files.read_ranking(path, qrels, options))
+            rankings.append(files.read_scored_run(path, qrels, options))
     except (Refused, OSError) as reason:
         return files.refused(path, reason)
     comparisons = compared(rankings, qrels, options)

@@ -72,24 +72,28 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_judgments(options: argparse.Namespace) -> Qrels:
-    """The judgments as the options say."""
-    with opened(options.qrels) as file:
-        return read_qrels_leniently(file) if options.lenient else read_qrels(file)
+def read_judgments(path: str, lenient: bool) -> Qrels:
+    with opened(path) as file:
+        return read_qrels_leniently(file) if lenient else read_qrels(file)
 
 
-def read_ranking(path: str, qrels: Qrels, options: argparse.Namespace) -> Run:
-    """A run as the options say, the rankings cut at -M where it is given."""
+def read_any_run(path: str, lenient: bool) -> Run:
+    """A run, whatever topics and documents it names."""
+    with opened(path) as file:
+        if lenient:
+            return read_run_leniently(file)
+        return read_run(file, RunRules(depth=ANY_DEPTH))
+
+
+def read_scored_run(path: str, qrels: Qrels, options: argparse.Namespace) -> Run:
+    """A run as the scoring options say; like trec_eval, leniently only as far as it counts."""
+    if not options.lenient:
+        return read_any_run(path, lenient=False)
     convention: Convention = CONVENTIONS[options.convention]
     with opened(path) as file:
-        if options.lenient:
-            return read_run_leniently(
-                file,
-                float32=convention.float32_scores,
-                topics=qrels.grades,
-                depth=options.depth,
-            )
-        return read_run(file, RunRules(depth=ANY_DEPTH))
+        return read_run_leniently(
+            file, convention.float32_scores, topics=qrels.grades, depth=options.depth
+        )
 
 
 def report(path: str, problems: Problems, shown: int = SHOWN, output: TextIO | None = None) -> None:

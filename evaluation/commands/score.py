@@ -101,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        qrels = files.read_judgments(options)
+        qrels = files.read_judgments(options.qrels, options.lenient)
         prepare(qrels, (), options.top_grade)
     except (Refused, OSError) as reason:
         return files.refused(options.qrels, reason)
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     for place, path in enumerate(options.runs, 1):
         files.announce(place, options.runs)
         try:
-            scored.append(score(path, files.read_ranking(path, qrels, options), qrels, options))
+            scored.append(score(path, files.read_scored_run(path, qrels, options), qrels, options))
         except (Refused, OSError) as reason:
             status = files.refused(path, reason)
     layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)

@@ -299,7 +299,7 @@ def test_without_a_command_the_commands_are_listed(arguments, capfd):
     assert "score     score runs against judgments" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["score", "compare", "check", "measures"])
+@pytest.mark.parametrize("command", ["score", "compare", "check", "pool", "measures"])
 def test_every_help_documents_the_exit_status(command, capfd):
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])
@@ -318,3 +318,57 @@ def test_scoring_starts_with_numpy_alone():
         [sys.executable, "-c", program], capture_output=True, text=True, env={"PYTHONPATH": root}
     )
     assert ended.stdout.splitlines()[-1] == "['numpy']"
+
+
+def test_pool_lists_the_union_of_the_tops(capfd):
+    assert main(["pool", "run", "better", "--depth", "1"]) == 0
+    printed = capfd.readouterr()
+    assert printed.out == "1 a\n1 b\n10 c\n2 a\n"
+    assert printed.err == "depth@1: 4 documents of 3 topics (1 to 2 a topic, median 1)\n"
+
+
+def test_pool_leaves_out_what_is_judged(capfd):
+    main(["pool", "run", "better", "--depth", "2", "--qrels", "qrels"])
+    printed = capfd.readouterr()
+    assert printed.out == "2 x\n"
+    assert "; 4 judged, 1 to judge" in printed.err
+
+
+def test_pool_says_where_each_document_comes_from(capfd):
+    main(["pool", "run", "better", "--depth", "2", "--format", "tsv", "--order", "priority"])
+    assert lines_of(capfd.readouterr().out)[:3] == [
+        ["topic", "docno", "places", "stratum", "inclusion"],
+        ["1", "a", "bm25:2 rrf:1", "1", "1.0"],
+        ["1", "b", "bm25:1", "1", "1.0"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "documents"),
+    [
+        (["--method", "take", "--size", "1"], ["a", "c", "a"]),
+        (["--method", "rrf", "--size", "1"], ["a", "c", "a"]),
+        (["--method", "rbp", "--size", "1"], ["a", "c", "a"]),
+        (["--method", "strata", "--strata", "1:1"], ["a", "b", "c", "a"]),
+    ],
+)
+def test_pool_knows_other_methods(options, documents, capfd):
+    main(["pool", "run", "better", "--format", "json", *options])
+    pool = json.loads(capfd.readouterr().out)
+    assert [each["docno"] for each in pool["documents"]] == documents
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "rrf"], "needs --size"),
+        (["--method", "strata"], "needs --strata"),
+        (["--strata", "10"], "expected RANK:RATE"),
+        (["--method", "strata", "--strata", "10:2"], "rate"),
+    ],
+)
+def test_a_pool_that_cannot_be_built_exits_2(options, message, capfd):
+    with pytest.raises(SystemExit) as stopped:
+        main(["pool", "run", *options])
+    assert stopped.value.code == 2
+    assert message in capfd.readouterr().err

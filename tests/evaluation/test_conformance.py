@@ -124,7 +124,7 @@ def scored(run: Run, qrels: Path, version: str) -> bytes:
     house = version == "v10.0-c"
     convention = [] if house else ["--convention", "trec_eval-9", "--intersection"]
     options = score.parser().parse_args([str(qrels), "-", "-q", "-m", "all_trec", *convention])
-    scores = score.score("-", run, files.read_judgments(options), options)
+    scores = score.score("-", run, files.read_judgments(str(qrels), lenient=False), options)
     return b"".join(printing.trec_lines(scores, printing.Layout(True, True, None)))
 
 

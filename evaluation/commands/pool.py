@@ -1,0 +1,150 @@
+"""pool: the documents to judge, gathered from the tops of runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+
+from evaluation.commands import files, tables
+from evaluation.commands.score import whole_number
+from evaluation.commands.tables import Table
+from evaluation.pooling import (
+    Pool,
+    Pooled,
+    Stratum,
+    depth_pool,
+    order_for_judging,
+    rbp_pool,
+    rrf_pool,
+    stratified_pool,
+    take_pool,
+)
+from evaluation.problems import Refused
+from evaluation.reading.qrels import Qrels
+from evaluation.reading.runs import Run
+
+METHODS = ("depth", "take", "rrf", "rbp", "strata")
+EPILOG = """
+Methods: depth takes the first --depth documents of every run; take, rrf and rbp take --size
+documents a topic, by best rank, by reciprocal rank fusion, or by the weight of RBP; strata draws
+from --strata such as 10:1,100:0.2 (all of the best ranks to 10, a fifth of those to 100).
+
+The trec format has topic and docno on each line; tsv and json add where each document stands
+in each run, its stratum and the probability with which it was drawn.
+
+Exit status: 0; 2 when a file is refused or cannot be read, or when the command is not understood.
+"""
+
+
+def strata(text: str) -> list[Stratum]:
+    try:
+        pairs = [pair.split(":") for pair in text.split(",")]
+        return [Stratum(int(to), float(rate)) for to, rate in pairs]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: expected RANK:RATE,RANK:RATE,...") from None
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation pool",
+        description="List the documents to judge, from the tops of runs.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("runs", metavar="RUN", nargs="+")
+    parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
+    parser.add_argument("--method", choices=METHODS, default="depth")
+    parser.add_argument("--depth", metavar="N", type=whole_number(1), default=100)
+    parser.add_argument("--size", metavar="N", type=whole_number(1), help="documents a topic")
+    parser.add_argument("--strata", metavar="RANK:RATE,...", type=strata)
+    parser.add_argument("--qrels", metavar="FILE", help="leave out what is judged here")
+    parser.add_argument("--order", choices=("docno", "random", "priority"), default="docno")
+    parser.add_argument("--seed", metavar="N", type=whole_number(0), default=0)
+    parser.add_argument("--format", choices=("trec", "tsv", "json"), default="trec")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    path, qrels = options.qrels, None
+    try:
+        if options.qrels is not None:
+            qrels = files.read_judgments(options.qrels, options.lenient)
+        runs = []
+        for place, path in enumerate(options.runs, 1):
+            files.announce(place, options.runs)
+            runs.append(files.read_any_run(path, options.lenient))
+    except (Refused, OSError) as reason:
+        return files.refused(path, reason)
+    try:
+        pool = pooled(runs, options)
+    except ValueError as error:
+        parser().error(str(error))
+    print_pool(pool if qrels is None else pool.without(qrels.grades), options)
+    print(summary_of(pool, qrels), file=sys.stderr)
+    return 0
+
+
+def pooled(runs: list[Run], options: argparse.Namespace) -> Pool:
+    if options.method == "depth":
+        return depth_pool(runs, options.depth)
+    if options.method == "strata":
+        if not options.strata:
+            raise ValueError("--method strata needs --strata RANK:RATE,...")
+        return stratified_pool(runs, options.strata, options.seed)
+    if options.size is None:
+        raise ValueError(f"--method {options.method} needs --size N")
+    if options.method == "take":
+        return take_pool(runs, options.size)
+    return (rrf_pool if options.method == "rrf" else rbp_pool)(runs, options.size)
+
+
+def in_order(pool: Pool, options: argparse.Namespace) -> Iterator[tuple[bytes, Pooled]]:
+    for topic in pool.topics:
+        for document in order_for_judging(pool, topic, options.order, options.seed):
+            yield topic, document
+
+
+def print_pool(pool: Pool, options: argparse.Namespace) -> None:
+    documents = in_order(pool, options)
+    if options.format == "trec":
+        tables.write(b"%b %b\n" % (topic, each.docno) for topic, each in documents)
+    elif options.format == "json":
+        listed = [facts(topic, each, pool) for topic, each in documents]
+        document = {"method": pool.method, "runs": list(pool.runs), "documents": listed}
+        tables.write([json.dumps(document, indent=2).encode() + b"\n"])
+    else:
+        header = ["topic", "docno", "places", "stratum", "inclusion"]
+        rows = [[str(fact) for fact in row(topic, each, pool)] for topic, each in documents]
+        tables.write([tables.table_bytes(Table(header, rows, texts=3), "tsv")])
+
+
+def row(topic: bytes, document: Pooled, pool: Pool) -> list[object]:
+    places = " ".join(f"{pool.runs[place.run]}:{place.rank}" for place in document.places)
+    return [text_of(topic), text_of(document.docno), places, document.stratum, document.inclusion]
+
+
+def facts(topic: bytes, document: Pooled, pool: Pool) -> dict[str, object]:
+    return {
+        "topic": text_of(topic),
+        "docno": text_of(document.docno),
+        "places": [{"run": pool.runs[p.run], "rank": p.rank} for p in document.places],
+        "stratum": document.stratum,
+        "inclusion": document.inclusion,
+    }
+
+
+def text_of(identifier: bytes) -> str:
+    return identifier.decode("utf-8", "surrogateescape")
+
+
+def summary_of(pool: Pool, qrels: Qrels | None) -> str:
+    """What the pool holds, in a line."""
+    numbers = pool.summary(None if qrels is None else qrels.grades)
+    sizes = f"{numbers.smallest:,} to {numbers.largest:,} a topic, median {numbers.middle:g}"
+    judged = "" if qrels is None else f"; {numbers.judged:,} judged, {numbers.new:,} to judge"
+    return (
+        f"{pool.method}: {numbers.documents:,} documents of {len(pool.topics):,} topics"
+        f" ({sizes}){judged}"
+    )
