@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from leaderboard.models import Collection, Edition, Run, Team, Track, User
+from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Track, User
 from leaderboard.models.runs import RunQuerySet
 
 Viewer = User | AnonymousUser
@@ -117,9 +117,10 @@ def run_or_404(viewer: Viewer, run_id: str) -> SeenRun:
     return SeenRun(seen, sight)
 
 
-def sees_judgments(viewer: Viewer, collection: Collection) -> bool:
-    """Whether counts of a collection's judgments may be shown: where some track shows its board."""
+def judgment_sets_seen(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
+    """Those behind a board that the viewer may see; all of them for organisers."""
     if collection.is_organised_by(viewer):
-        return True
+        return collection.judgment_sets.all()
     tracks = Track.objects.visible_to(viewer).filter(collection=collection)
-    return any(look(track, viewer).everything for track in tracks)
+    editions = [look(track, viewer).edition for track in tracks.select_related("edition")]
+    return collection.judgment_sets.filter(editions__in=filter(None, editions)).distinct()

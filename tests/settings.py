@@ -6,6 +6,8 @@ import tempfile
 # Goes away when the interpreter ends.
 HOME = tempfile.TemporaryDirectory(prefix="rankfield-test-")
 os.environ.setdefault("RANKFIELD_HOME", HOME.name)
+# Where whitenoise looks at its start.
+os.makedirs(os.path.join(os.environ["RANKFIELD_HOME"], "static"), exist_ok=True)
 
 from leaderboard.settings import *  # noqa: E402, F403
 

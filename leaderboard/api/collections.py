@@ -29,8 +29,8 @@ from leaderboard.api.schemas import (
     Paging,
     answers,
 )
-from leaderboard.disclosure import Viewer, look
-from leaderboard.models import Collection, JudgmentSet, Track, User
+from leaderboard.disclosure import Viewer, judgment_sets_seen
+from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
 from leaderboard.uploads import CollectionFiles
 
@@ -129,15 +129,6 @@ def organised_collection(user: Viewer, slug: str) -> Collection:
     if not collection.is_organised_by(user):
         raise not_allowed("This is for those who organise the collection.")
     return collection
-
-
-def judgment_sets_seen(user: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
-    """Those behind a board that the reader may see; all of them for organisers."""
-    if collection.is_organised_by(user):
-        return collection.judgment_sets.all()
-    tracks = Track.objects.visible_to(user).filter(collection=collection).select_related("edition")
-    editions = [look(track, user).edition for track in tracks]
-    return collection.judgment_sets.filter(editions__in=filter(None, editions)).distinct()
 
 
 def receipt_of(collection: Collection) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising
-from leaderboard.disclosure import sees_judgments
+from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
 from leaderboard.forms import CollectionForm, ConfirmForm, JudgmentsForm
 from leaderboard.models import Collection, JudgmentSet, Track
@@ -85,12 +85,13 @@ def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
 def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
-    ready = found.judgment_sets.filter(state=ImportState.READY)
-    waiting = found.judgment_sets.exclude(state=ImportState.READY) if organises else ready.none()
+    seen = judgment_sets_seen(request.user, found)
+    ready = seen.filter(state=ImportState.READY)
+    waiting = seen.exclude(state=ImportState.READY) if organises else seen.none()
     return {
         "collection": found,
         "organises": organises,
-        "judgment_sets": ready if sees_judgments(request.user, found) else ready.none(),
+        "judgment_sets": ready,
         "waiting_sets": [SetReview(each, review_of_judgments(each)) for each in waiting],
         "moving": moving_in(found, waiting) if organises else [],
         "review": review_of(found) if organises else None,

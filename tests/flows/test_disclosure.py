@@ -7,7 +7,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
 from leaderboard import organising
-from leaderboard.disclosure import look, run_or_404, sees_judgments, track_or_404
+from leaderboard.disclosure import look, run_or_404, judgment_sets_seen, track_or_404
+from leaderboard.models import JudgmentSet
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_collection, make_run, make_track
 
@@ -55,8 +56,8 @@ def test_a_members_track_hides_from_strangers(collection, cat):
 
 
 def test_counts_of_judgments_stay_with_the_organisers_while_blind(blind_track, ada, ben):
-    assert sees_judgments(ada, blind_track.collection)
-    assert not sees_judgments(ben, blind_track.collection)
+    assert judgment_sets_seen(ada, blind_track.collection).count() == 1
+    assert not judgment_sets_seen(ben, blind_track.collection).exists()
 
 
 def test_a_withdrawn_run_stays_visible_to_its_team_alone(track, ben, cat):
@@ -72,3 +73,11 @@ def test_organisers_of_another_collection_are_strangers(blind_track, cat, ben):
     run = make_run(blind_track, ben)
     with pytest.raises(Http404):
         run_or_404(cat, run.pk)
+
+
+def test_an_open_board_shows_the_judgments_behind_it_and_no_others(track, ada, ben):
+    JudgmentSet.objects.create(
+        collection=track.collection, version="v2", state="ready", created_by=ada, file="none"
+    )
+    seen = judgment_sets_seen(ben, track.collection)
+    assert [each.version for each in seen] == ["v1"]
