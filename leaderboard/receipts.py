@@ -15,7 +15,6 @@ from evaluation.problems import Problem
 from leaderboard.disclosure import Sight
 from leaderboard.models import Job, Run
 
-
 TITLES = {
     "E_BOMB": "The file unpacks to more than is taken",
     "E_CHAR": "A character that does not belong there",

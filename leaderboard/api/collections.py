@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from django.db import IntegrityError
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
 from leaderboard import organising
-from leaderboard.disclosure import look, run_or_404, judgment_sets_seen, track_or_404
+from leaderboard.disclosure import judgment_sets_seen, look, run_or_404, track_or_404
 from leaderboard.models import JudgmentSet
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_collection, make_run, make_track
