@@ -39,6 +39,7 @@ def unused_slug(name: str, model: type[Collection] | type[Track]) -> str:
 
 
 SHORT_NAME = "Stands in addresses; made from the name where it is left empty."
+TAKEN = "This short name is taken; choose another."
 
 
 class CollectionForm(forms.ModelForm):
@@ -57,6 +58,7 @@ class CollectionForm(forms.ModelForm):
         fields = ["name", "slug", "description"]
         labels = {"slug": "Short name"}
         help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
         widgets = {"description": forms.Textarea(attrs={"rows": 2})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -171,6 +173,8 @@ class TrackForm(forms.ModelForm):
             "relevance_threshold",
             "depth",
             "drop_empty_topics",
+            "test",
+            "convention",
             "disclosure",
             "visibility",
             "joining",
@@ -190,6 +194,7 @@ class TrackForm(forms.ModelForm):
             "relevance_threshold": "Relevant from grade",
             "depth": "Documents a topic",
             "drop_empty_topics": "Leave out topics without a relevant document",
+            "test": "Test against the baseline",
             "opens_at": "Takes runs from",
             "closes_at": "Takes runs until",
             "quota_per_day": "Runs a team and day",
@@ -210,6 +215,7 @@ class TrackForm(forms.ModelForm):
             "quota_per_day": "Left empty, there is no limit.",
             "quota_total": "Left empty, there is no limit.",
         }
+        error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
             "description": forms.Textarea(attrs={"rows": 4}),
             "disclosure": forms.RadioSelect,

@@ -86,6 +86,17 @@ class Track(models.Model):
         REFUSE = "refuse"
         KEEP_BEST = "keep_best"
 
+    class Test(models.TextChoices):
+        SIGN_FLIP = "sign_flip", "Sign-flip randomisation test"
+        T = "t", "Paired t test"
+        WILCOXON = "wilcoxon", "Wilcoxon signed-rank test"
+        SIGN = "sign", "Sign test"
+        BOOTSTRAP = "bootstrap", "Bootstrap-shift test"
+
+    class Convention(models.TextChoices):
+        HOUSE = "house", "trec_eval 10: scores compared as 64-bit floats"
+        TREC_EVAL_9 = "trec_eval-9", "trec_eval 9: scores compared as 32-bit floats"
+
     class State(models.TextChoices):
         PLANNED = "planned"
         OPEN = "open"
@@ -109,10 +120,10 @@ class Track(models.Model):
     primary_measure = models.CharField(max_length=80)
     relevance_threshold = models.PositiveSmallIntegerField(default=1)
     depth = models.PositiveIntegerField(default=1000)
-    convention = models.CharField(max_length=20, default="house")
+    convention = models.CharField(max_length=20, choices=Convention, default=Convention.HOUSE)
     drop_empty_topics = models.BooleanField(default=False)
     excluded_topics = models.JSONField(default=list, blank=True)
-    test = models.CharField(max_length=20, default="sign_flip")
+    test = models.CharField(max_length=20, choices=Test, default=Test.SIGN_FLIP)
 
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)
