@@ -28,7 +28,7 @@ ECHOED = 200
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of a file: `line` is physical, counted from 1; None when the whole file is meant."""
+    """One fault of a file; `line` is physical, from 1, and None where the whole file is meant."""
 
     code: str
     severity: Severity
