@@ -53,6 +53,7 @@ def test_without_topics_nothing_is_kept_and_the_field_says_why(as_ada):
 def test_a_short_name_that_is_taken_is_said_at_its_field(as_ada, collection):
     page = as_ada.post("/collections/new/", files(slug="bread"))
     assertContains(page, 'id="id_slug_error"', status_code=422)
+    assertContains(page, "This short name is taken", status_code=422)
 
 
 @pytest.mark.parametrize("slug", ["new", "admin", "api"])
