@@ -56,14 +56,14 @@ def account(request: HttpRequest) -> HttpResponse:
         _, secret = ApiToken.objects.issue(
             request.user, form.cleaned_data["scopes"], form.cleaned_data["name"]
         )
+        form = TokenForm(user=request.user)
     context = {
         "form": form,
         "secret": secret,
         "tokens": request.user.tokens.usable().order_by("-created_at"),
         "memberships": request.user.memberships.select_related("team", "track"),
     }
-    status = 422 if form.is_bound and secret is None else 200
-    return render(request, "account.html", context, status=status)
+    return render(request, "account.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
