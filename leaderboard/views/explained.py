@@ -22,6 +22,11 @@ class ExplainedMeasure:
     value: float
 
     @property
+    def signature(self) -> str:
+        """The name with its parameters, which a narrow column can break."""
+        return self.definition.signature.replace(",", ", ")
+
+    @property
     def direction(self) -> str:
         return "higher is better" if self.definition.higher_is_better else "lower is better"
 
