@@ -21,13 +21,12 @@ from evaluation.reading.columns import IDENTIFIER, is_identifier
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.lines import data_lines, numbered_lines, text_of
 from evaluation.reading.markup import trec_document_records, xml_records
+from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.records import (
     Lines,
-    Recognised,
     Record,
     is_storable,
     json_records,
-    recognise,
     sample,
     smart_records,
     table_records,
@@ -84,8 +83,8 @@ def recognise_documents(file: BinaryIO) -> Recognised:
     """The format of a file of documents, by its first lines; raises `Refused` where none fits.
 
     >>> from io import BytesIO
-    >>> recognise_documents(BytesIO(b"FT911-1\\nFT911-2\\n"))
-    Recognised(format='docnos', because='The first 2 lines hold one identifier each.')
+    >>> recognise_documents(BytesIO(b"FT911-1\\nFT911-2\\n")).because
+    'The first 2 lines hold one identifier each.'
     """
     problems = Problems()
     return _recognised(sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
@@ -125,12 +124,14 @@ def read_documents(
 
 
 def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognised:
-    recognised = recognise(first, "doc")
+    recognised = of_records(first, "doc", READERS)
     if recognised is not None:
         return recognised
     lines = [line for _, line in first if line.strip()]
     if lines and all(IDENTIFIER.fullmatch(line.strip()) for line in lines):
-        return Recognised("docnos", f"The first {len(lines)} lines hold one identifier each.")
+        return Recognised.surely(
+            "docnos", f"The first {len(lines)} lines hold one identifier each."
+        )
     if lines:
         hint = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
         problems.error("E_FORMAT", first[0][0], "the format is not recognised", lines[0], hint)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from xml.parsers import expat
 
 from evaluation.problems import Problems
@@ -34,7 +35,7 @@ def trec_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     >>> next(trec_topic_records(lines, Problems())).fields
     {'num': ' Number: 7\\n', 'title': ' flow & heat\\n'}
     """
-    for line, text in _blocks(lines, "top", problems):
+    for line, _, text in _blocks(lines, "top", problems):
         _, *pieces = _TOPIC_TAG.split(text)
         fields: dict[str, list[str]] = defaultdict(list)
         for closing, tag, content in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
@@ -50,32 +51,56 @@ def trec_document_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     >>> next(trec_document_records(lines, Problems())).fields
     {'docno': ' d7 ', 'text': 'boundary layers'}
     """
-    for line, text in _blocks(lines, "doc", problems):
-        before, *pieces = _TAG.split(text)
-        outer = ""
-        fields: dict[str, list[str]] = defaultdict(list, {outer: [before]})
-        for closing, tag, content in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
-            if not outer and not closing:
-                outer = tag.lower()
-            elif closing and tag.lower() == outer:
-                outer = ""
-            fields[outer].append(content)
-        yield _record(line, fields)
+    for line, _, text in _blocks(lines, "doc", problems):
+        yield _record(line, _outermost(text))
 
 
-def _record(line: int, fields: dict[str, list[str]]) -> Record:
-    texts = {name: "".join(pieces) for name, pieces in fields.items()}
-    return Record(line, {name: _unescaped(text) for name, text in texts.items() if text.strip()})
+def ntcir_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Records between `<TOPIC>` tags, the number in `<NUM>` or, as in NTCIR-1, in the tag itself.
+
+    >>> lines = [(1, b"<TOPIC q=0001><TITLE>robots & cars</TITLE></TOPIC>")]
+    >>> next(ntcir_topic_records(lines, Problems()))
+    Record(line=1, fields={'title': 'robots & cars'}, attributes={'num': '0001'})
+    """
+    for line, attributes, text in _blocks(lines, "topic", problems):
+        number = _NTCIR_NUMBER.fullmatch(attributes.strip())
+        yield _record(line, _outermost(text), {"num": number[1]} if number else {})
+
+
+_NTCIR_NUMBER = re.compile(r"""q\s*=\s*["']?([^"'\s]+)["']?""", re.I)
+
+
+def _outermost(text: str) -> dict[str, list[str]]:
+    """What stands in each outermost element; "" is what stands in none."""
+    before, *pieces = _TAG.split(text)
+    outer = ""
+    fields: dict[str, list[str]] = defaultdict(list, {outer: [before]})
+    for closing, tag, content in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        if not outer and not closing:
+            outer = tag.lower()
+        elif closing and tag.lower() == outer:
+            outer = ""
+        fields[outer].append(content)
+    return fields
+
+
+def _record(
+    line: int, fields: dict[str, list[str]], attributes: Mapping[str, str] = MappingProxyType({})
+) -> Record:
+    joined = {name: "".join(pieces) for name, pieces in fields.items()}
+    texts = {name: _unescaped(text) for name, text in joined.items() if text.strip()}
+    return Record(line, texts, dict(attributes))
 
 
 def _unescaped(text: str) -> str:
     return _ENTITY.sub(lambda match: _CHARACTERS[match[1]], text)
 
 
-def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, str]]:
-    """The text of each `<name>` element, closed or not, and the line where it starts."""
-    tag = re.compile(rf"<(/?){name}(?:\s[^<>]*)?>", re.I)
+def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, str, str]]:
+    """The line, attributes and text of each `<name>` element, closed or not."""
+    tag = re.compile(rf"<(/?){name}(\s[^<>]*)?>", re.I)
     start = size = 0
+    attributes = ""
     block: list[str] = []
     for number, line in lines:
         text = text_of(number, line, problems)
@@ -85,20 +110,20 @@ def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, 
         size += len(before) + 1
         if size <= LONGEST_RECORD:
             block.append(before if pieces else before + "\n")
-        for closing, after in zip(pieces[::2], pieces[1::2], strict=True):
-            yield from _block(start, size, block, name, problems)
-            start, size, block = 0 if closing else number, len(after), [after, "\n"]
-    yield from _block(start, size, block, name, problems)
+        for closing, inside, after in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+            if _is_whole(start, size, name, problems):
+                yield start, attributes, "".join(block)
+            start, attributes = 0 if closing else number, inside or ""
+            size, block = len(after), [after, "\n"]
+    if _is_whole(start, size, name, problems):
+        yield start, attributes, "".join(block)
 
 
-def _block(
-    start: int, size: int, block: list[str], name: str, problems: Problems
-) -> Iterator[tuple[int, str]]:
-    if start and size <= LONGEST_RECORD:
-        yield start, "".join(block)
-    elif start:
+def _is_whole(start: int, size: int, name: str, problems: Problems) -> bool:
+    if start and size > LONGEST_RECORD:
         hint = f"Is a </{name}> missing?"
         problems.error("E_FORMAT", start, "the record has over 16 MiB", hint=hint)
+    return start > 0 and size <= LONGEST_RECORD
 
 
 def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Iterator[Record]:

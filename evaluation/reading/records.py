@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from evaluation.problems import Problems
 from evaluation.reading.lines import data_lines, text_of
@@ -91,7 +92,7 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            problems.error("E_JSON", number, f"the line is not JSON: {_reason(error)}", line)
+            problems.error("E_JSON", number, f"the line is not JSON: {json_fault(error)}", line)
             continue
         if not isinstance(value, dict):
             problems.error("E_JSON", number, "the line is JSON, but not an object", line)
@@ -99,16 +100,104 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
 
 
-def _reason(error: Exception) -> str:
+def json_fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} in column {error.colno}"
     too_deep = isinstance(error, RecursionError)
     return "it is nested too deeply" if too_deep else "a number is too long"
 
 
+def whole_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Records of a file that is one JSON value: a list of objects, or an object by number.
+
+    >>> list(whole_json_records([(1, b'{"7":'), (2, b'"boundary layers"}')], Problems()))
+    [Record(line=1, fields={'number': '7', 'text': 'boundary layers'}, attributes={})]
+    """
+    text = _whole(lines, problems)
+    if text is None:
+        return
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        problems.error("E_JSON", line, f"the file is not JSON: {json_fault(error)}")
+        return
+    for line, number, value in _parts(text):
+        if isinstance(value, dict):
+            fields = {name.lower(): _text(part) for name, part in value.items()}
+        else:
+            fields = {"text": _text(value)}
+        yield Record(line, fields if number is None else {"number": number, **fields})
+
+
+def _whole(lines: Lines, problems: Problems) -> str | None:
+    """All lines as one text, at most 16 MiB."""
+    texts: list[str] = []
+    size = 0
+    for number, line in lines:
+        text = text_of(number, line, problems)
+        size += len(line)
+        if text is None:
+            return None
+        if size > LONGEST_RECORD:
+            problems.error("E_JSON", number, "a JSON file may have at most 16 MiB")
+            return None
+        texts.append(text)
+    return "\n".join(texts)
+
+
+def _parts(text: str) -> Iterator[tuple[int, str | None, object]]:
+    """Line, name (in an object) and value of each part of well-formed JSON, repeated names too."""
+    decoder = json.JSONDecoder()
+    place = _skipped(text, 0)
+    named = text[place : place + 1] == "{"
+    line, counted = 1, 0
+    place = _skipped(text, place + 1)
+    while text[place : place + 1] not in ("}", "]", ""):
+        line, counted = line + text.count("\n", counted, place), place
+        name: str | None = None
+        if named:
+            name, place = decoder.raw_decode(text, place)
+            place = _skipped(text, place)
+        value, place = decoder.raw_decode(text, place)
+        yield line, name, value
+        place = _skipped(text, place)
+
+
+def _skipped(text: str, place: int) -> int:
+    """The place after the blanks, commas and colons that stand here."""
+    while place < len(text) and text[place] in " \t\r\n,:":
+        place += 1
+    return place
+
+
 def _text(part: object) -> str:
     whole_number = isinstance(part, int) and not isinstance(part, bool)
     return str(part) if isinstance(part, str) or whole_number else ""
+
+
+def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Lines of `number:text`; of `number:priority:text` where all the first lines have that.
+
+    >>> list(colon_records([(1, b"20001:obama family tree")], Problems()))
+    [Record(line=1, fields={'number': '20001', 'text': 'obama family tree'}, attributes={})]
+    """
+    following = data_lines(lines, problems, comments=False)
+    first = sample(following)
+    prioritised = all(_PRIORITISED.match(line) for _, line in first)
+    for number, line in chain(first, following):
+        text = text_of(number, line, problems)
+        if text is None:
+            continue
+        name, colon, rest = text.partition(":")
+        if not colon:
+            problems.error("E_COLUMNS", number, "expected a number, a colon and a text", line)
+            continue
+        _, second, text = rest.partition(":")
+        yield Record(number, {"number": name, "text": text if prioritised and second else rest})
+
+
+_PRIORITISED = re.compile(rb"[^:]+:\d{1,3}:")
 
 
 def table_records(
@@ -143,14 +232,6 @@ def table_records(
         yield Record(number, dict(zip(names, cells, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class Recognised:
-    """The format of a file, and the evidence as a sentence."""
-
-    format: str
-    because: str
-
-
 def sample(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
     """The first lines of a file, enough to recognise it by."""
     taken: list[tuple[int, bytes]] = []
@@ -161,32 +242,6 @@ def sample(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         if len(taken) >= SAMPLED_LINES or size >= SAMPLED_BYTES:
             break
     return taken
-
-
-def recognise(first_lines: Lines, record_tag: str) -> Recognised | None:
-    """The format that the first lines of topics or documents show, if they show any.
-
-    >>> recognise([(1, b""), (2, b"<TOP>"), (3, b"<num> Number: 301")], "top")
-    Recognised(format='trec', because='The first tag is <TOP>, as in files of TREC.')
-    """
-    first = next((line for _, line in first_lines if line.strip()), b"")
-    line = first.lstrip()
-    tag = re.match(rb"<([A-Za-z][\w.:-]{0,40})", line)
-    if line.startswith(b"<?xml"):
-        return Recognised("xml", "The file begins with an XML declaration.")
-    if tag and tag[1].lower() == record_tag.encode():
-        return Recognised("trec", f"The first tag is <{tag[1].decode()}>, as in files of TREC.")
-    if line.startswith(b"<"):
-        what = f"The first tag is <{tag[1].decode()}>" if tag else "The file begins with markup"
-        return Recognised("xml", f"{what}, so it is read as XML.")
-    if line.startswith(b".I "):
-        return Recognised("smart", "The first line begins with .I, as in files of SMART.")
-    if line.startswith(b"{"):
-        return Recognised("jsonl", "The first line begins with {, so every line is a JSON object.")
-    if b"\t" in first:
-        count = first.count(b"\t") + 1
-        return Recognised("tsv", f"The first line has {count} columns parted by tabs.")
-    return None
 
 
 def is_storable(line: int, texts: Iterable[str], problems: Problems) -> bool:

@@ -1,7 +1,8 @@
 """Topics: the numbered needs for information that runs answer.
 
-They come as TREC's SGML, as XML, in the format of SMART, as columns parted by tabs or as JSON
-lines. The format is recognised by its evidence, and the reader says which.
+They come as SGML of TREC or NTCIR, as XML, in the format of SMART, as columns parted by tabs, as
+`number:text`, as JSON lines or as JSON in one piece. The format is recognised by its evidence,
+and the reader says which.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import is_identifier
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.lines import in_line_order, numbered_lines
-from evaluation.reading.markup import trec_topic_records, xml_records
+from evaluation.reading.markup import ntcir_topic_records, trec_topic_records, xml_records
+from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.records import (
     Lines,
-    Recognised,
     Record,
+    colon_records,
     is_storable,
     json_records,
-    recognise,
     sample,
     smart_records,
     table_records,
+    whole_json_records,
 )
 
 LONGEST_TITLE = 10_000
@@ -34,8 +36,10 @@ LONGEST_TEXT = 100_000
 
 NUMBERS = ("num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic", "i")
 TITLES = ("title", "query", "text", "w", "question")
-DESCRIPTIONS = ("desc", "description")
+DESCRIPTIONS = ("desc", "description", "smry")
 NARRATIVES = ("narr", "narrative")
+# What the topics of TREC-1 to TREC-3 and of NTCIR-1 say besides; shown below the narrative.
+BESIDES = ("dom", "con", "fac", "nat", "def", "conc", "concept", "back", "rel")
 
 XML_NAMES = frozenset({"top", "topic", "query"})
 TABLE = {
@@ -71,12 +75,16 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "smart": smart_records,
     "tsv": lambda lines, problems: table_records(lines, problems, TABLE, NUMBERS),
     "jsonl": json_records,
+    "json": whole_json_records,
+    "colon": colon_records,
+    "ntcir": ntcir_topic_records,
 }
 
 
 def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
-    """Topics in the given format ("trec", "xml", "smart", "tsv", "jsonl"), or as recognised.
+    """Topics in the given format, or as recognised.
 
+    The formats are "trec", "ntcir", "xml", "smart", "tsv", "colon", "jsonl" and "json".
     The whole file is read; raises `Refused` with every problem: E_FORMAT, E_XML, E_JSON,
     E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY. Accepted topics
     may carry W_BOM, W_CRLF, W_BLANK and W_DUP_TEXT (two topics with one title).
@@ -100,16 +108,28 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     return TopicFile(topics.topics, recognised.format, recognised.because, problems)
 
 
+def recognise_topics(file: BinaryIO) -> Recognised:
+    """The format of a file of topics, by its first lines; raises `Refused` where none fits.
+
+    >>> from io import BytesIO
+    >>> recognise_topics(BytesIO(b"20001:5:obama family tree\\n")).because
+    'A number and a colon begin the first 1 lines.'
+    """
+    problems = Problems()
+    first = sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line))
+    return _recognised(first, None, problems)
+
+
 def _recognised(
     first: list[tuple[int, bytes]], format: str | None, problems: Problems
 ) -> Recognised:
     if format is not None:
-        return Recognised(format, "The format was given.")
-    recognised = recognise(first, "top")
+        return Recognised.surely(format, "The format was given.")
+    recognised = of_records(first, "top", READERS)
     if recognised is not None:
         return recognised
     if any(line.strip() for _, line in first):
-        hint = "Topics are read as TREC SGML, XML, SMART, tab-separated columns or JSON lines."
+        hint = "Topics are TREC or NTCIR SGML, XML, SMART, tab-separated, number:text or JSON."
         problems.error("E_FORMAT", first[0][0], "the format is not recognised", first[0][1], hint)
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file holds no topic")
@@ -162,18 +182,20 @@ class _Topics:
 def _topic(record: Record) -> Topic:
     """What a record says of a topic; without a title, the first text that it has is the title."""
     title = _paragraphs(record.first_of(TITLES), "topic")
-    description = _paragraphs(record.first_of(DESCRIPTIONS), "description")
+    description = _paragraphs(record.first_of(DESCRIPTIONS), "description|summary")
     narrative = _paragraphs(record.first_of(NARRATIVES), "narrative")
+    besides = (_paragraphs(record.fields.get(name, ""), "") for name in BESIDES)
     if not title:
         title, description = description, ""
     if not title:
         title = record.all_but({*NUMBERS, *NARRATIVES})
     number = _without_label(record.first_of(NUMBERS), "number").strip()
+    narrative = "\n\n".join(text for text in (narrative, *besides) if text)
     return Topic(number, " ".join(title.split()), description, narrative)
 
 
 def _without_label(text: str, label: str) -> str:
-    return re.sub(rf"^\s*{label}\s*:", "", text, count=1, flags=re.I)
+    return re.sub(rf"^\s*(?:{label})\s*:", "", text, count=1, flags=re.I)
 
 
 def _paragraphs(text: str, label: str) -> str:

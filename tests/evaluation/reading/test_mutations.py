@@ -14,7 +14,7 @@ from evaluation.reading.qrels import read_qrels, read_qrels_leniently
 from evaluation.reading.runs import RunRules, read_run, read_run_leniently
 from evaluation.reading.topics import read_topics
 
-MUTATIONS = 1_500  # of each of the 14 files below: over 20,000
+MUTATIONS = 1_300  # of each of the 16 files below: over 20,000
 
 RUN = b"".join(
     b"%d Q0 D%d %d %.3f bm25\n" % (topic, rank * topic % 7, rank, 9 - rank / 3)
@@ -26,6 +26,8 @@ TREC = b"<top>\n<num> Number: 7\n<title> layers & heat\n<desc>\nWhat?\n</top>\n"
 XML = b'<?xml version="1.0"?>\n<t><doc id="7"><title>a &amp; b</title><p>c</p></doc></t>\n'
 SMART = b".I 7\n.T\nlayers\n.W\nboundary\n.I 8\n.W\nheat\n"
 JSONL = b'{"_id": "7", "title": "a\\u00e9", "text": "b"}\n{"id": 8, "contents": "c"}\n'
+JSON = b'{"7": "layers",\n "8": {"title": "heat \\u00e9", "description": "b"}}'
+NTCIR = b"<TOPIC q=7><TITLE>layers & heat</TITLE></TOPIC>\n<TOPIC><NUM>8</NUM><DESC>b</TOPIC>\n"
 TSV = b"7\tlayers\n8\theat\n"
 
 NASTY = [
@@ -94,6 +96,8 @@ def topics(file):
         pytest.param(topics, TREC, id="topics-trec"),
         pytest.param(topics, XML.replace(b"doc", b"topic"), id="topics-xml"),
         pytest.param(topics, JSONL, id="topics-jsonl"),
+        pytest.param(topics, JSON, id="topics-json"),
+        pytest.param(topics, NTCIR, id="topics-ntcir"),
         pytest.param(documents, TREC.replace(b"top>", b"doc>"), id="documents-trec"),
         pytest.param(documents, XML, id="documents-xml"),
         pytest.param(documents, SMART, id="documents-smart"),
