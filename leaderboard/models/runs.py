@@ -34,8 +34,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def accepted(self) -> RunQuerySet:
-        """Runs whose file is in order, scored or waiting for judgments."""
-        return self.filter(state__in=[Run.State.VALID, Run.State.SCORING, Run.State.SCORED])
+        """Runs whose file is in order, scored or waiting for judgments.
+
+        One that is being scored for the first time is not among them: it has no rankings yet.
+        """
+        scored = self.filter(state__in=[Run.State.VALID, Run.State.SCORING, Run.State.SCORED])
+        return scored.exclude(ranking_file="")
 
     def unfinished(self) -> RunQuerySet:
         return self.filter(state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING])

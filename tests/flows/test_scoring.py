@@ -141,3 +141,14 @@ def test_the_ranking_file_holds_the_scoring_order(track, ben):
         assert rankings.ranking("1").docnos == [b"d9", b"d3", b"d1", b"d2"]
         assert rankings.tops["3"] == ["d10", "d11", "d6"]
         assert rankings.ranking("99") is None
+
+
+def test_an_edition_does_not_wait_for_a_run_that_is_being_scored(track, ada, ben, cat):
+    run = make_run(track, ben)
+    Run.objects.filter(pk=make_run(track, cat, OTHER_RUN).pk).update(
+        state="scoring", ranking_file=""
+    )
+    organising.change_track(track, ada, {"relevance_threshold": 2})
+    work()
+    track.refresh_from_db()
+    assert run.score_sets.filter(edition=track.edition).exists()
