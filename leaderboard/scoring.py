@@ -243,7 +243,8 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
         store_scores(run.pk, each)
     scored = {each.edition.pk for each in measured}
     for edition in editions_to_score(track):
-        if edition.pk not in scored or measures_missing(edition, run.pk):
+        whole = edition.pk in scored and not measures_missing(edition, run.pk)
+        if not whole or edition.state == Edition.State.BUILDING:
             Job.objects.enqueue("build_edition", edition)
     if measured and track.edition:
         Job.objects.enqueue("compare", track.edition)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard import organising, scoring
-from leaderboard.models import Edition, Job, Run, Score, ScoreSet
+from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.rankings import Rankings
 from tests.builders import (
     OTHER_RUN,
@@ -94,7 +94,7 @@ def test_new_judgments_score_the_runs_again_and_then_switch_the_board(track, ada
 
 def test_a_new_measure_is_computed_from_the_compact_record(track, ada, ben):
     run = make_run(track, ben)
-    run.ranking_file.delete()
+    run.ranking_file.storage.delete(run.ranking_file.name)
     organising.change_track(track, ada, {"measures": ["AP", "RR"]})
     work()
     assert values_of(run, "RR") == pytest.approx([1.0, 0.5, 0.5])
@@ -152,3 +152,12 @@ def test_an_edition_does_not_wait_for_a_run_that_is_being_scored(track, ada, ben
     work()
     track.refresh_from_db()
     assert run.score_sets.filter(edition=track.edition).exists()
+
+
+def test_an_edition_that_failed_is_built_with_the_next_run(track, ben, cat):
+    make_run(track, ben)
+    Edition.objects.update(state="building", ready_at=None)
+    Track.objects.update(edition=None)
+    make_run(track, cat, OTHER_RUN)
+    track.refresh_from_db()
+    assert track.edition is not None
