@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import urllib.request
 from argparse import ArgumentParser
@@ -24,6 +25,8 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="check the main pages and stop")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # Its web and worker say what goes wrong, and leave the terminal to the address.
+        os.environ.setdefault("LOG_LEVEL", "WARNING")
         try:
             with running(options["port"]) as site:
                 accounts = show_sample()
