@@ -89,11 +89,11 @@ def for_qrels_columns(columns: Sequence[bytes]) -> str:
     if count == 6 and DECIMAL.fullmatch(columns[4]):
         return "This looks like a run, not relevance judgments."
     if columns[-1] == b"score":
-        return "This looks like the header of BEIR judgments; give the four columns of TREC."
+        return "This looks like the header of BEIR judgments; give that format."
     if count == 3 and INTEGER.fullmatch(columns[2]):
-        return "Is the iteration column missing? Put a 0 between topic and document."
+        return "Is the iteration column missing? Put a 0 there, or give the format of Cranfield."
     if count == 5 and DECIMAL.fullmatch(columns[4]):
-        return "Judgments with sampling or prevalence columns are not read; keep the first four."
+        return "Sampled judgments (prels, Legal track) are not read: their measures are estimates."
     return _for_other_formats(columns)
 
 
@@ -115,21 +115,24 @@ def for_score(score: bytes, columns: Sequence[bytes]) -> str:
     return for_header(columns)
 
 
-def for_grade(columns: Sequence[bytes]) -> str:
+def for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a grade that is no small integer."""
-    grade = columns[3]
     if grade.lstrip(b"+-").isdigit():
         return "Map the grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):
         return "Map the grades to integers; trec_eval would cut the decimals off."
     if re.fullmatch(rb"[Ll]\d+", grade):
-        return "Write the grade without the letter."
+        return "Write the grade without the letter, or give the format as that of NTCIR."
     return for_header(columns)
 
 
+HEADERS = frozenset(
+    {b"topic", b"qid", b"query", b"query_id", b"query-id", b"topic_id", b"topic-id", b"number"}
+)
+
+
 def for_header(columns: Sequence[bytes]) -> str:
-    names = {b"topic", b"qid", b"query", b"query_id", b"query-id", b"topic_id", b"number"}
-    return "Is this a header? Remove it." if columns[0].lower() in names else ""
+    return "Is this a header? Remove it." if columns[0].lower() in HEADERS else ""
 
 
 def _for_other_formats(columns: Sequence[bytes]) -> str:

@@ -1,6 +1,7 @@
 """Qrels: the file of judgments, `topic iteration docno grade`.
 
-The iteration column is ignored. A negative grade means: in the pool, but not judged.
+The iteration column is ignored. A negative grade means: in the pool, but not judged. The columns
+of Cranfield, BEIR and NTCIR are read where they are asked for, see `qrels_lines`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from evaluation.reading import hints, trec_eval_text
 from evaluation.reading.columns import INTEGER, check_identifier, columns_of
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
+from evaluation.reading.qrels_lines import Judgment, Layout, layout_of
+from evaluation.reading.recognition import NOT_READ
 
 HIGHEST_GRADE = 127
 LISTED = 10
 HINTED = 50
+SINGLE = frozenset({b"", b"0", b"Q0", b"q0"})
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Qrels:
 
     grades: dict[bytes, dict[bytes, int]]
     problems: Problems
+    format: str = "trec"
 
     @property
     def top_grade(self) -> int:
@@ -43,66 +48,80 @@ def read_qrels(
     file: BinaryIO,
     topics: Container[bytes] | None = None,
     docnos: Container[bytes] | None = None,
+    *,
+    format: str | None = None,
 ) -> Qrels:
     """Judgments in exactly four columns, each of a known topic and once for a document.
 
-    The whole file is read; raises `Refused` with every problem, each at its physical line:
-    E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer
-    from -127 to 127), E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic). Accepted qrels may carry
-    W_BOM, W_CRLF, W_BLANK, W_NO_REL and W_UNJUDGED (a document outside the collection).
+    `format` "cranfield", "beir" or "ntcir" asks for those columns instead. The whole file is
+    read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
+    E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
+    E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format that is recognised but
+    not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL and W_UNJUDGED (a
+    document outside the collection).
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
     >>> qrels.grades, qrels.top_grade, qrels.count
     ({b'7': {b'd1': 2, b'd2': 0}, b'8': {b'd1': 1}}, 2, 3)
     """
-    collected = _QrelsLines(topics, docnos)
+    layout = layout_of(format or "trec")
+    collected = _QrelsLines(layout, topics, docnos)
     lines = numbered_lines(file, collected.problems, RUN_LIMITS.line)
     for number, line in data_lines(lines, collected.problems):
         collected.take(number, line)
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()
-    return Qrels(collected.grades, collected.problems)
+    return Qrels(collected.grades, collected.problems, layout.format)
 
 
 @dataclass
 class _QrelsLines:
     """The judgments as far as they have been taken, with their problems."""
 
+    layout: Layout
     topics: Container[bytes] | None
     docnos: Container[bytes] | None
     problems: Problems = field(default_factory=Problems)
     grades: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
     first_line: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
+    iterations: dict[tuple[bytes, bytes], bytes] = field(default_factory=dict)
+    seen_header: bool = False
 
     def take(self, number: int, line: bytes) -> None:
         columns = columns_of(number, line, self.problems)
         if not columns:
             return
-        if len(columns) != 4:
+        if self.layout.is_header(columns) and not self.seen_header:
+            self.seen_header = True
+            return
+        judgment = self.layout.judgment(columns)
+        if judgment is None:
             self.problems.error(
                 "E_COLUMNS",
                 number,
-                f"expected 4 columns (topic iteration docno grade) but found {len(columns)}",
+                f"expected {self.layout.expected} but found {len(columns)}",
                 line,
                 hints.for_qrels_columns(columns),
             )
             return
-        topic, _, docno, token = columns
-        grade = self._grade(number, token, columns)
+        topic, docno = judgment.topic, judgment.docno
+        grade = self._grade(number, judgment.token, columns)
         good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
         good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
         if good_topic and good_docno:
-            self._store(number, topic, docno, grade)
+            self._store(number, judgment, grade)
 
     def _grade(self, number: int, token: bytes, columns: list[bytes]) -> int:
+        token = self.layout.letters.get(token.upper(), token)
         if INTEGER.fullmatch(token) and abs(int(token)) <= HIGHEST_GRADE:
             return int(token)
         message = f"the grade is not an integer from -{HIGHEST_GRADE} to {HIGHEST_GRADE}"
-        self.problems.error("E_REL", number, message, token, hints.for_grade(columns))
+        self.problems.error("E_REL", number, message, token, hints.for_grade(token, columns))
         return 0
 
-    def _store(self, number: int, topic: bytes, docno: bytes, grade: int) -> None:
+    def _store(self, number: int, judgment: Judgment, grade: int) -> None:
+        topic, docno, iteration = judgment.topic, judgment.docno, judgment.iteration
         judged = self.grades.setdefault(topic, {})
         first_line = self.first_line.setdefault(topic, {})
         if docno in judged:
@@ -112,13 +131,21 @@ class _QrelsLines:
                 f"the document is already judged for topic {topic.decode()}"
                 f" at line {first_line[docno]:,} with grade {judged[docno]}",
                 docno,
-                "Keep one judgment of a document for a topic.",
+                self._hint_of_duplicate(judgment),
             )
             return
         judged[docno], first_line[docno] = grade, number
+        if iteration not in SINGLE:
+            self.iterations[topic, docno] = iteration
         if self.docnos is not None and docno not in self.docnos:
             message = "a judgment of a document that is not in the collection"
             self.problems.warn("W_UNJUDGED", number, message, docno, self._hint(docno))
+
+    def _hint_of_duplicate(self, judgment: Judgment) -> str:
+        before = self.iterations.get((judgment.topic, judgment.docno), b"0")
+        if judgment.iteration == before or {judgment.iteration, before} <= SINGLE:
+            return "Keep one judgment of a document for a topic."
+        return f"Column 2 differs. {NOT_READ['diversity']}"
 
     def _hint(self, docno: bytes) -> str:
         if self.docnos is None or self.problems.counts["W_UNJUDGED"] >= HINTED:

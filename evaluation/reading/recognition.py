@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
+from typing import BinaryIO
 
+from evaluation.problems import Problems, Refused
+from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.evidence import Known, Table
+from evaluation.reading.lines import numbered_lines
 from evaluation.reading.records import Lines
 
 
@@ -119,3 +124,115 @@ def _is_object_of_fields(lines: list[bytes]) -> bool:
 NUMBER_FIELDS = {"num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic"}
 # A number without colon or blank, perhaps a priority, and a text: the Million Query track's.
 COLON = re.compile(rb"[!-9;-~]{1,128}:(?:\d{1,3}:)?[ ]*[^\s:/]")
+
+
+JUDGMENT_FORMATS = {
+    "trec": "judgments of TREC (topic iteration docno grade)",
+    "cranfield": "judgments of Cranfield (topic docno grade)",
+    "beir": "judgments of BEIR (query-id corpus-id score)",
+    "ntcir": "judgments of NTCIR (grades L0 to L3, or A, B, C)",
+}
+NOT_READ = {
+    "prels": "Judgments drawn by chance (prels) need estimators that are not computed here.",
+    "xinf": "Judgments sampled in strata (xinfAP) need estimators that are not computed here.",
+    "legal": "Judgments sampled for the Legal track need estimators that are not computed here.",
+    "diversity": "Judgments of subtopics judge a document several times; such are not read.",
+    "preferences": "Preferences between documents are not grades of documents.",
+    "aspects": "The lines hold several grades of a document; give the four columns of one.",
+    "run": "This looks like a run, not relevance judgments.",
+}
+NTCIR_GRADE = re.compile(rb"[Ll]\d|[SABCsabc]")
+
+
+def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) -> Recognised:
+    """The format of a file of judgments, by its first 20,000 lines.
+
+    The formats that are read are those of `JUDGMENT_FORMATS`; those of `NOT_READ` are recognised
+    and carry the reason. Raises `Refused`: E_FORMAT where nothing fits, E_EMPTY, and what
+    `numbered_lines` raises.
+
+    >>> from io import BytesIO
+    >>> found = recognise_qrels(BytesIO(b"7 d1 2\\n7 d2 0\\n8 d1 1\\n"))
+    >>> found.format, found.because
+    ('cranfield', 'The lines have 3 columns. Column 3 holds grades.')
+    """
+    return _of_table(file, qrels_candidates, topics, docnos)
+
+
+def qrels_candidates(table: Table) -> list[Candidate]:
+    """Every reading of the columns as judgments, the likeliest first."""
+    by_width = {3: _three_of_qrels, 4: _four_of_qrels, 5: _sampled, 6: _six_of_qrels}
+    return by_width[table.width](table) if table.width in by_width else []
+
+
+def _three_of_qrels(table: Table) -> list[Candidate]:
+    if table.header[-1:] == [b"score"]:
+        names = b" ".join(table.header).decode("utf-8", "replace")
+        return [Candidate("beir", f"The first line is a header: {names}.")]
+    if table.matches(2, NTCIR_GRADE):
+        return [Candidate("ntcir", f"{table.described()} Column 3 holds grades as of NTCIR.")]
+    if not table.is_whole(2):
+        return []
+    misplaced = table.misplaced(0, 1)
+    found = [Candidate("cranfield", f"{table.described()} Column 3 holds grades.", misplaced)]
+    if table.counts_up(2):
+        because = "Column 3 counts 1, 2, 3 within each topic, as ranks do."
+        found.insert(0, Candidate("run", because, NOT_READ["run"]))
+    return found
+
+
+def _four_of_qrels(table: Table) -> list[Candidate]:
+    if table.matches(3, NTCIR_GRADE) or table.matches(1, NTCIR_GRADE):
+        return [Candidate("ntcir", f"{table.described()} The grades are letters, as of NTCIR.")]
+    if not table.is_whole(3):
+        return []
+    trec = Candidate("trec", table.described(), table.misplaced(0, 2))
+    if table.distinct(1) == 1 or not table.is_whole(1):
+        return [trec]
+    because = "Column 2 differs within a topic, as the numbers of subtopics do."
+    if any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2)):
+        because = "Topic and document come again with another number in column 2, a subtopic."
+        return [Candidate("diversity", because, NOT_READ["diversity"])]
+    if all(len(set(values)) == 1 for values in table.by_topic(1)):
+        return [trec]
+    return [trec, Candidate("diversity", because, NOT_READ["diversity"])]
+
+
+def _sampled(table: Table) -> list[Candidate]:
+    """Five columns: where the document stands and whether the last is whole tell them apart."""
+    docno, is_probability = table.docno_column, not table.is_whole(4)
+    if is_probability and table.is_decimal(4):
+        kind = "prels" if docno == 1 else "legal"
+        what = "the last is a probability"
+    elif table.is_whole(4):
+        kind = "preferences" if docno == 3 else "xinf"
+        what = "the last is a grade"
+    else:
+        return []
+    because = f"The lines have 5 columns: the document is in column {docno + 1}, {what}."
+    return [Candidate(kind, because, NOT_READ[kind])]
+
+
+def _six_of_qrels(table: Table) -> list[Candidate]:
+    kind = "aspects" if all(table.is_whole(column) for column in (3, 4, 5)) else "run"
+    return [Candidate(kind, table.described(), NOT_READ[kind])]
+
+
+def _of_table(
+    file: BinaryIO,
+    candidates_of: Callable[[Table], list[Candidate]],
+    topics: Known,
+    docnos: Known,
+) -> Recognised:
+    problems = Problems()
+    lines = numbered_lines(file, problems, RUN_LIMITS.line)
+    table = Table.of(lines, topics, docnos)
+    if candidates := candidates_of(table):
+        return Recognised(tuple(candidates))
+    if table.rows:
+        first = b" ".join(table.rows[0])
+        message = f"the format is not recognised; most lines have {table.width} columns"
+        problems.error("E_FORMAT", None, message, first)
+    elif not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no line")
+    raise Refused(problems)

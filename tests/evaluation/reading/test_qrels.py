@@ -54,7 +54,7 @@ def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
     [
         ("0.5", "Map the grades to integers; trec_eval would cut the decimals off."),
         ("128", "Map the grades to a small scale such as 0 to 3."),
-        ("L2", "Write the grade without the letter."),
+        ("L2", "Write the grade without the letter, or give the format as that of NTCIR."),
         ("1_0", ""),
         ("٣", ""),
         ("9" * 3000, "Map the grades to a small scale such as 0 to 3."),
@@ -68,10 +68,10 @@ def test_a_grade_must_be_a_small_integer(grade, hint):
 @pytest.mark.parametrize(
     ("text", "count", "hint"),
     [
-        (b"1 184 2\n", 3, "Is the iteration column missing? Put a 0 between topic and document."),
+        (b"1 184 2\n", 3, "Is the iteration column missing? Put a 0 there, or give the format"),
         (b"301 Q0 D1 1 9.5 bm25\n", 6, "This looks like a run, not relevance judgments."),
         (b"query-id\tcorpus-id\tscore\n", 3, "This looks like the header of BEIR judgments;"),
-        (b"1 0 D1 1 0.125\n", 5, "Judgments with sampling or prevalence columns are not read;"),
+        (b"1 0 D1 1 0.125\n", 5, "Sampled judgments (prels, Legal track) are not read"),
     ],
 )
 def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
@@ -107,6 +107,52 @@ def test_unknown_topics_are_counted_and_told_once_each():
 )
 def test_bytes_that_are_no_clean_text_are_refused(text, code, at):
     assert codes(refused(text)) == [(code, at)]
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("cranfield", b"301 D1 2 \n301 D2 0\n302 D1 1\n"),
+        ("beir", b"query-id\tcorpus-id\tscore\n301\tD1\t2\n301\tD2\t0\n302\tD1\t1\n"),
+        ("ntcir", b"301\tD1\tL2\n301\tD2\tL0\n302\tD1\tL1\n"),
+        ("ntcir", b"301 A D1 1\n301 C D2 0\n302 B D1 0\n"),
+        ("ntcir", b"301 0 D1 L2\n301 0 D2 C\n302 0 D1 1\n"),
+    ],
+)
+def test_other_columns_are_read_where_they_are_asked_for(format, text):
+    qrels = accepted(text, format=format)
+    assert (qrels.format, qrels.grades) == (format, accepted(GOOD).grades)
+
+
+def test_a_line_of_another_format_is_told_by_the_columns_asked_for():
+    (problem,) = refused(b"301 D1 2\n301 0 D2 1\n", format="cranfield")
+    assert (problem.code, problem.line) == ("E_COLUMNS", 2)
+    assert problem.message == "expected 3 columns (topic docno grade) but found 4"
+
+
+def test_judgments_of_subtopics_are_told_from_a_document_judged_twice():
+    problems = refused(b"1 1 D1 1\n1 2 D1 0\n2 0 D1 1\n2 Q0 D1 1\n")
+    assert codes(problems) == [("E_DUP_QREL", 2), ("E_DUP_QREL", 4)]
+    assert problems[0].hint.startswith("Column 2 differs. Judgments of subtopics judge a document")
+    assert problems[1].hint == "Keep one judgment of a document for a topic."
+
+
+@pytest.mark.parametrize(
+    "format", ["prels", "xinf", "legal", "diversity", "preferences", "aspects"]
+)
+def test_a_format_that_is_only_recognised_is_refused_by_name(format):
+    (problem,) = refused(GOOD, format=format)
+    assert (problem.code, problem.found) == ("E_FORMAT", format)
+    assert problem.hint
+
+
+@pytest.mark.data
+def test_the_three_columns_of_cranfield_are_read_with_their_own_grades(data: Path):
+    with (data / "data" / "cranfield" / "smart" / "cranqrel").open("rb") as file:
+        qrels = read_qrels(file, format="cranfield")
+    grades = [grade for judged in qrels.grades.values() for grade in judged.values()]
+    assert (len(qrels.grades), qrels.count) == (225, 1837)
+    assert sorted(set(grades)) == [-1, 1, 2, 3, 4]
 
 
 @pytest.mark.data

@@ -1,0 +1,142 @@
+"""Tables: what the first lines of a file of columns show about each column."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from evaluation.problems import Problems
+from evaluation.reading.columns import COLUMN, DECIMAL, INTEGER
+from evaluation.reading.hints import HEADERS
+from evaluation.reading.lines import data_lines
+from evaluation.reading.records import Lines
+
+SAMPLED_ROWS = 20_000
+MOST = 0.9
+FEW = 0.5
+
+Known = Container[bytes] | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first rows that have the usual number of columns, and what is known already."""
+
+    rows: list[list[bytes]]
+    width: int
+    header: list[bytes]
+    odd_line: int | None
+    topics: Known = None
+    docnos: Known = None
+
+    @classmethod
+    def of(cls, lines: Lines, topics: Known = None, docnos: Known = None) -> Table:
+        """
+        >>> table = Table.of([(1, b"qid pid rank"), (2, b"7 d1 1"), (3, b"7 d2 2")], {b"7"})
+        >>> table.header, table.width, table.counts_up(2), table.topic_column
+        ([b'qid', b'pid', b'rank'], 3, True, 0)
+        """
+        data = islice(data_lines(lines, Problems()), SAMPLED_ROWS)
+        split = [(number, COLUMN.findall(line)) for number, line in data]
+        header = split.pop(0)[1] if split and split[0][1][0].lower() in HEADERS else []
+        widths = Counter(len(columns) for _, columns in split)
+        width = widths.most_common(1)[0][0] if split else len(header)
+        odd = next((number for number, columns in split if len(columns) != width), None)
+        rows = [columns for _, columns in split if len(columns) == width]
+        return cls(rows, width, header, odd, topics, docnos)
+
+    def values(self, column: int) -> Iterator[bytes]:
+        return (row[column] for row in self.rows)
+
+    def matches(self, column: int, pattern: re.Pattern[bytes]) -> bool:
+        """Whether most values of a column look so."""
+        matching = sum(pattern.fullmatch(value) is not None for value in self.values(column))
+        return 0 < matching >= MOST * len(self.rows)
+
+    def is_whole(self, column: int) -> bool:
+        return self.matches(column, INTEGER)
+
+    def is_decimal(self, column: int) -> bool:
+        return self.matches(column, DECIMAL)
+
+    def distinct(self, column: int) -> int:
+        return len(set(self.values(column)))
+
+    def by_topic(self, column: int) -> list[list[bytes]]:
+        """The values of a column for each value of the first, in the order of the file."""
+        found: dict[bytes, list[bytes]] = defaultdict(list)
+        for row in self.rows:
+            found[row[0]].append(row[column])
+        return list(found.values())
+
+    def counts_up(self, column: int) -> bool:
+        """Whether a column is 1, 2, 3 ... or 0, 1, 2 ... within most topics, as ranks are."""
+        lists = [values for values in self.by_topic(column) if len(values) > 1]
+        return 0 < sum(_counts_up(values) for values in lists) >= MOST * len(lists)
+
+    def repeats(self, column: int) -> bool:
+        """Whether a topic has a value of the column more than once."""
+        return any(len(set(values)) < len(values) for values in self.by_topic(column))
+
+    def share(self, column: int, known: Known) -> float:
+        if known is None or not self.rows:
+            return 0.0
+        return sum(value in known for value in self.values(column)) / len(self.rows)
+
+    @property
+    def topic_column(self) -> int | None:
+        """The column that holds topics known already, the first where several do."""
+        return self._column_of(self.topics)
+
+    @property
+    def docno_column(self) -> int:
+        """The column that holds known documents, else the one with the most different names."""
+        known = self._column_of(self.docnos, but={0})
+        if known is not None:
+            return known
+        columns = range(1, self.width)
+        names = [column for column in columns if not self.is_decimal(column)]
+        return max(names or columns, key=self.distinct, default=0)
+
+    def _column_of(self, known: Known, but: Container[int | None] = ()) -> int | None:
+        columns = [column for column in range(self.width) if column not in but]
+        best = max(columns, key=lambda column: self.share(column, known), default=0)
+        return best if self.share(best, known) >= MOST else None
+
+    def misplaced(self, topic_at: int, docno_at: int) -> str:
+        """What stands in another column than it should, as a sentence; else empty."""
+        topics_fit = self.share(topic_at, self.topics) >= MOST
+        for what, known, at in (
+            ("topics", self.topics, topic_at),
+            ("documents", self.docnos, docno_at),
+        ):
+            # Where docnos are numbers, topics and ranks look like docnos.
+            found = self._column_of(known, but={topic_at} if topics_fit else ())
+            if found is None or self.share(at, known) > FEW or self.counts_up(found):
+                continue
+            return f"The {what} stand in column {found + 1}, not in column {at + 1}."
+        return ""
+
+    def described(self) -> str:
+        """
+        >>> Table.of([(1, b"7 0 d1 2")], {b"7"}, {b"d1"}).described()
+        'The lines have 4 columns; column 1 holds known topics; column 3 holds known documents.'
+        """
+        topic_at = self.topic_column
+        docno_at = self._column_of(self.docnos, but={topic_at})
+        told = f"The lines have {self.width} columns"
+        if topic_at is not None:
+            told += f"; column {topic_at + 1} holds known topics"
+        if docno_at is not None:
+            told += f"; column {docno_at + 1} holds known documents"
+        return f"{told}."
+
+
+def _counts_up(values: list[bytes]) -> bool:
+    first = values[0]
+    if first not in (b"0", b"1"):
+        return False
+    return values == [b"%d" % rank for rank in range(int(first), int(first) + len(values))]

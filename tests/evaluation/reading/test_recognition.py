@@ -1,0 +1,90 @@
+"""What a file is, is told with the evidence; where two readings fit, both are returned."""
+
+from io import BytesIO
+
+import pytest
+
+from evaluation.problems import Refused
+from evaluation.reading.recognition import Recognised, recognise_qrels
+
+TOPICS = {b"301", b"302"}
+DOCNOS = {b"D1", b"D2", b"D3"}
+
+
+def qrels(text: bytes, topics=TOPICS, docnos=DOCNOS) -> Recognised:
+    return recognise_qrels(BytesIO(text), topics, docnos)
+
+
+def formats(recognised: Recognised) -> list[str]:
+    return [candidate.format for candidate in recognised.candidates]
+
+
+def test_the_columns_of_known_topics_and_documents_are_the_evidence():
+    found = qrels(b"# pooled\n301 0 D1 2\n302 0 D3 0\n")
+    assert (formats(found), found.is_sure, found.refused) == (["trec"], True, "")
+    assert found.because == (
+        "The lines have 4 columns; column 1 holds known topics; column 3 holds known documents."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "because"),
+    [
+        (b"301 D1 2\n302 D2 0\n", "cranfield", "holds known documents. Column 3 holds grades."),
+        (
+            b"query-id\tcorpus-id\tscore\n301\tD1\t1\n",
+            "beir",
+            "The first line is a header: query-id corpus-id score.",
+        ),
+        (b"301 D1 L3\n301 D2 L0\n", "ntcir", "Column 3 holds grades as of NTCIR."),
+        (b"301 C D1 0\n301 A D2 1\n", "ntcir", "The grades are letters, as of NTCIR."),
+    ],
+)
+def test_judgments_that_are_read_are_recognised(text, format, because):
+    found = qrels(text)
+    assert (formats(found), found.refused) == ([format], "")
+    assert found.because.endswith(because)
+
+
+@pytest.mark.parametrize("docnos", [None, DOCNOS])
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        (b"301 D1 1 1 0.125\n301 D2 0 0 1\n302 D3 1 1 0.5\n302 D1 0 1 0.25\n", "prels"),
+        (b"301 0 D1 1 0.0375\n301 0 D2 -1 0.5\n302 0 D3 1 1.0\n", "legal"),
+        (b"301 0 D1 1 -1\n301 0 D2 2 1\n302 0 D3 1 0\n", "xinf"),
+        (b"301 1 1 D1 1\n301 1 2 D2 2\n302 1 1 D3 1\n", "preferences"),
+        (b"301 0 D1 1 2 -1\n301 0 D2 0 -1 -1\n", "aspects"),
+        (b"301 1 D1 1\n301 1 D2 0\n301 2 D1 1\n301 2 D2 -2\n", "diversity"),
+        (b"301 Q0 D1 1 9.5 bm25\n301 Q0 D2 2 8.5 bm25\n", "run"),
+    ],
+)
+def test_judgments_that_are_not_read_are_recognised_by_name(text, format, docnos):
+    found = qrels(text, docnos=docnos)
+    assert formats(found) == [format]
+    assert found.refused
+
+
+def test_a_second_column_that_differs_asks_whether_it_holds_subtopics():
+    found = qrels(b"301 1 D1 1\n301 2 D2 0\n")
+    assert formats(found) == ["trec", "diversity"]
+    assert found.refused == ""
+
+
+def test_judgments_that_count_up_may_be_a_run():
+    assert formats(qrels(b"301 D1 1\n301 D2 2\n301 D3 3\n")) == ["run", "cranfield"]
+
+
+def test_swapped_columns_are_found_by_the_known_documents():
+    assert qrels(b"301 D1 0 1\n302 D2 0 2\n").refused == (
+        "The documents stand in column 2, not in column 3."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [(b"", "E_EMPTY"), (b"a b\n", "E_FORMAT"), (b"\xff\xfe1", "E_ENCODING")]
+)
+def test_what_is_no_table_of_judgments_is_refused(text, code):
+    with pytest.raises(Refused) as refusal:
+        qrels(text)
+    assert [problem.code for problem in refusal.value.problems] == [code]
