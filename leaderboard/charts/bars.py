@@ -149,11 +149,14 @@ def _labels(field: Field) -> str:
         y = max(field.y(bar.difference) + 9, y + LINE)
         first_below = bisect.bisect_left(tops, y + 4)
         parts.append(_label(bar, field.x(first_below), y, "start"))
-    y = float("inf")
+    # Above the zero line stand the bars of the other side, so these names stay beneath it.
+    highest = field.y(0) + LINE
+    y = min(HEIGHT - 4, max(tops[-1], highest + LINE * (len(worst) - 1))) + LINE
     for bar in worst:
-        y = min(field.y(bar.difference), y - LINE)
-        first_deeper = bisect.bisect_right(tops, y - 10)
-        parts.append(_label(bar, field.x(first_deeper), y, "end"))
+        y = min(max(field.y(bar.difference), highest), y - LINE)
+        if y >= highest:
+            first_deeper = bisect.bisect_right(tops, y - 10)
+            parts.append(_label(bar, field.x(first_deeper), y, "end"))
     return "".join(parts)
 
 
