@@ -331,6 +331,7 @@ class RunForm(forms.ModelForm):
         model = Run
         fields = ["tag", "kind", "description"]
         labels = {"kind": "How it was made"}
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 
 
 class BaselineForm(forms.Form):

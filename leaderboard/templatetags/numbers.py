@@ -64,6 +64,17 @@ def p_value(value: float | None) -> str:
 
 
 @register.filter
+def p_in_words(value: float | None) -> str:
+    """p with its relation.
+
+    >>> p_in_words(0.837), p_in_words(0.0001)
+    ('p = .837', 'p < .001')
+    """
+    said = p_value(value)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
+
+
+@register.filter
 def count(value: float | None) -> str:
     """A count with its thousands apart; a mean of counts keeps one decimal."""
     if value is None or isnan(value):
