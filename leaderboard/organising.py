@@ -24,7 +24,12 @@ def confirm_collection(
     grade_map: dict[str, int] | None = None,
     renumber_topics: bool | None = None,
 ) -> None:
-    """Import what the preview showed; with an answer changed, check again and then import."""
+    """Check the files again with the answers given, and import them.
+
+    An open question has to be answered: raises NotPossible.
+    """
+    if collection.questions and not renumber_topics:
+        raise NotPossible("The judgments do not match the topics as they are numbered now.")
     taken = Collection.objects.filter(pk=collection.pk, state=ImportState.PREVIEW).update(
         state=ImportState.QUEUED, asks_first=False
     )

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
@@ -40,17 +40,6 @@ class TrackQuerySet(models.QuerySet["Track"]):
             | Q(memberships__user=user)
             | Q(joining=Track.Joining.EVERYONE)
         ).distinct()
-
-    def with_counts(self) -> TrackQuerySet:
-        """With the number of ranked runs, 0 where a blind track does not tell."""
-        told = Q(disclosure=Track.Disclosure.OPEN) | Q(released_at__isnull=False)
-        ranked = told & Q(
-            runs__state="scored",
-            runs__withdrawn_at=None,
-            runs__disqualified_at=None,
-            runs__hidden_at=None,
-        )
-        return self.annotate(num_ranked=Count("runs", filter=ranked, distinct=True))
 
 
 def new_invitation() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from leaderboard import organising, uploads
 from leaderboard.documents import open_documents
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
@@ -107,3 +109,12 @@ def test_new_judgments_are_a_new_set(ada):
     second.refresh_from_db()
     assert (second.state, second.num_judgments) == ("ready", 9)
     assert collection.judgment_sets.get(version="v1").num_judgments == 8
+
+
+def test_an_open_question_has_to_be_answered(ada):
+    topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
+    collection = bring(ada, topics=topics)
+    with pytest.raises(organising.NotPossible, match="do not match"):
+        organising.confirm_collection(collection, ada, renumber_topics=False)
+    collection.refresh_from_db()
+    assert collection.state == "preview"
