@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any, BinaryIO, TypeVar
 
@@ -59,6 +59,16 @@ class Checked:
     def needs_an_answer(self) -> bool:
         return bool(self.questions)
 
+    @contextmanager
+    def reading(self, part: str) -> Iterator[None]:
+        """Collect the problems of one file under its name; a refused file stops only itself."""
+        others, self.problems = self.problems, Problems()
+        try:
+            yield
+        except Refused as refusal:
+            self.problems = merged(self.problems, refusal.problems)
+        self.problems = merged(others, named(self.problems, part))
+
 
 def check_collection(collection_id: str, progress: Progress) -> Publish:
     """Read every file of a collection and say what each is, what it holds, and what is wrong."""
@@ -68,14 +78,15 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
     )
     judgment_set = collection.judgment_sets.first()
     checked = Checked()
-    try:
+    topics: list[ReadTopic] | None = None
+    docnos: set[bytes] | None = None
+    with checked.reading("topics"):
         topics = check_topics(collection, checked)
+    with checked.reading("documents"):
         docnos = check_documents(collection, checked)
-        if judgment_set is not None:
+    if judgment_set is not None and topics is not None:
+        with checked.reading("judgments"):
             check_first_judgments(collection, judgment_set, topics, docnos, checked)
-        checked.problems.raise_if_refused()
-    except Refused as refusal:
-        checked.problems = merged(checked.problems, refusal.problems)
     return lambda: publish_check(collection, judgment_set, checked)
 
 
@@ -249,6 +260,12 @@ def merged(one: Problems, other: Problems) -> Problems:
     both.counts = one.counts + other.counts
     both.errors = one.errors + other.errors
     return both
+
+
+def named(problems: Problems, part: str) -> Problems:
+    """The same problems, each saying in which file it is."""
+    problems.kept = [replace(each, message=f"{part}: {each.message}") for each in problems.kept]
+    return problems
 
 
 def import_collection(collection_id: str, progress: Progress) -> Publish:

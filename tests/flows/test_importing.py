@@ -118,3 +118,17 @@ def test_an_open_question_has_to_be_answered(ada):
         organising.confirm_collection(collection, ada, renumber_topics=False)
     collection.refresh_from_db()
     assert collection.state == "preview"
+
+
+def test_every_file_is_checked_though_one_is_wrong(ada):
+    collection = bring(ada, documents="", qrels=QRELS + "1 0 d9 high\n", topics=TOPICS)
+    assert collection.problem_totals == {"E_REL": 1}
+    collection = bring_again(collection, documents='{"_id": "d1"', qrels="x")
+    messages = [problem["message"] for problem in collection.problems]
+    assert any(message.startswith("documents: ") for message in messages)
+    assert any(message.startswith("judgments: ") for message in messages)
+
+
+def bring_again(collection: Collection, **files: str) -> Collection:
+    owner, _ = collection.owner, collection.delete()
+    return bring(owner, **files)
