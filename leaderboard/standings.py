@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -20,6 +21,9 @@ from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, Run, Score, ScoreSet
 
 LEVEL = 0.05
+NO_PAIRS = AllPairs(None, {}, {}, {}, None)
+# With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
+FEWEST_TOPICS = 6
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,11 @@ class Choice:
     @property
     def filters(self) -> bool:
         return bool(self.team or self.kind or self.text or self.best_per_team)
+
+    @property
+    def sorted_otherwise(self) -> bool:
+        """Whether the lines stand in another order than that of the ranks."""
+        return bool(self.sort) and self.sort != self.measure
 
 
 @dataclass(frozen=True)
@@ -101,17 +110,36 @@ class Board:
         return groups
 
     @property
+    def ranked(self) -> list[Standing]:
+        """The standings with a rank; the others have no value of the measure."""
+        return [each for each in self.standings if each.rank is not None]
+
+    @property
+    def num_compared(self) -> int:
+        """How many runs are tested against the baseline."""
+        return sum(each.against is not None for each in self.standings)
+
+    @property
+    def median_judged(self) -> float:
+        """The Judged@10 of the run in the middle."""
+        return statistics.median(each.judged_at_10 for each in self.standings)
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether there are topics enough for any difference to be significant."""
+        return self.edition.num_evaluated >= FEWEST_TOPICS
+
+    @property
     def detectable_effect(self) -> float | None:
         """The effect d that one comparison detects with power .8 on this many topics."""
-        topics = self.edition.num_evaluated
-        return minimum_detectable(topics) if topics > 2 else None
+        return minimum_detectable(self.edition.num_evaluated) if self.can_tell else None
 
 
-def verdict_of(against: AgainstBaseline | None, direction: int = 1) -> str:
+def verdict_of(against: AgainstBaseline | None, topics: int, direction: int = 1) -> str:
     """What the test allows to say: `better`, `worse`, `not significant`; `` without a test."""
     if against is None or against.p_adjusted is None or against.difference is None:
         return ""
-    if against.p_adjusted >= LEVEL:
+    if against.p_adjusted >= LEVEL or topics < FEWEST_TOPICS:
         return "not significant"
     return "better" if direction * against.difference > 0 else "worse"
 
@@ -126,7 +154,11 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
     family = family_of(edition)
     runs = {run.pk: run for run in sight.runs().filter(pk__in=family)}
     standings = _ranked(sight, edition, choice.measure, runs)
-    pairs = all_pairs(edition, choice.measure, family)
+    pairs = (
+        all_pairs(edition, choice.measure, family)
+        if edition.num_evaluated >= FEWEST_TOPICS
+        else NO_PAIRS
+    )
     baseline = runs.get(choice.baseline)
     standings = _with_statistics(standings, edition, choice.measure, family, pairs, baseline)
     return Board(
@@ -199,12 +231,13 @@ def _with_statistics(
         against_baseline(edition, measure, baseline.pk, family) if baseline is not None else {}
     )
     breaks = _clean_breaks([pairs.interval(each.run.pk) for each in standings])
+    direction, topics = parse_measure(measure).direction, edition.num_evaluated
     return [
         replace(
             each,
             interval=pairs.interval(each.run.pk),
             against=against.get(each.run.pk),
-            verdict=verdict_of(against.get(each.run.pk), parse_measure(measure).direction),
+            verdict=verdict_of(against.get(each.run.pk), topics, direction),
             is_baseline=each.run == baseline,
             breaks_after=place in breaks,
         )
@@ -233,15 +266,29 @@ def _shown(standings: list[Standing], choice: Choice) -> list[Standing]:
         for each in shown:
             first.setdefault(each.run.team_id, each)
         shown = list(first.values())
-    if choice.sort and choice.sort != choice.measure:
-        direction = parse_measure(choice.sort).direction
-        shown.sort(
-            key=lambda each: (
-                each.scores[choice.sort] is None,
-                -direction * (each.scores[choice.sort] or 0.0),
-            )
+    if not choice.sorted_otherwise:
+        return _breaks_kept(shown, standings)
+    direction = parse_measure(choice.sort).direction
+    shown.sort(
+        key=lambda each: (
+            each.scores[choice.sort] is None,
+            -direction * (each.scores[choice.sort] or 0.0),
         )
-    return shown
+    )
+    return [replace(each, breaks_after=False) for each in shown]
+
+
+def _breaks_kept(shown: list[Standing], standings: list[Standing]) -> list[Standing]:
+    """A clean break below a hidden run shows below the last shown one above it."""
+    level, levels = 0, {}
+    for each in standings:
+        levels[each.run.pk] = level
+        level += each.breaks_after
+    below = [*(levels[each.run.pk] for each in shown[1:]), 0]
+    return [
+        replace(each, breaks_after=next_level > levels[each.run.pk])
+        for each, next_level in zip(shown, below, strict=False)
+    ]
 
 
 def _matches(standing: Standing, choice: Choice) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from django.http import Http404
@@ -13,16 +14,26 @@ from leaderboard.disclosure import Sight
 from leaderboard.models import Run, Topic
 from leaderboard.standings import verdict_of
 
+LARGEST = 11
+
 
 @dataclass(frozen=True)
 class PairLine:
     topic: Topic
     a: float
     b: float
+    # +1 where higher is better, -1 where lower is.
+    direction: int
 
     @property
     def difference(self) -> float:
         return self.b - self.a
+
+    @property
+    def side(self) -> str | None:
+        """Which run does better here: `better` is `b`, `worse` is `a`; None where neither."""
+        gain = self.direction * self.difference
+        return "better" if gain > 0 else "worse" if gain < 0 else None
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,18 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        return verdict_of(self.against, parse_measure(self.measure).direction)
+        return verdict_of(self.against, len(self.topics), parse_measure(self.measure).direction)
+
+    @property
+    def falling(self) -> list[PairLine]:
+        """The topics where both have a score, the largest gain of `b` first."""
+        both = [each for each in self.topics if math.isfinite(each.difference)]
+        return sorted(both, key=lambda each: -each.difference)
+
+    @property
+    def largest(self) -> list[PairLine]:
+        """The topics where the two differ most."""
+        return sorted(self.falling, key=lambda each: -abs(each.difference))[:LARGEST]
 
 
 def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
@@ -52,7 +74,8 @@ def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
     scores = read_scores(edition, measure, [a, b])
     if len(scores.runs) < 2:
         raise Http404("both runs must be scored")
-    means = means_of(edition, measure)
+    means, direction = means_of(edition, measure), parse_measure(measure).direction
+    of_a, of_b = scores.of(a), scores.of(b)
     tested = test_family(edition, measure, a.pk, [a.pk, b.pk])
     return Pair(
         a=a,
@@ -63,7 +86,7 @@ def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
         against=tested[b.pk],
         test=sight.track.test,
         topics=[
-            PairLine(topic, float(scores.of(a)[place]), float(scores.of(b)[place]))
+            PairLine(topic, float(of_a[place]), float(of_b[place]), direction)
             for place, topic in enumerate(scores.topics)
         ],
     )
