@@ -1,22 +1,38 @@
 """Behind a number: a run by topics, a topic by runs, one ranking, two runs beside each other."""
 
+from leaderboard.breakdowns.origins import Origin, origin_of
 from leaderboard.breakdowns.pairs import Pair, compare_runs
 from leaderboard.breakdowns.rankings import RankingPage, ranking_page, topic_or_404
 from leaderboard.breakdowns.runs import RunBreakdown, run_breakdown
 from leaderboard.breakdowns.scores import Scores, read_scores
-from leaderboard.breakdowns.topics import TopicBreakdown, topic_breakdown, topic_summaries
+from leaderboard.breakdowns.summaries import (
+    TopicSummary,
+    judged_topics,
+    judgment_counts,
+    topic_summaries,
+)
+from leaderboard.breakdowns.topics import Answer, TopicBreakdown, topic_breakdown
+from leaderboard.breakdowns.waiting import WaitingRuns, waiting_runs
 
 __all__ = [
+    "Answer",
+    "Origin",
     "Pair",
     "RankingPage",
     "RunBreakdown",
     "Scores",
     "TopicBreakdown",
+    "TopicSummary",
+    "WaitingRuns",
     "compare_runs",
+    "judged_topics",
+    "judgment_counts",
+    "origin_of",
     "ranking_page",
     "read_scores",
     "run_breakdown",
     "topic_breakdown",
     "topic_or_404",
     "topic_summaries",
+    "waiting_runs",
 ]

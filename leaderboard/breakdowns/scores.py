@@ -46,14 +46,16 @@ def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
         for run_id, by_topic in rows.values_list("score_set__run_id", "by_topic")
     }
     mask = mask_of(edition)
-    topics = [
-        topic
-        for topic, counts in zip(topics_of(edition.track.collection), mask, strict=True)
-        if counts
-    ]
+    topics = evaluated_topics(edition)
     runs = [run for run in runs if run.pk in arrays]
     values = np.array([arrays[run.pk][mask] for run in runs]).reshape(len(runs), len(topics))
     return Scores(measure, runs, topics, values)
+
+
+def evaluated_topics(edition: Edition) -> list[Topic]:
+    """The topics that count, in the order of their positions."""
+    every = topics_of(edition.track.collection)
+    return [topic for topic, counts in zip(every, mask_of(edition), strict=True) if counts]
 
 
 def topics_of(collection: Collection) -> list[Topic]:

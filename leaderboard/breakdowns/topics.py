@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.rankings import Titles, docnos_of, grades_of, neighbours
 from leaderboard.breakdowns.scores import Scores, read_scores
-from leaderboard.models import Edition, Judgment, Run, Topic
+from leaderboard.models import Run, Topic
 from leaderboard.standings import Board
 
 TOP = 10
 NEVER_JUDGED = 10
-
-
-@dataclass(frozen=True)
-class TopicSummary:
-    topic: Topic
-    judged: int
-    relevant: int
-    median: float
-    best: float
-    best_run: Run | None
-
-
-def topic_summaries(board: Board) -> list[TopicSummary]:
-    """Every evaluated topic with its judgments and how the runs did."""
-    scores = read_scores(board.edition, board.measure, [each.run for each in board.standings])
-    grades = grades_by_topic(board.edition)
-    threshold = board.edition.track.relevance_threshold
-    direction = parse_measure(board.measure).direction
-    summaries = []
-    for place, topic in enumerate(scores.topics):
-        column = direction * scores.values[:, place]
-        judged = grades.get(topic.pk, [])
-        defined = column.size and not np.isnan(column).all()
-        best = int(np.nanargmax(column)) if defined else None
-        summaries.append(
-            TopicSummary(
-                topic=topic,
-                judged=len(judged),
-                relevant=sum(grade >= threshold for grade in judged),
-                median=float(scores.median[place]) if defined else np.nan,
-                best=np.nan if best is None else float(scores.values[best, place]),
-                best_run=None if best is None else scores.runs[best],
-            )
-        )
-    return summaries
-
-
-def grades_by_topic(edition: Edition) -> dict[int, list[int]]:
-    grades: dict[int, list[int]] = {}
-    rows = Judgment.objects.filter(judgment_set=edition.judgment_set_id)
-    for topic_id, grade in rows.values_list("topic_id", "grade"):
-        grades.setdefault(topic_id, []).append(grade)
-    return grades
+# So many runs have a column of ranks in the table of judged documents.
+COLUMNS = 10
+DOCUMENTS = 50
 
 
 @dataclass(frozen=True)
@@ -72,15 +33,12 @@ class Answer:
     first_relevant: int | None
     # Grades of the first ten; None where nobody judged.
     top_grades: list[int | None]
+    relevant_in_top: int
     retrieved: int
 
     @property
-    def relevant_in_top(self) -> int:
-        return sum(grade is not None and grade > 0 for grade in self.top_grades)
-
-    @property
     def unjudged_in_top(self) -> int:
-        return sum(grade is None or grade < 0 for grade in self.top_grades)
+        return self.top_grades.count(None)
 
 
 @dataclass(frozen=True)
@@ -88,12 +46,10 @@ class JudgedDocument:
     docno: str
     title: str
     grade: int
-    # The rank in each answer, in their order; None where it was not retrieved.
+    # The rank in each of the columns; None where it was not retrieved.
     ranks: list[int | None]
-
-    @property
-    def found(self) -> int:
-        return sum(rank is not None and rank <= 100 for rank in self.ranks)
+    # In how many of all runs it is among the first hundred.
+    found: int
 
 
 @dataclass(frozen=True)
@@ -107,43 +63,70 @@ class UnjudgedDocument:
 @dataclass(frozen=True)
 class TopicBreakdown:
     topic: Topic
+    measure: str
     previous: Topic | None
     next: Topic | None
     evaluated: bool
+    # How many documents have each grade; negative ones were pooled and not judged.
     grades: dict[int, int]
-    relevant: int
     median: float
+    # How many topics have a higher median, this one counted; None where it has none.
+    ease: int | None
+    num_topics: int
     answers: list[Answer]
-    judged: list[JudgedDocument]
+    # The answers whose ranks are shown: the first of the board, the baseline, and own runs.
+    columns: list[Answer]
+    relevant: list[JudgedDocument]
+    judged: Page[JudgedDocument]
     never_judged: list[UnjudgedDocument]
 
     @property
     def num_judged(self) -> int:
-        return sum(self.grades.values())
+        return sum(number for grade, number in self.grades.items() if grade >= 0)
 
 
-def topic_breakdown(board: Board, topic: Topic) -> TopicBreakdown:
+def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
     """What every run of the board retrieved for a topic, and what was judged."""
     scores = read_scores(board.edition, board.measure, [each.run for each in board.standings])
-    grades = grades_of(board.edition, topic)
+    every = grades_of(board.edition, topic)
+    grades = {docno: grade for docno, grade in every.items() if grade >= 0}
     retrieved = {run.pk: docnos_of(run, topic) for run in scores.runs}
     answers = _answers(board, scores, topic, grades, retrieved)
+    columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)
+    threshold = board.edition.track.relevance_threshold
+    documents = _judged_documents(grades, columns, retrieved)
     before, after = neighbours(topic)
     return TopicBreakdown(
         topic=topic,
+        measure=board.measure,
         previous=before,
         next=after,
         evaluated=topic in scores.topics,
-        grades=dict(sorted(Counter(grades.values()).items(), reverse=True)),
-        relevant=sum(grade >= board.edition.track.relevance_threshold for grade in grades.values()),
-        median=float(scores.median[scores.topics.index(topic)])
-        if topic in scores.topics and scores.runs
-        else np.nan,
+        grades=dict(sorted(Counter(every.values()).items(), reverse=True)),
+        median=_median(scores, topic),
+        ease=_ease(scores, topic, parse_measure(board.measure).direction),
+        num_topics=len(scores.topics),
         answers=answers,
-        judged=_judged_documents(grades, answers, retrieved, titles),
+        columns=columns,
+        relevant=[each for each in documents if each.grade >= threshold],
+        judged=_with_titles(Paginator(documents, DOCUMENTS).get_page(page), titles),
         never_judged=_never_judged(grades, retrieved, titles),
     )
+
+
+def _median(scores: Scores, topic: Topic) -> float:
+    if topic not in scores.topics or not scores.runs:
+        return float("nan")
+    return float(scores.median[scores.topics.index(topic)])
+
+
+def _ease(scores: Scores, topic: Topic, direction: int) -> int | None:
+    """The place of a topic among all, by its median: 1 is the one that runs do best on."""
+    own = _median(scores, topic)
+    if np.isnan(own):
+        return None
+    return int((direction * scores.median > direction * own).sum()) + 1
 
 
 def _answers(
@@ -159,13 +142,12 @@ def _answers(
     direction = parse_measure(board.measure).direction
     threshold = board.edition.track.relevance_threshold
     good = np.where(np.isnan(column), -np.inf, direction * column)
+    relevant_ones = {docno for docno, grade in grades.items() if grade >= threshold}
     answers = []
     for place in np.argsort(-good, kind="stable"):
         run = scores.runs[place]
         docnos = retrieved[run.pk]
-        relevant = (
-            rank for rank, docno in enumerate(docnos, start=1) if grades.get(docno, -1) >= threshold
-        )
+        relevant = [docno in relevant_ones for docno in docnos]
         answers.append(
             Answer(
                 run=run,
@@ -173,32 +155,49 @@ def _answers(
                 score=float(column[place]),
                 is_baseline=run == board.baseline,
                 is_own=board.sight.owns(run),
-                first_relevant=next(relevant, None),
+                first_relevant=relevant.index(True) + 1 if any(relevant) else None,
                 top_grades=[grades.get(docno) for docno in docnos[:TOP]],
+                relevant_in_top=sum(relevant[:TOP]),
                 retrieved=len(docnos),
             )
         )
     return answers
 
 
+def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
+    """In the order of the board: its first runs, with room kept for the baseline and own runs."""
+    by_run = {each.run.pk: each for each in answers}
+    ordered = [by_run[each.run.pk] for each in board.standings if each.run.pk in by_run]
+    kept = [each for each in ordered if each.is_own or each.is_baseline][:COLUMNS]
+    first = [each for each in ordered if each not in kept][: COLUMNS - len(kept)]
+    return [each for each in ordered if each in kept or each in first]
+
+
 def _judged_documents(
-    grades: dict[str, int],
-    answers: list[Answer],
-    retrieved: dict[str, list[str]],
-    titles: Titles,
+    grades: dict[str, int], columns: list[Answer], retrieved: dict[str, list[str]]
 ) -> list[JudgedDocument]:
+    """Every judged document without its title, the most relevant and most found first."""
     ranks = {
         run_id: {docno: rank for rank, docno in enumerate(docnos, start=1) if docno in grades}
         for run_id, docnos in retrieved.items()
     }
-    named = titles.of(grades)
     documents = [
         JudgedDocument(
-            docno, named.get(docno, ""), grade, [ranks[each.run.pk].get(docno) for each in answers]
+            docno=docno,
+            title="",
+            grade=grade,
+            ranks=[ranks[each.run.pk].get(docno) for each in columns],
+            found=sum(of_run.get(docno, 101) <= 100 for of_run in ranks.values()),
         )
         for docno, grade in grades.items()
     ]
     return sorted(documents, key=lambda each: (-each.grade, -each.found, each.docno))
+
+
+def _with_titles(page: Page[JudgedDocument], titles: Titles) -> Page[JudgedDocument]:
+    named = titles.of(each.docno for each in page)
+    page.object_list = [replace(each, title=named.get(each.docno, "")) for each in page]
+    return page
 
 
 def _never_judged(
@@ -209,7 +208,7 @@ def _never_judged(
     best: dict[str, int] = {}
     for docnos in retrieved.values():
         for rank, docno in enumerate(docnos[:TOP], start=1):
-            if grades.get(docno, -1) < 0:
+            if docno not in grades:
                 runs[docno] += 1
                 best[docno] = min(rank, best.get(docno, rank))
     first = sorted(runs, key=lambda docno: (-runs[docno], best[docno], docno))[:NEVER_JUDGED]

@@ -1,0 +1,94 @@
+"""Where a number comes from: its measure, what entered it, and how to compute it again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from django.http import Http404
+
+from evaluation.measures import Measure
+from leaderboard.disclosure import Sight
+from leaderboard.models import Edition, Run, Score, ScoreSet
+from leaderboard.scoring import JUDGED_AT_10, resolved
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A measure on an edition; `run` and `value` are None where no run is asked for."""
+
+    edition: Edition
+    measure: Measure
+    run: Run | None
+    value: float | None
+    num_undefined: int
+
+    @property
+    def relevant_from(self) -> object:
+        """The lowest grade that counts as relevant; None where grades count by their value."""
+        return (self.measure.parameters["rel"] or 1) if self.measure.takes_rel else None
+
+    @property
+    def condensed(self) -> bool:
+        """Whether unjudged documents are taken out before measuring."""
+        return self.measure.parameters.get("holes") == "condensed"
+
+    @property
+    def aggregate(self) -> str:
+        return self.measure.definition.aggregate
+
+    @property
+    def command(self) -> str:
+        """Ours; "" where topics are left out, for the command line averages over all judged."""
+        choices = self.edition.settings
+        if choices["drop_empty_topics"] or choices["excluded_topics"]:
+            return ""
+        words = ["python", "-m", "evaluation", "score", *self._files, "-m", str(self.measure)]
+        words += ["-M", str(choices["depth"])]
+        words += ["--top-grade", str(self.edition.judgment_set.top_grade)]
+        if self.edition.convention != "house":
+            words += ["--convention", self.edition.convention]
+        return shlex.join(words)
+
+    @property
+    def trec_command(self) -> str:
+        """trec_eval's; "" where it does not have the measure, or where ours is ""."""
+        name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
+        if not name or not self.command:
+            return ""
+        words = ["trec_eval", "-c", "-M", str(self.edition.settings["depth"])]
+        relevance = self.measure.parameters.get("rel")
+        if relevance not in (None, 1):
+            words += ["-l", str(relevance)]
+        return shlex.join([*words, "-m", name, *self._files])
+
+    @property
+    def _files(self) -> list[str]:
+        """As the files are called here; both commands read them unpacked or packed by us."""
+        run = self.run.tag if self.run is not None and self.run.tag else "RUN"
+        return [f"qrels.{self.edition.judgment_set.version}.txt", f"{run}.run"]
+
+
+def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
+    """How a measure of the track was computed, of one of its runs or in general."""
+    edition = sight.edition
+    if edition is None or text not in [*sight.track.measures, str(JUDGED_AT_10)]:
+        raise Http404("no such number")
+    if not run_id:
+        return Origin(edition, resolved(sight.track, text), None, None, 0)
+    run = sight.runs().filter(pk=run_id).first()
+    if run is None or not sight.scores_of(run):
+        raise Http404("no such run")
+    value, undefined = _value(edition, run, text)
+    return Origin(edition, resolved(sight.track, text), run, value, undefined)
+
+
+def _value(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
+    score = Score.objects.filter(
+        score_set__edition=edition, score_set__run=run, measure=text
+    ).first()
+    if score is not None:
+        return score.mean, score.num_undefined
+    sets = ScoreSet.objects.filter(edition=edition, run=run)
+    return sets.values_list("judged_at_10", flat=True).first(), 0

@@ -1,0 +1,75 @@
+"""The runs that are not on the board: what they wait for, as far as the reader may know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from leaderboard.disclosure import Sight
+from leaderboard.models import Job, Run
+from leaderboard.templatetags.numbers import nth
+
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class WaitingRun:
+    run: Run
+    state: str
+    detail: str
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class WaitingRuns:
+    """The first of them; `more` are left out."""
+
+    runs: list[WaitingRun]
+    more: int
+
+
+def waiting_runs(sight: Sight) -> WaitingRuns:
+    """Runs on their way to the board, and own ones that stopped before it; newest first."""
+    shows_as_valid = [] if sight.everything else ["scored"]
+    on_the_way = Q(state__in=["queued", "checking", "scoring", "valid", *shows_as_valid])
+    stopped = Q(state__in=["refused", "failed"], team=sight.team) if sight.team else Q(pk__in=[])
+    runs = sight.runs().filter(on_the_way | stopped, withdrawn_at=None, disqualified_at=None)
+    first = list(runs.order_by("-received_at")[:SHOWN])
+    jobs = _jobs_of(first)
+    queue = _queue() if any(job.state == Job.State.QUEUED for job in jobs.values()) else []
+    return WaitingRuns(
+        runs=[
+            WaitingRun(
+                run=run,
+                state=sight.state_of(run),
+                detail=_detail(sight, run, jobs.get(run.pk), queue),
+                is_own=sight.owns(run),
+            )
+            for run in first
+        ],
+        more=runs.count() - len(first) if len(first) == SHOWN else 0,
+    )
+
+
+def _jobs_of(runs: list[Run]) -> dict[str, Job]:
+    """The last job of each run."""
+    jobs = Job.objects.filter(kind="check_run", target_id__in=[run.pk for run in runs])
+    return {job.target_id: job for job in jobs.order_by("pk")}
+
+
+def _queue() -> list[int]:
+    """Every job that waits, in the order in which they are taken."""
+    queued = Job.objects.filter(state=Job.State.QUEUED).order_by("priority", "pk")
+    return list(queued.values_list("pk", flat=True))
+
+
+def _detail(sight: Sight, run: Run, job: Job | None, queue: list[int]) -> str:
+    """Its place in the queue, or what a run in order waits for; "" where there is no more."""
+    if job is not None and job.pk in queue:
+        return f"{nth(queue.index(job.pk) + 1)} in the queue"
+    if sight.state_of(run) != Run.State.VALID:
+        return ""
+    if not sight.everything:
+        return "waits for the release"
+    return "waits for its scores" if sight.track.judgment_set_id else "waits for judgments"
