@@ -1,0 +1,20 @@
+"""What the pages of a track say in whole sentences; templates print them piece by piece."""
+
+from leaderboard.wording.boards import board_verdict, much_unjudged, power, selection_rule
+from leaderboard.wording.pairs import pair_test, pair_verdict
+from leaderboard.wording.phrases import Phrase, Sentence
+from leaderboard.wording.significance import describe_test
+from leaderboard.wording.topics import topic_verdict
+
+__all__ = [
+    "Phrase",
+    "Sentence",
+    "board_verdict",
+    "describe_test",
+    "much_unjudged",
+    "pair_test",
+    "pair_verdict",
+    "power",
+    "selection_rule",
+    "topic_verdict",
+]

@@ -1,0 +1,203 @@
+"""What a board says: who leads, how sure that is, and what its numbers can tell at all."""
+
+from __future__ import annotations
+
+from evaluation.measures import parse_measure
+from evaluation.significance import smallest_p
+from leaderboard.models import Run, Track
+from leaderboard.standings import FEWEST_TOPICS, LEVEL, Board, Standing
+from leaderboard.templatetags.numbers import count, counted, p_value, score
+from leaderboard.wording.phrases import (
+    Phrase,
+    Sentence,
+    are,
+    capitalised,
+    in_words,
+    named,
+    runs_in_words,
+    say,
+    strong,
+)
+
+# On a longer board runs are counted, not named.
+LONG = 12
+# Up to here the first ten documents are judged too thinly to go without a word.
+WELL_JUDGED = 0.5
+UNJUDGED = {
+    0.5: "Every second document in the first ten was",
+    2 / 3: "Two of three documents in the first ten were",
+    0.75: "Three of four documents in the first ten were",
+    0.8: "Four of five documents in the first ten were",
+    0.9: "Nine of ten documents in the first ten were",
+    1.0: "Nearly all documents in the first ten were",
+}
+
+
+def board_verdict(board: Board) -> Sentence:
+    """The sentence that a reader of the board came for; empty where no run is ranked."""
+    ranked = board.ranked
+    if not ranked:
+        return []
+    if len(ranked) == 1:
+        only = ranked[0]
+        return say(
+            named(only.run), f" has {_value(board, only)}. Ranks and tests need a second run."
+        )
+    if not board.can_tell:
+        return say(*_leaders(board), ".")
+    if board.baseline is None or not any(each.verdict for each in ranked):
+        return _among_all(board)
+    return _on_long_board(board) if len(ranked) > LONG else _against_baseline(board)
+
+
+def _value(board: Board, standing: Standing) -> str:
+    return f"{board.measure} {score(standing.scores[board.measure], 3)}"
+
+
+def _leaders(board: Board) -> Sentence:
+    """Who leads with which value; several where they are exactly equal."""
+    first = [each for each in board.ranked if each.rank == 1]
+    runs = runs_in_words([each.run for each in first])
+    verb = " leads with " if len(first) == 1 else " lead together with "
+    return say(capitalised(runs), verb, _value(board, first[0]))
+
+
+def _among_all(board: Board) -> Sentence:
+    """Without a baseline: whom the leader can be told apart from."""
+    if board.ranked[0].interval is None:
+        return say(*_leaders(board), ".")
+    reach = board.ranked[0].interval[1]
+    if reach == 1:
+        return say(*_leaders(board), " and is significantly better than every other run.")
+    near = [each.run for each in board.ranked[1:reach]]
+    return say(
+        *_leaders(board), ". ", capitalised(runs_in_words(near)), " cannot be told apart from it."
+    )
+
+
+def _on_long_board(board: Board) -> Sentence:
+    leader, baseline = board.ranked[0], board.baseline
+    near = leader.interval[1] - 1 if leader.interval is not None else None
+    if near is None:
+        sentence = say(*_leaders(board), ". ")
+    elif near == 0:
+        sentence = say(named(leader.run), " leads and is significantly better than every other. ")
+    else:
+        runs = "one run" if near == 1 else f"{count(near)} runs"
+        sentence = say(named(leader.run), f" leads, but {runs} cannot be told apart from it. ")
+    others = [each for each in board.ranked if not each.is_baseline]
+    better = sum(each.verdict == "better" for each in others)
+    worse = sum(each.verdict == "worse" for each in others)
+    told = (
+        f"Of the other {count(len(others))} runs {count(better)} {_is(better)} significantly better"
+    )
+    return [
+        *sentence,
+        *say(f"{told} than the baseline ", _name(baseline), f", {count(worse)} worse."),
+    ]
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _name(run: Run | None) -> Phrase:
+    return Phrase(name=str(run))
+
+
+def _against_baseline(board: Board) -> Sentence:
+    """A short board: the leader against the baseline, then the others by their verdict."""
+    leader, *others = board.ranked
+    groups = {
+        verdict: [each.run for each in others if each.verdict == verdict]
+        for verdict in ("better", "not significant", "worse")
+    }
+    sentence = _leading(board, leader)
+    if leader.verdict == "better" and groups["better"]:
+        runs = groups.pop("better")
+        sentence += say(f", as {are(runs)} ", runs_in_words(runs))
+    return [*sentence, *say("."), *_others(groups)]
+
+
+def _leading(board: Board, leader: Standing) -> Sentence:
+    if leader.is_baseline:
+        return say("The baseline ", named(leader.run), " leads")
+    how = {
+        "better": " leads and is significantly better than the baseline ",
+        "worse": " leads, and yet the baseline is significantly better: ",
+    }.get(leader.verdict, " leads, but cannot be told apart from the baseline ")
+    difference = leader.against.difference if leader.against is not None else None
+    by_how_much = Phrase(difference=difference, verdict=leader.verdict)
+    return say(named(leader.run), how, _name(board.baseline), " ", by_how_much)
+
+
+def _others(groups: dict[str, list[Run]]) -> Sentence:
+    """Those beside the leader, as compared with the baseline, which was named last."""
+    clauses = []
+    if better := groups.get("better"):
+        clauses.append(say(runs_in_words(better), f" {are(better)} significantly better than it"))
+    if same := groups["not significant"]:
+        clauses.append(say(runs_in_words(same), " cannot be told apart from it"))
+    if worse := groups["worse"]:
+        clauses.append(say(runs_in_words(worse, rest=True), f" {are(worse)} significantly worse"))
+    if not clauses:
+        return []
+    first, *more = clauses
+    return say(" ", capitalised(first), *(say("; ", clause) for clause in more), ".")
+
+
+def power(board: Board) -> Sentence:
+    """What the topics and runs of this board can tell at all."""
+    topics = board.edition.num_evaluated
+    effect = board.detectable_effect
+    if effect is None:
+        return say(
+            f"With {counted(topics, 'topic')} nothing can be significant: no p is below ",
+            strong(p_value(smallest_p(topics))),
+            f". {in_words(FEWEST_TOPICS).capitalize()} topics are the fewest that can tell.",
+        )
+    sentence = say(
+        f"With {counted(topics, 'topic')} a single comparison detects an effect of ",
+        strong(f"d = {score(effect, 2)}"),
+        f" (power 80 %, α = {score(LEVEL, 2)}).",
+    )
+    if board.pairs.margin is None:
+        return sentence
+    margin = strong(score(board.pairs.margin, 3))
+    return say(
+        sentence,
+        " On this board two runs must differ by ",
+        margin,
+        f" {board.measure} to differ significantly.",
+    )
+
+
+def selection_rule(board: Board) -> Sentence:
+    """Which runs stand on the board, in which order."""
+    shown, standings = len(board.shown), len(board.standings)
+    teams = counted(len(board.teams), "team")
+    number = (
+        f"{counted(standings, 'run')} of {teams}"
+        if shown == standings
+        else f"{count(shown)} of {counted(standings, 'run')}"
+    )
+    which = "every scored run"
+    if board.sight.track.selection == Track.Selection.BEST:
+        which = "the best run of each team"
+    best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
+    rule = f": {which} on judgments {board.edition.judgment_set.version}, by {board.measure}"
+    order = f" at full precision, {best} first."
+    if board.choice.sorted_otherwise:
+        order = f" at full precision; the lines are sorted by {board.choice.sort}."
+    if shown != standings:
+        order += " Ranks and tests are those of the whole board."
+    return say(strong(number), rule + order)
+
+
+def much_unjudged(board: Board) -> str:
+    """How much of the first ten documents nobody judged, where that is half or more."""
+    judged = board.median_judged
+    if judged > WELL_JUDGED:
+        return ""
+    nearest = min(UNJUDGED, key=lambda share: abs(share - (1 - judged)))
+    return f"{UNJUDGED[nearest]} never judged; what is not judged counts as not relevant."
