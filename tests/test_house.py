@@ -22,7 +22,7 @@ FLOORS = [
     {"jobs", "joining"},
     {"celery", "uploads", "organising", "standings", "limits", "receipts"},
     {"breakdowns", "forms", "exports", "sample", "processes"},
-    {"showing", "portraits"},
+    {"showing", "portraits", "wording", "drawings"},
     {"views", "api", "accounts", "context", "middleware", "parts"},
     {"urls", "wsgi", "management"},
 ]
