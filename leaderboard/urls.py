@@ -7,17 +7,18 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
-from leaderboard.views import collections, runs, site, topics, tracks
+from leaderboard.views import boards, collections, runs, site, topics, tracks
 
 track_urls = [
-    path("", tracks.board, name="board"),
+    path("", boards.board, name="board"),
     path("about/", tracks.about, name="about"),
     path("submit/", runs.submit, name="submit"),
     path("runs/", runs.my_runs, name="my_runs"),
-    path("topics/", tracks.topics, name="topics"),
+    path("topics/", topics.topics, name="topics"),
     path("topic/", topics.topic, name="topic"),
-    path("compare/", tracks.compare, name="compare"),
-    path("judgments/", tracks.judgments, name="judgments"),
+    path("compare/", boards.compare, name="compare"),
+    path("judgments/", boards.judgments, name="judgments"),
+    path("computed/", boards.computed, name="computed"),
     path("join/", tracks.join, name="join"),
     path("manage/", tracks.manage, name="manage"),
     path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),

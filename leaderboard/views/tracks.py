@@ -14,13 +14,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import joining, limits, organising
-from leaderboard.breakdowns import compare_runs, topic_summaries
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.forms import BaselineForm, JoinForm, TrackForm
 from leaderboard.models import Collection, Track
-from leaderboard.standings import find_board
 from leaderboard.views.overview import in_groups, latest_runs, track_line
-from leaderboard.views.parts import board_of, choice_of, run_seen_or_404
 
 LATEST_EVENTS = 20
 
@@ -33,20 +30,6 @@ def home(request: HttpRequest) -> HttpResponse:
     lines = [track_line(track, request.user) for track in tracks]
     context = {"groups": in_groups(lines), "latest_runs": latest_runs(request.user, lines)}
     return render(request, "home.html", context)
-
-
-@require_GET
-def board(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    found = find_board(sight, choice_of(request))
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "board": found,
-        "unfinished": sight.runs().unfinished(),
-        "own_runs": sight.own_runs(),
-    }
-    return render(request, "board.html", context)
 
 
 @require_GET
@@ -152,39 +135,6 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         "invited": joining.may_join(track, invitation),
     }
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
-
-
-@require_GET
-def topics(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    found = find_board(sight, choice_of(request))
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "board": found,
-        "summaries": topic_summaries(found) if found is not None else None,
-        "topics": sight.track.collection.topics.all(),
-    }
-    return render(request, "topics.html", context)
-
-
-@require_GET
-def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    found = board_of(sight, request)
-    a = run_seen_or_404(found, request.GET.get("a", ""))
-    b = run_seen_or_404(found, request.GET.get("b", ""))
-    pair = compare_runs(sight, a, b, found.measure)
-    context = {"sight": sight, "track": sight.track, "board": found, "pair": pair}
-    return render(request, "compare.html", context)
-
-
-@require_GET
-def judgments(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    edition = sight.edition
-    context = {"sight": sight, "track": sight.track, "edition": edition}
-    return render(request, "judgments.html", context)
 
 
 def _organised_or_403(request: HttpRequest, slug: str) -> Sight:

@@ -1,0 +1,389 @@
+"""The board: its sentence, its table, what a reader can choose, and what a blind one shows."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import organising
+from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
+from tests.builders import OTHER_RUN, make_collection, make_run, make_track, signed_in, work
+from tests.pages.ten_topics import run_of, send, ten_track, with_baseline
+
+
+@pytest.fixture
+def ten(ada) -> Track:
+    return ten_track(ada)
+
+
+def page_of(client: Client, track: Track, more: str = "") -> str:
+    answer = client.get(f"/tracks/{track.slug}/{more}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def words(page: str) -> str:
+    """What a reader sees, without the marks."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", page)).split())
+
+
+def lines(page: str) -> list[str]:
+    """The rows of the table as text."""
+    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [words(row.replace("<", " <")) for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)]
+
+
+def order(page: str) -> list[str]:
+    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    return re.findall(r'<th scope="row"><a[^>]*><bdi>(.*?)</bdi>', body)
+
+
+# The sentence
+
+
+def test_a_leader_that_is_better_than_the_baseline(ten, ada, ben, cat, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    send(ten, cat, "same", [1, 3] * 5)
+    send(ten, cat, "worse", 5)
+    said = words(page_of(client, ten))
+    assert "first leads and is significantly better than the baseline base +.500." in said
+    assert "same cannot be told apart from it; worse is significantly worse." in said
+
+
+def test_a_leader_that_cannot_be_told_apart(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "close", [1, 1, 1, 2, 2, 2, 2, 3, 3, 3])
+    said = words(page_of(client, ten))
+    assert "close leads, but cannot be told apart from the baseline base +.100." in said
+
+
+def test_a_baseline_that_leads(ten, ada, ben, client):
+    with_baseline(ten, ada, 1)
+    for rank in (2, 3, 4, 5):
+        send(ten, ben, f"r{rank}", rank)
+    said = words(page_of(client, ten))
+    assert "The baseline base leads. The other four are significantly worse." in said
+
+
+def test_without_a_baseline_the_bars_decide(ten, ben, cat, client):
+    send(ten, ben, "first", 1)
+    send(ten, cat, "second", 4)
+    said = words(page_of(client, ten))
+    assert "first leads with AP 1.000 and is significantly better than every other run." in said
+    assert "No baseline yet" in said
+
+
+def test_equal_leaders_lead_together_and_share_the_rank(ten, ben, cat, client):
+    send(ten, ben, "a", 1)
+    send(ten, cat, "b", 1)
+    send(ten, cat, "c", 2)
+    page = page_of(client, ten)
+    assert "a and b lead together with AP 1.000" in words(page)
+    assert [line.split()[0] for line in lines(page)] == ["1", "1", "3"]
+
+
+def test_one_run_has_no_rivals(ten, ben, client):
+    send(ten, ben, "alone", 1)
+    said = words(page_of(client, ten))
+    assert "alone has AP 1.000. Ranks and tests need a second run." in said
+    assert "a single comparison" not in said
+
+
+def test_the_power_of_the_board_is_told(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", [1] * 9 + [2])
+    said = words(page_of(client, ten))
+    assert "With 10 topics a single comparison detects an effect of d = 1.00" in said
+    assert "On this board two runs must differ by .113 AP" in said
+
+
+def test_below_six_topics_nothing_is_significant(track, ada, ben, client):
+    base = make_run(track, ada, OTHER_RUN)
+    organising.choose_baseline(track, ada, base)
+    make_run(track, ben)
+    page = page_of(client, track)
+    assert "With 3 topics nothing can be significant: no p is below .250." in words(page)
+    assert 'class="same"' in page and 'class="better">+' not in page
+    assert "break" not in page and "Tukey" not in page
+
+
+def test_both_tests_are_named(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    said = words(page_of(client, ten))
+    assert "Tukey's HSD over 2 runs and 10 topics" in said
+    assert "Two-sided paired randomisation test (sign flips), all sign patterns, on AP" in said
+    assert "Holm's adjustment over 1 run" in said
+
+
+# The table
+
+
+def test_a_row_says_everything_of_its_run(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", [1] * 9 + [3])
+    assert lines(page_of(client, ten))[0].startswith("1")
+    row = lines(page_of(client, ten))[0]
+    for shown in ("first", "ben", ".933", "+.433", ".004", "9 / 1 / 0"):
+        assert shown in row
+
+
+def test_own_rows_the_baseline_and_breaks_are_marked(ten, ada, ben, cat):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    send(ten, cat, "worse", 5)
+    page = page_of(signed_in(ben), ten)
+    assert re.findall(r'<tr class="(.*?)">', page) == ["own break", "baseline break"]
+    assert page.count(">yours</span>") == 1 and page.count(">baseline</span>") == 1
+
+
+def test_a_break_stays_where_runs_between_are_hidden(ten, ada, ben, cat, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    send(ten, cat, "worst", 5)
+    page = page_of(client, ten, "?text=rst")
+    assert order(page) == ["first", "worst"]
+    assert '<tr class="break">' in page
+
+
+def test_another_order_keeps_the_ranks_and_shows_no_break(ten, ben, cat, client):
+    send(ten, ben, "first", 1)
+    send(ten, cat, "second", 7)
+    Track.objects.filter(pk=ten.pk).update(measures=["AP", "RR", "P@5", "NumRet"])
+    organising.renew_edition(Track.objects.get(pk=ten.pk))
+    work()
+    page = page_of(client, ten, "?sort=NumRet")
+    assert order(page) == ["second", "first"]
+    assert [line.split()[0] for line in lines(page)] == ["2", "1"]
+    assert "break" not in page
+    assert 'aria-sort="descending"><a href="?sort=NumRet">NumRet' in page
+
+
+def test_every_number_leads_to_its_explanation(ten, ben, client):
+    run = send(ten, ben, "first", 1)
+    page = page_of(client, ten)
+    address = f"/tracks/ten/computed/?run={run.pk}&amp;measure="
+    for measure in ("AP", "P%405", "Judged%4010"):
+        assert f'class="number" href="{address}{measure}" title="' in page
+
+
+def test_a_manual_and_a_late_run_say_so(ten, ben, client):
+    run = send(ten, ben, "first", 1)
+    Run.objects.filter(pk=run.pk).update(kind="manual")
+    Track.objects.filter(pk=ten.pk).update(closes_at=timezone.now() - timedelta(days=1))
+    page = page_of(client, ten)
+    assert '<span class="badge manual">manual' in page and '<span class="badge late">' in page
+
+
+def test_a_run_outside_the_pool_says_so(ten, ben, cat, client):
+    pooled = send(ten, ben, "pooled", 1)
+    send(ten, cat, "outside", 2)
+    JudgmentSet.objects.get(collection=ten.collection).pooled_runs.add(pooled)
+    assert [("unpooled" in line) for line in lines(page_of(client, ten))] == [False, True]
+
+
+def test_a_run_without_a_value_is_last_and_has_no_rank(ten, ben, cat, client):
+    send(ten, ben, "first", 1)
+    run = send(ten, cat, "undefined", 2)
+    run.score_sets.get().scores.filter(measure="AP").update(mean=None)
+    Comparison.objects.all().delete()
+    assert lines(page_of(client, ten))[1].startswith("– ")
+
+
+def test_names_of_strangers_are_only_text(ten, ben, client):
+    run = send(ten, ben, "first", 1)
+    Run.objects.filter(pk=run.pk).update(tag='"><script>x')
+    Team.objects.filter(pk=run.team_id).update(name="<img src=x onerror=y>")
+    page = page_of(client, ten)
+    assert "<script>x" not in page and "<img src=x" not in page
+
+
+# What the reader chooses
+
+
+def test_any_run_can_be_the_baseline(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    run = send(ten, ben, "first", 1)
+    assert f'href="?baseline={run.pk}">make baseline' in page_of(client, ten)
+    said = words(page_of(client, ten, f"?baseline={run.pk}"))
+    assert "The baseline first leads. base is significantly worse." in said
+
+
+def test_filters_leave_ranks_and_tests_alone(ten, ada, ben, cat, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    send(ten, cat, "last", 3)
+    page = page_of(client, ten, "?team=cat")
+    assert order(page) == ["last"] and lines(page)[0].startswith("3")
+    assert "1 of 3 runs" in words(page) and "first leads" in words(page)
+
+
+def test_the_best_of_each_team(ten, ben, cat, client):
+    for tag, rank in (("a", 1), ("b", 2)):
+        send(ten, ben, tag, rank)
+    send(ten, cat, "c", 3)
+    assert order(page_of(client, ten, "?best=1")) == ["a", "c"]
+
+
+def test_nothing_that_matches_is_said(ten, ben, client):
+    send(ten, ben, "first", 1)
+    assert "No run of this board matches." in words(page_of(client, ten, "?text=zzz"))
+
+
+def test_the_form_keeps_what_was_chosen(ten, ben, client):
+    send(ten, ben, "first", 1)
+    page = page_of(client, ten, "?measure=RR&kind=manual&best=1&text=f%3C&sort=P@5")
+    assert "<option selected>RR</option>" in page and "<option selected>manual" in page
+    assert 'name="best" value="1" checked' in page and 'name="text" value="f&lt;"' in page
+    assert '<input type="hidden" name="sort" value="P@5">' in page
+
+
+@pytest.mark.parametrize(
+    "more", ["?measure=x", "?baseline=%00", "?sort=%27", "?team=%00&kind=%00", "?column=a&all=1"]
+)
+def test_what_is_not_known_falls_back(ten, ben, client, more):
+    send(ten, ben, "first", 1)
+    assert "AP 1.000" in words(page_of(client, ten, more))
+
+
+def test_measures_beyond_four_wait_to_be_asked_for(collection, ben, client):
+    measures = ["AP", "P@1", "P@2", "P@3", "P@4", "P@5", "P@6"]
+    track = make_track(collection, slug="many", measures=measures)
+    make_run(track, ben)
+    page = page_of(client, track)
+    assert "Columns 15 of 17" in words(page) and '?sort=P@5">' not in page
+    page = page_of(client, track, "?column=P@5&column=P@6")
+    assert '&amp;sort=P%405">P@5' in page and "P@1</a>" not in page
+    assert "P@6</a>" in page_of(client, track, "?all=1")
+
+
+def test_exports_follow_measure_and_baseline(ten, ada, ben, client):
+    base = with_baseline(ten, ada)
+    page = page_of(client, ten, "?measure=RR")
+    address = "/api/v1/tracks/ten/leaderboard?format={}&amp;measure=RR&amp;baseline=" + base.pk
+    for name in ("csv", "tsv", "json", "md", "tex"):
+        assert f'href="{address.format(name)}"' in page
+        assert client.get(unescape(address.format(name))).status_code == 200
+
+
+# Runs that are not on it
+
+
+def test_runs_on_their_way_are_named_for_those_who_may_know(ten, ben, cat, client):
+    send(ten, ben, "first", 1)
+    run = send(ten, cat, "on-its-way", 2)
+    Run.objects.filter(pk=run.pk).update(state="scoring")
+    assert "Scoring on-its-way" in words(page_of(signed_in(cat), ten))
+    for other in (client, signed_in(ben)):
+        assert "on-its-way" not in page_of(other, ten)
+
+
+def test_a_queued_run_says_its_place(ten, ben, as_ben):
+    from leaderboard.uploads import accept_run
+    from tests.builders import upload
+
+    for n in (1, 2):
+        accept_run(ten, ben, upload(f"r{n}.txt", run_of(f"r{n}", n)))
+    said = words(page_of(as_ben, ten))
+    assert "r1.txt, first in the queue" in said and "r2.txt, second in the queue" in said
+
+
+def test_own_refused_runs_are_named_and_withdrawn_ones_are_not(ten, ben, as_ben):
+    make_run(ten, ben, "1 Q0 d1 1 broken\n")
+    organising.withdraw(send(ten, ben, "gone", 1), ben)
+    page = page_of(as_ben, ten)
+    assert "Refused run.txt" in words(page) and "gone" not in page
+
+
+# No board to see
+
+
+def test_a_blind_board_shows_own_runs_and_no_score(blind_track, ben, cat, as_ben):
+    make_run(blind_track, ben)
+    make_run(blind_track, cat, OTHER_RUN)
+    page = page_of(as_ben, blind_track)
+    assert "Valid ben-bm25, waits for the release" in words(page)
+    assert "other" not in order(page) and "<table" not in page and "nDCG" not in page
+    assert "cat" not in words(page).replace("category", "")
+
+
+def test_a_blind_board_tells_a_stranger_nothing(blind_track, ben, client):
+    before = words(page_of(client, blind_track))
+    make_run(blind_track, ben)
+    after = words(page_of(client, blind_track))
+    assert before.partition("answered")[0] == after.partition("answered")[0]
+    assert "No scores before the release" in after
+
+
+def test_organisers_see_a_blind_board(blind_track, ben, as_ada):
+    make_run(blind_track, ben)
+    assert order(page_of(as_ada, blind_track)) == ["ben-bm25"]
+
+
+def test_a_released_board_is_for_everybody(blind_track, ada, ben, client):
+    make_run(blind_track, ben)
+    organising.release(blind_track, ada)
+    assert order(page_of(client, blind_track)) == ["ben-bm25"]
+
+
+def test_without_judgments_runs_wait(ada, ben, as_ben, as_ada):
+    collection = make_collection(ada, slug="bare", qrels=None)
+    track = make_track(collection, slug="bare", judgment_set=None)
+    make_run(track, ben)
+    assert "1 run of yours is valid and waits." in words(page_of(as_ben, track))
+    assert "Add judgments" in page_of(as_ada, track)
+
+
+def test_an_empty_board_says_what_makes_it_appear(ten, client):
+    said = words(page_of(client, ten))
+    assert "No run yet" in said and "judgments v1, 20 of them" in said
+
+
+def test_a_track_to_come_says_when_in_two_zones(collection, client):
+    opens = timezone.now() + timedelta(days=20)
+    track = make_track(collection, slug="later", opens_at=opens)
+    said = words(page_of(client, track))
+    assert "Not open yet" in said and "not open yet" in said
+    assert re.search(r"Runs are taken from .* UTC \(.* AoE\), in 19 days", said)
+    assert "Submit a run" not in said
+
+
+def test_a_closed_track_takes_no_runs_and_keeps_its_board(ten, ben, client):
+    send(ten, ben, "first", 1)
+    Track.objects.filter(pk=ten.pk).update(closes_at=timezone.now() - timedelta(days=3))
+    page = page_of(client, ten)
+    assert "Submit a run" not in page and order(page) == ["first"]
+    assert re.search(r"closed .* AoE, 3 days ago", words(page))
+
+
+def test_one_filled_button_a_page(ten, ben, client):
+    assert page_of(client, ten).count("main-button") == 1
+    send(ten, ben, "first", 1)
+    assert page_of(client, ten).count("main-button") == 1
+
+
+def test_queries_do_not_grow_with_the_board(ten, ada, ben, django_assert_num_queries):
+    with_baseline(ten, ada)
+    send(ten, ben, "r1", 1)
+    client = signed_in(ben)
+    page_of(client, ten)
+    asked = count_queries(client, ten)
+    for rank in (3, 4, 5, 6):
+        send(ten, ben, f"r{rank}", rank)
+    with django_assert_num_queries(asked):
+        page_of(client, ten)
+
+
+def count_queries(client: Client, track: Track) -> int:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as queries:
+        page_of(client, track)
+    return len(queries)
