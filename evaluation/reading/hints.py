@@ -59,8 +59,8 @@ def _variants(identifier: bytes) -> Iterator[bytes]:
     yield re.sub(rb"\.[A-Za-z]{1,5}$", b"", identifier)
 
 
-def for_run_columns(columns: Sequence[bytes]) -> str:
-    """What a line may be that has not the six columns of a run.
+def for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
+    """What a line may be that has not the columns that its run should have.
 
     >>> for_run_columns(b"301 0 FT911-3 1".split())
     'This looks like relevance judgments, not a run.'
@@ -68,6 +68,18 @@ def for_run_columns(columns: Sequence[bytes]) -> str:
     count = len(columns)
     if count == 4 and INTEGER.fullmatch(columns[3]):
         return "This looks like relevance judgments, not a run."
+    if count == 7 and _DATE.fullmatch(columns[0]) and columns[2].upper() == b"Q0":
+        return "This looks like a run of the Microblog track, whose lines begin with a date."
+    if count == 6 and expected < 6 and DECIMAL.fullmatch(columns[4]):
+        return "This looks like a line of TREC's six columns."
+    return _for_other_formats(columns) or (_for_six_columns(columns) if expected == 6 else "")
+
+
+_DATE = re.compile(rb"(?:19|20)\d\d[01]\d[0-3]\d")
+
+
+def _for_six_columns(columns: Sequence[bytes]) -> str:
+    count = len(columns)
     if count == 5 and DECIMAL.fullmatch(columns[4]):
         return "Is the run tag missing?"
     if count == 3 and DECIMAL.fullmatch(columns[2]):
@@ -76,7 +88,7 @@ def for_run_columns(columns: Sequence[bytes]) -> str:
         return "Does the document identifier hold a blank? It must not."
     if count > 6 and INTEGER.fullmatch(columns[3]) and DECIMAL.fullmatch(columns[4]):
         return "Does the run tag hold a blank? It must not."
-    return _for_other_formats(columns)
+    return ""
 
 
 def for_qrels_columns(columns: Sequence[bytes]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from io import BufferedReader
 from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused, refuse
@@ -15,6 +16,7 @@ from evaluation.problems import Problems, Refused, refuse
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 SKIPPED = 1 << 20
+PEEKED = 512
 
 
 def numbered_lines(file: BinaryIO, problems: Problems, longest: int) -> Iterator[tuple[int, bytes]]:
@@ -43,7 +45,7 @@ def numbered_lines(file: BinaryIO, problems: Problems, longest: int) -> Iterator
             else:
                 yield number, line
     except Refused as broken:
-        raise _refused_at(number, broken, problems) from broken
+        raise refused_at(number, broken, problems) from broken
 
 
 def data_lines(
@@ -84,6 +86,17 @@ def text_of(number: int, line: bytes, problems: Problems) -> str | None:
         return None
 
 
+def first_bytes(file: BinaryIO) -> bytes:
+    """Some hundred bytes that come next, without a byte order mark or blanks, left unread."""
+    if isinstance(file, BufferedReader):
+        head = file.peek(PEEKED)[:PEEKED]
+    else:
+        place = file.tell()
+        head = file.read(PEEKED)
+        file.seek(place)
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip()
+
+
 def in_line_order(problems: Problems) -> Problems:
     """The same problems, those of the whole file first, then by line."""
     problems.kept.sort(key=lambda problem: problem.line or 0)
@@ -104,7 +117,7 @@ def _skip_rest(start: bytes, file: BinaryIO) -> None:
         start = file.readline(SKIPPED)
 
 
-def _refused_at(number: int, broken: Refused, problems: Problems) -> Refused:
+def refused_at(number: int, broken: Refused, problems: Problems) -> Refused:
     """All problems so far, and why the file cannot be read beyond line `number`."""
     where = f" (after line {number:,})" if number > 1 else ""
     for problem in broken.problems:

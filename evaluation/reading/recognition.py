@@ -16,7 +16,7 @@ from typing import BinaryIO
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Known, Table
-from evaluation.reading.lines import numbered_lines
+from evaluation.reading.lines import first_bytes, numbered_lines
 from evaluation.reading.records import Lines
 
 
@@ -216,6 +216,129 @@ def _sampled(table: Table) -> list[Candidate]:
 def _six_of_qrels(table: Table) -> list[Candidate]:
     kind = "aspects" if all(table.is_whole(column) for column in (3, 4, 5)) else "run"
     return [Candidate(kind, table.described(), NOT_READ[kind])]
+
+
+RUN_FORMATS = {
+    "trec": "TREC (topic Q0 docno rank score tag)",
+    "trec5": "TREC without tag (topic Q0 docno rank score)",
+    "msmarco": "MS MARCO (topic docno rank)",
+    "scores": "three columns (topic docno score)",
+    "pairs": "two columns (topic docno), the best first",
+    "json": "JSON (an object of topics, each an object of docnos and scores)",
+    "jsonl": "JSON lines (an object with topic, docno and score)",
+    "ntcir": "NTCIR (<SYSDESC>, then six columns)",
+}
+NO_RUN = {
+    "judgments": "This looks like relevance judgments, not a run.",
+    "microblog": "Runs of the Microblog track, whose lines begin with a date, are not read.",
+    "trecvid": "Runs of TRECVID in XML are not read; give six columns of TREC.",
+    "markup": "This looks like HTML or XML, not a run.",
+    "list": "JSON runs are an object of topics or an object on each line, not a list.",
+}
+
+
+def recognise_run(file: BinaryIO, topics: Known = None, docnos: Known = None) -> Recognised:
+    """The format of a run, by its first bytes and lines.
+
+    The formats that are read are those of `RUN_FORMATS`; those of `NO_RUN` are recognised and
+    carry the reason. Raises `Refused` as `recognise_qrels` does.
+
+    >>> from io import BytesIO
+    >>> found = recognise_run(BytesIO(b"7\\td1\\t9\\n7\\td2\\t7\\n7\\td3\\t3\\n"))
+    >>> [candidate.format for candidate in found.candidates]
+    ['scores', 'msmarco']
+    """
+    by_bytes = run_by_first_bytes(first_bytes(file))
+    if by_bytes is not None:
+        return Recognised((by_bytes,))
+    return _of_table(file, run_candidates, topics, docnos)
+
+
+_TOPIC_OF_DICTS = re.compile(rb"""\{\s*+(?:\}|"(?:[^"\\]|\\.)*+"\s*+:\s*+\{)""")
+_TRECVID = re.compile(rb"<(?:!DOCTYPE\s+)?video\w*", re.I)
+
+
+def run_by_first_bytes(head: bytes) -> Candidate | None:
+    """What the first bytes of a run alone decide; None for a table of columns.
+
+    >>> run_by_first_bytes(b'{"q1": {"d9": 0.87}}').format
+    'json'
+    """
+    video = _TRECVID.search(head) if head.startswith(b"<") else None
+    if head.startswith(b"<SYSDESC>"):
+        return Candidate("ntcir", "The first line is a <SYSDESC>, as in runs of NTCIR.")
+    if video:
+        found = video[0].decode()
+        return Candidate("trecvid", f"It begins with {found}, as TRECVID.", NO_RUN["trecvid"])
+    if head.startswith(b"<"):
+        return Candidate("markup", "The file begins with a tag.", NO_RUN["markup"])
+    if _TOPIC_OF_DICTS.match(head):
+        return Candidate("json", "The file is a JSON object of objects.")
+    if head.startswith(b"{"):
+        return Candidate("jsonl", "The first line begins with {, so every line is a JSON object.")
+    if head.startswith(b"["):
+        return Candidate("list", "The file begins with [, so it is a JSON list.", NO_RUN["list"])
+    return None
+
+
+def run_candidates(table: Table) -> list[Candidate]:
+    """Every reading of the columns as a run, the likeliest first."""
+    by_width = {2: _two, 3: _three, 4: _four, 5: _five, 6: _six, 7: _seven}
+    return by_width[table.width](table) if table.width in by_width else []
+
+
+def _six(table: Table) -> list[Candidate]:
+    return [Candidate("trec", table.described(), table.misplaced(0, 2))]
+
+
+def _five(table: Table) -> list[Candidate]:
+    if not table.is_decimal(4) or not table.is_whole(3):
+        return _judgments(table)
+    run = Candidate("trec5", f"{table.described()} The tag is missing.", table.misplaced(0, 2))
+    return [run] if table.counts_up(3) else [run, *_judgments(table)]
+
+
+def _four(table: Table) -> list[Candidate]:
+    return _judgments(table)
+
+
+def _three(table: Table) -> list[Candidate]:
+    if not table.is_decimal(2):
+        return _judgments(table)
+    known, misplaced = table.described(), table.misplaced(0, 1)
+    if table.is_whole(2) and table.counts_up(2):
+        because = f"{known} Column 3 counts 1, 2, 3 within each topic, as ranks do."
+        return [Candidate("msmarco", because, misplaced)]
+    because = f"{known} Column 3 holds numbers that do not count up."
+    scores = Candidate("scores", because, misplaced)
+    if not table.is_whole(2):
+        return [scores]
+    if table.repeats(2):
+        faulty = Candidate("msmarco", known, "A number comes twice for a topic; no rank does.")
+        return [scores, faulty, *_judgments(table)]
+    because = f"{known} Column 3 holds whole numbers, each once for a topic, as ranks may be."
+    return [scores, Candidate("msmarco", because, misplaced)]
+
+
+def _two(table: Table) -> list[Candidate]:
+    because = f"{table.described()} The order of the lines is the ranking."
+    return [Candidate("pairs", because, table.misplaced(0, 1))]
+
+
+def _seven(table: Table) -> list[Candidate]:
+    if not table.matches(0, _DATE):
+        return []
+    because = "The lines have 7 columns and begin with a date."
+    return [Candidate("microblog", because, NO_RUN["microblog"])]
+
+
+_DATE = re.compile(rb"(?:19|20)\d\d[01]\d[0-3]\d")
+
+
+def _judgments(table: Table) -> list[Candidate]:
+    found = [candidate for candidate in qrels_candidates(table) if candidate.format != "run"]
+    reason = NO_RUN["judgments"]
+    return [Candidate("judgments", candidate.because, reason) for candidate in found[:1]]
 
 
 def _of_table(

@@ -16,6 +16,7 @@ from evaluation.reading.columns import DECIMAL, INTEGER, check_identifier, colum
 if TYPE_CHECKING:
     from evaluation.reading.runs import RunRules
 
+SIX_COLUMNS = ("topic", "Q0", "docno", "rank", "score", "tag")
 LONGEST_SCORE = 64
 LISTED = 10
 HINTED = 50
@@ -26,6 +27,21 @@ CLEAN_LINE = re.compile(
     rb"[ \t]*([!-~]{1,128})[ \t]+[!-~]+[ \t]+([!-~]{1,128})[ \t]+([+-]?\d{1,18})[ \t]+"
     rb"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]+([A-Za-z0-9._-]{1,20})[ \t]*"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a run in any format, as it is written; a part that the format lacks is empty."""
+
+    topic: bytes
+    docno: bytes
+    rank: bytes = b""
+    score: bytes = b""
+    tag: bytes = b""
+
+    @property
+    def columns(self) -> list[bytes]:
+        return [self.topic, b"Q0", self.docno, self.rank, self.score, self.tag]
 
 
 @dataclass(slots=True)
@@ -81,18 +97,22 @@ class RunLines:
         if len(columns) != 6:
             self.without_topic += 1
             if columns:
-                self._report_columns(number, line, columns)
+                self.report_columns(number, line, columns, SIX_COLUMNS)
             return
         topic, _, docno, rank, score, tag = columns
+        self.take_row(number, Row(topic, docno, rank, score, tag))
+
+    def take_row(self, number: int, row: Row) -> None:
+        """Check every part of a line that a format may have, and keep what can be compared."""
+        topic, docno = row.topic, row.docno
         good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
         good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
-        if not INTEGER.fullmatch(rank):
-            hint = hints.for_rank(columns, self.rules.docnos)
-            self.problems.error("E_RANK", number, "the rank is not an integer", rank, hint)
-        self._check_score(number, score, columns)
-        self._check_tag(number, tag)
+        rank = self._rank_of(number, row)
+        score = self._score_of(number, row) if row.score else -float(rank)
+        if row.tag:
+            self._check_tag(number, row.tag)
         if good_topic and good_docno:
-            self._store(number, topic, docno, score=0.0, rank=0)
+            self._store(number, topic, docno, score, rank)
         else:
             self.without_topic += 1
 
@@ -134,14 +154,24 @@ class RunLines:
             self.unknown_topics.setdefault(topic, number)
         return False
 
-    def _check_score(self, number: int, score: bytes, columns: list[bytes]) -> None:
-        if len(score) > LONGEST_SCORE:
+    def _rank_of(self, number: int, row: Row) -> int:
+        if INTEGER.fullmatch(row.rank):
+            return int(row.rank)
+        if row.rank or not row.score:
+            hint = hints.for_rank(row.columns, self.rules.docnos)
+            self.problems.error("E_RANK", number, "the rank is not an integer", row.rank, hint)
+        return 0
+
+    def _score_of(self, number: int, row: Row) -> float:
+        if len(row.score) > LONGEST_SCORE:
             message = f"the score is longer than {LONGEST_SCORE} characters"
-        elif not DECIMAL.fullmatch(score) or not isfinite(float(score)):
+        elif not DECIMAL.fullmatch(row.score) or not isfinite(float(row.score)):
             message = "the score is not a finite decimal number"
         else:
-            return
-        self.problems.error("E_SCORE", number, message, score, hints.for_score(score, columns))
+            return float(row.score)
+        hint = hints.for_score(row.score, row.columns)
+        self.problems.error("E_SCORE", number, message, row.score, hint)
+        return 0.0
 
     def _check_tag(self, number: int, tag: bytes) -> None:
         """The first tag is the tag of the run; another is reported at its first line only."""
@@ -161,14 +191,13 @@ class RunLines:
             message = f'the run tag is not "{asked}", which was given with the file'
         self.problems.error("E_TAG", number, message, tag)
 
-    def _report_columns(self, number: int, line: bytes, columns: list[bytes]) -> None:
-        self.problems.error(
-            "E_COLUMNS",
-            number,
-            f"expected 6 columns (topic Q0 docno rank score tag) but found {len(columns)}",
-            line,
-            hints.for_run_columns(columns),
-        )
+    def report_columns(
+        self, number: int, line: bytes, columns: list[bytes], expected: tuple[str, ...]
+    ) -> None:
+        names = f"{len(expected)} columns ({' '.join(expected)})"
+        message = f"expected {names} but found {len(columns)}"
+        hint = hints.for_run_columns(columns, len(expected))
+        self.problems.error("E_COLUMNS", number, message, line, hint)
 
     def _report_unknown_document(self, number: int, docno: bytes) -> None:
         hint = ""

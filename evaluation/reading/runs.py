@@ -1,14 +1,15 @@
 """Runs: what a system retrieved for each topic, in scoring order.
 
-A run is a text file of six columns, `topic Q0 docno rank score tag`. The order of a ranking is
+A run is a text file of six columns, `topic Q0 docno rank score tag`, or in another format that
+its track takes. The order of a ranking is
 score descending, ties by docno descending in byte order, as trec_eval has it; the rank column
 and the order of the lines decide nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import BinaryIO, Literal, TypeAlias
 
 import numpy as np
@@ -17,13 +18,13 @@ import numpy.typing as npt
 from evaluation.problems import Problems
 from evaluation.reading import trec_eval_text
 from evaluation.reading.containers import RUN_LIMITS
-from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
+from evaluation.reading.lines import in_line_order
+from evaluation.reading.run_checks import check_ranks, check_ties
+from evaluation.reading.run_formats import WITH_RANKS, take_run
 from evaluation.reading.run_lines import RunLines, TopicLines, report_duplicates
+from evaluation.reading.run_metadata import check_tag
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-
-FEW = 5
-MOST = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +50,28 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Run:
-    """An accepted run; `lines` counts its data lines, `problems` holds only warnings."""
+    """An accepted run; `lines` counts its data lines, `problems` holds only warnings and notes.
+
+    `metadata` is its ir_metadata by path, such as "platform.hardware.cpu.model"; `description`
+    its <SYSDESC>.
+    """
 
     tag: str
     rankings: dict[bytes, Ranking]
     lines: int
     problems: Problems
+    format: str = "trec"
+    description: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RunRules:
-    """What a track asks of a run. `topics` or `docnos` None means: not checked."""
+    """What a track asks of a run. `topics` or `docnos` None means: not checked.
+
+    `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
+    has one, and is the tag where its format has none; ties across `cutoff` are noted.
+    """
 
     topics: Container[bytes] | None = None
     docnos: Container[bytes] | None = None
@@ -69,16 +81,19 @@ class RunRules:
     unknown_documents: Literal["refuse", "drop"] = "refuse"
     duplicates: Literal["refuse", "keep_best"] = "refuse"
     line: int = RUN_LIMITS.line
+    formats: tuple[str, ...] = ("trec",)
+    cutoff: int | None = None
 
 
 def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
-    """A run that keeps every rule of its track.
+    """A run that keeps every rule of its track, in one of the formats that the track takes.
 
     The whole file is read; raises `Refused` with every problem, each at its physical line:
     E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
-    E_UNKNOWN_TOPIC, E_UNKNOWN_DOC, E_TOPIC, E_DOCID, E_DEPTH, E_MISSING_TOPIC. An accepted run
-    may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_TIES, W_MISSING_TOPIC and, where the rules let
-    them pass, W_UNKNOWN_DOC and W_DUP_DOC.
+    E_UNKNOWN_TOPIC, E_UNKNOWN_DOC, E_TOPIC, E_DOCID, E_DEPTH, E_MISSING_TOPIC, and for other
+    formats E_FORMAT, E_JSON, E_DUP_TOPIC. An accepted run may carry W_BOM, W_CRLF, W_BLANK,
+    W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES, W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
+    and, where the rules let them pass, W_UNKNOWN_DOC and W_DUP_DOC.
 
     >>> from io import BytesIO
     >>> read_run(BytesIO(b"7 Q0 d1 1 9.5 bm25\\n7 Q0 d2 2 8.5 bm25\\n")).rankings[b"7"].docnos
@@ -88,19 +103,20 @@ def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     evaluation.problems.Refused: line 1: E_SCORE: the score is not a finite decimal number: "nan"
     """
     collected = RunLines(rules)
-    lines = numbered_lines(file, collected.problems, rules.line)
-    for number, line in data_lines(lines, collected.problems):
-        collected.take(number, line)
+    heading = take_run(file, collected)
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()
-    _warn_of_ranks(collected.by_topic, collected.problems)
-    _warn_of_ties(collected.by_topic, collected.problems)
+    tag = collected.tag.decode()
+    check_tag(heading.metadata, tag, collected.problems)
+    if heading.format in WITH_RANKS:
+        check_ranks(collected.by_topic, collected.problems)
+    check_ties(collected.by_topic, rules.cutoff, collected.problems)
     rankings: dict[bytes, Ranking] = {}
     while collected.by_topic:
         topic = next(iter(collected.by_topic))
         rankings[topic] = _best_of_each(collected.by_topic.pop(topic), collected.problems)
     in_line_order(collected.problems)
-    return Run(collected.tag.decode(), rankings, collected.count, collected.problems)
+    return Run(tag, rankings, collected.count, collected.problems, **asdict(heading))
 
 
 def read_run_leniently(
@@ -171,49 +187,3 @@ def _best_of_each(rows: TopicLines, problems: Problems) -> Ranking:
         seen.add(docno)
     places = sorted(best.values())
     return Ranking([ranking.docnos[i] for i in places], ranking.scores[places])
-
-
-def _warn_of_ranks(by_topic: dict[bytes, TopicLines], problems: Problems) -> None:
-    differing = [rows for rows in by_topic.values() if not _ranks_follow_scores(rows)]
-    if not differing:
-        return
-    long = [rows for rows in by_topic.values() if len(rows.ranks) >= FEW]
-    upside_down = sum(_scores_grow_with_rank(rows) for rows in long)
-    hint = ""
-    if upside_down and upside_down >= MOST * len(long):
-        hint = "The scores grow with the rank. If they are distances, negate them."
-    problems.warn(
-        "W_RANK",
-        differing[0].lines[0],
-        f"in {len(differing):,} of {len(by_topic):,} topics the ranks disagree with the scores;"
-        " the scores decide",
-        hint=hint,
-    )
-
-
-def _ranks_follow_scores(rows: TopicLines) -> bool:
-    ranks, scores = np.array(rows.ranks), np.array(rows.scores)
-    by_score = np.lexsort((ranks, -scores))
-    return bool(np.all(np.diff(ranks[by_score]) > 0))
-
-
-def _scores_grow_with_rank(rows: TopicLines) -> bool:
-    steps = np.diff(np.array(rows.scores)[np.argsort(rows.ranks, kind="stable")])
-    return bool(np.all(steps >= 0) and np.any(steps > 0))
-
-
-def _warn_of_ties(by_topic: dict[bytes, TopicLines], problems: Problems) -> None:
-    tied = [topic for topic, rows in by_topic.items() if _mostly_tied(rows)]
-    if tied:
-        problems.warn(
-            "W_TIES",
-            by_topic[tied[0]].lines[0],
-            f"in {len(tied):,} of {len(by_topic):,} topics (first: {tied[0].decode()}) most"
-            " documents share their score with another",
-            hint="Documents with equal scores are ordered by docno descending, not by your ranks.",
-        )
-
-
-def _mostly_tied(rows: TopicLines) -> bool:
-    _, counts = np.unique(rows.scores, return_counts=True)
-    return 2 * int(counts[counts > 1].sum()) > len(rows.scores)

@@ -11,10 +11,11 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.documents import read_documents
 from evaluation.reading.qrels import read_qrels, read_qrels_leniently
+from evaluation.reading.recognition import recognise_qrels
 from evaluation.reading.runs import RunRules, read_run, read_run_leniently
 from evaluation.reading.topics import read_topics
 
-MUTATIONS = 1_300  # of each of the 16 files below: over 20,000
+MUTATIONS = 1_000  # of each of the 21 files below: over 20,000
 
 RUN = b"".join(
     b"%d Q0 D%d %d %.3f bm25\n" % (topic, rank * topic % 7, rank, 9 - rank / 3)
@@ -28,6 +29,11 @@ SMART = b".I 7\n.T\nlayers\n.W\nboundary\n.I 8\n.W\nheat\n"
 JSONL = b'{"_id": "7", "title": "a\\u00e9", "text": "b"}\n{"id": 8, "contents": "c"}\n'
 JSON = b'{"7": "layers",\n "8": {"title": "heat \\u00e9", "description": "b"}}'
 NTCIR = b"<TOPIC q=7><TITLE>layers & heat</TITLE></TOPIC>\n<TOPIC><NUM>8</NUM><DESC>b</TOPIC>\n"
+JSON_RUN = b'{"7": {"d1": 9.5, "d2": 8e1},\n "8": {"d\\/1": -1, "d3": 0}}\n'
+JSON_LINES = b"""{"qid": 7, "docid": "d1", "score": 9.5}
+{"query_id": "8", "results": [{"docno": "d2", "rank": 1}, {"pid": "d3", "sim": 1}]}
+"""
+METADATA = b"# ir_metadata.start\n# a:\n#   - b: 'c'\n#   - d\n# e: [f, g]\n# ir_metadata.end\n"
 TSV = b"7\tlayers\n8\theat\n"
 
 NASTY = [
@@ -84,6 +90,17 @@ def topics(file):
     "".join(topic.number + topic.title + topic.narrative for topic in found).encode()
 
 
+def any_format(file):
+    formats = ("trec", "trec5", "msmarco", "scores", "json", "jsonl", "ntcir")
+    read_run(file, RunRules(formats=formats, tag="bm25"))
+
+
+def judgments(file):
+    found = recognise_qrels(file)
+    file.seek(0)
+    read_qrels(file, format=found.format)
+
+
 @pytest.mark.parametrize(
     ("read", "good"),
     [
@@ -93,6 +110,11 @@ def topics(file):
         pytest.param(read_run_leniently, RUN, id="lenient-run"),
         pytest.param(read_qrels, QRELS, id="qrels"),
         pytest.param(read_qrels_leniently, QRELS, id="lenient-qrels"),
+        pytest.param(any_format, METADATA + RUN, id="run-metadata"),
+        pytest.param(any_format, JSON_RUN, id="run-json"),
+        pytest.param(any_format, JSON_LINES, id="run-jsonl"),
+        pytest.param(any_format, b"7 d1 1\n7 d2 2\n7 d3 3\n8 d1 1\n", id="run-msmarco"),
+        pytest.param(judgments, b"7 d1 1\n7 d2 0\n7 d3 2\n8 d1 1\n", id="qrels-cranfield"),
         pytest.param(topics, TREC, id="topics-trec"),
         pytest.param(topics, XML.replace(b"doc", b"topic"), id="topics-xml"),
         pytest.param(topics, JSONL, id="topics-jsonl"),

@@ -1,0 +1,192 @@
+"""Runs in the formats that people have besides TREC's six columns.
+
+Every format comes down to rows of topic, docno, rank or score, and perhaps a tag. Where a format
+has no score, the documents of a topic get k, k - 1 ... 1 by rank, so that there are no ties.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import BinaryIO
+
+from evaluation.problems import Refused, refuse
+from evaluation.reading.columns import columns_of
+from evaluation.reading.evidence import Table
+from evaluation.reading.lines import data_lines, first_bytes, numbered_lines
+from evaluation.reading.recognition import (
+    RUN_FORMATS,
+    Candidate,
+    run_by_first_bytes,
+    run_candidates,
+)
+from evaluation.reading.run_json import take_json, take_json_lines
+from evaluation.reading.run_lines import Row, RunLines
+from evaluation.reading.run_metadata import read_metadata, split_header
+
+LOOKED_AT = 2_000
+COLUMNS = {
+    "trec5": ("topic", "Q0", "docno", "rank", "score"),
+    "msmarco": ("topic", "docno", "rank"),
+    "scores": ("topic", "docno", "score"),
+    "pairs": ("topic", "docno"),
+}
+WITH_RANKS = ("trec", "trec5", "ntcir")
+
+NumberedLines = Iterable[tuple[int, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What a run is and says of itself: `metadata` of ir_metadata, `description` of NTCIR."""
+
+    format: str = "trec"
+    description: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+def take_run(file: BinaryIO, collected: RunLines) -> Heading:
+    """Take all rows of a run in one of the formats that its track allows.
+
+    Raises `Refused` with E_FORMAT for a format that is recognised but not allowed, and where
+    two allowed formats fit.
+    """
+    formats = collected.rules.formats
+    by_bytes = run_by_first_bytes(first_bytes(file))
+    if by_bytes is not None and by_bytes.format != "markup":
+        return _take_by_bytes(only_fitting([by_bytes], formats), file, collected)
+    lines = numbered_lines(file, collected.problems, collected.rules.line)
+    comments, lines = split_header(lines)
+    format = "trec"
+    if tuple(formats) != ("trec",):
+        first = list(islice(lines, LOOKED_AT))
+        lines = chain(first, lines)
+        table = Table.of(first, collected.rules.topics, collected.rules.docnos)
+        format = only_fitting(run_candidates(table), formats)
+    if format == "trec":
+        take_six_columns(lines, collected)
+    else:
+        _take_columns(lines, format, collected)
+    return Heading(format, metadata=read_metadata(comments, collected.problems))
+
+
+def only_fitting(candidates: Sequence[Candidate], formats: Sequence[str]) -> str:
+    """The only format of `formats` that fits; else one that is read to explain what is wrong.
+
+    >>> only_fitting([Candidate("msmarco", "Column 3 counts.")], ("trec", "msmarco"))
+    'msmarco'
+    """
+    fitting = [each for each in candidates if each.format in formats and not each.refused]
+    if len(fitting) == 1:
+        return fitting[0].format
+    if len(fitting) > 1:
+        message = "the file can be read in two ways; say which format it has"
+        hint = " ".join(f"{RUN_FORMATS[each.format]}? {each.because}" for each in fitting)
+        raise refuse("E_FORMAT", message, hint=hint)
+    faulty = [each.format for each in candidates[1:] if each.format in formats]
+    if faulty and not candidates[0].refused:
+        return faulty[0]
+    is_table = not candidates or candidates[0].format not in ("json", "jsonl", "ntcir", "list")
+    if "trec" in formats and is_table and [each.format for each in candidates] != ["trecvid"]:
+        return "trec"
+    raise _not_allowed(candidates, formats)
+
+
+def _not_allowed(candidates: Sequence[Candidate], formats: Sequence[str]) -> Refused:
+    hint = f"Formats that are taken here: {'; '.join(RUN_FORMATS[name] for name in formats)}."
+    if not candidates:
+        return refuse("E_FORMAT", "the format of the run is not recognised", hint=hint)
+    likeliest = candidates[0]
+    if likeliest.refused:
+        message = "the file cannot be read as a run"
+        return refuse("E_FORMAT", message, hint=f"{likeliest.refused} {hint}")
+    message = f"the run is in a format that is not taken here: {RUN_FORMATS[likeliest.format]}"
+    return refuse("E_FORMAT", message, hint=f"{likeliest.because} {hint}")
+
+
+def take_six_columns(lines: NumberedLines, collected: RunLines) -> None:
+    take = collected.take
+    for number, line in data_lines(lines, collected.problems):
+        take(number, line)
+
+
+def _take_by_bytes(format: str, file: BinaryIO, collected: RunLines) -> Heading:
+    if format == "ntcir":
+        return _take_ntcir(file, collected)
+    if format == "json":
+        take_json(file, collected)
+    else:
+        take_json_lines(file, collected)
+    _take_tag(collected)
+    return Heading(format)
+
+
+def _take_ntcir(file: BinaryIO, collected: RunLines) -> Heading:
+    lines = numbered_lines(file, collected.problems, collected.rules.line)
+    following = data_lines(lines, collected.problems)
+    number, first = next(following, (1, b""))
+    description = _SYSDESC.fullmatch(first.strip())
+    if description is None:
+        message = "the line of <SYSDESC> has no </SYSDESC>"
+        collected.problems.error("E_FORMAT", number, message, first)
+    take_six_columns(following, collected)
+    said = description[1].strip().decode("utf-8", "replace") if description else ""
+    return Heading("ntcir", said)
+
+
+_SYSDESC = re.compile(rb"<SYSDESC>(.*)</SYSDESC>")
+
+
+def _take_columns(lines: NumberedLines, format: str, collected: RunLines) -> None:
+    names = COLUMNS[format]
+    for number, line in data_lines(lines, collected.problems):
+        collected.count += 1
+        columns = columns_of(number, line, collected.problems)
+        if len(columns) == len(names):
+            collected.take_row(number, _row(dict(zip(names, columns, strict=True)), collected))
+        else:
+            collected.without_topic += 1
+            if columns:
+                collected.report_columns(number, line, columns, names)
+    if "score" not in names:
+        _score_by_rank(collected)
+    _take_tag(collected)
+
+
+def _row(parts: dict[str, bytes], collected: RunLines) -> Row:
+    topic, docno = parts["topic"], parts["docno"]
+    rank, score = parts.get("rank", b""), parts.get("score", b"")
+    if not rank and not score:
+        rows = collected.by_topic.get(topic)
+        rank = b"%d" % (1 if rows is None else len(rows.docnos) + rows.too_many + 1)
+    return Row(topic, docno, rank, score)
+
+
+def _score_by_rank(collected: RunLines) -> None:
+    for rows in collected.by_topic.values():
+        top = max(rows.ranks)
+        rows.scores = array("d", (top + 1.0 - rank for rank in rows.ranks))
+        if len(set(rows.ranks)) == len(rows.ranks):
+            continue
+        first_line: dict[int, int] = {}
+        for rank, line in zip(rows.ranks, rows.lines, strict=True):
+            if first_line.setdefault(rank, line) != line:
+                message = (
+                    f"the topic has another document of this rank at line {first_line[rank]:,}"
+                )
+                collected.problems.error("E_RANK", line, message, str(rank))
+
+
+def _take_tag(collected: RunLines) -> None:
+    """The tag of a format that has none is the one that was given with the file."""
+    asked = collected.rules.tag
+    if collected.tag or not collected.count:
+        return
+    if asked is None:
+        message = "the file has no run tag, and none was given with it"
+        collected.problems.error("E_TAG", None, message)
+    else:
+        collected.tag = asked.encode()

@@ -1,0 +1,202 @@
+"""Runs in JSON: an object of topics, as pytrec_eval and BEIR write them, or an object a line.
+
+An object of topics is read as a stream, so that its size does not matter and no topic or
+document that comes twice is lost, as it is where a parser keeps the last of two equal names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import BinaryIO
+
+from evaluation.problems import KEPT, Refused
+from evaluation.reading.lines import (
+    BYTE_ORDER_MARK,
+    data_lines,
+    numbered_lines,
+    refused_at,
+    text_of,
+)
+from evaluation.reading.records import json_fault
+from evaluation.reading.run_lines import Row, RunLines
+
+CHUNK = 256 * 1024
+AHEAD = 64 * 1024
+LONGEST_LINE = 4 * 1024 * 1024
+
+TOPICS = ("qid", "query_id", "query-id", "topic_id", "topic", "number")
+DOCNOS = ("docno", "docid", "doc_id", "corpus-id", "pid", "id", "_id")
+SCORES = ("score", "sim")
+TAGS = ("tag", "run_id", "runid", "run")
+
+_NAME = rb'"((?:[^"\\]++|\\.)*+)"\s*+:\s*+'
+_BLANKS = re.compile(rb"[ \t\r\n]*+")
+_OPEN = re.compile(rb"\{")
+_CLOSE = re.compile(rb"\}")
+_NEXT = re.compile(rb"[,}]")
+_TOPIC = re.compile(_NAME + rb"\{")
+_DOCUMENT = re.compile(_NAME + rb'("[^"]*+"|[^\s,{}\[\]"]++)\s*+([,}])')
+
+
+def take_json(file: BinaryIO, collected: RunLines) -> None:
+    """Take `{"topic": {"docno": score}}`; E_DUP_TOPIC for a name that comes twice, E_JSON."""
+    scanner = _Scanner(file, collected)
+    first_line: dict[bytes, int] = {}
+    try:
+        scanner.expect(_OPEN, "a {")
+        more = scanner.match(_CLOSE) is None
+        while more:
+            topic = _name(scanner.expect(_TOPIC, "a topic with an object of documents")[1])
+            if topic in first_line:
+                message = f"the topic came before, at line {first_line[topic]:,}"
+                collected.problems.error("E_DUP_TOPIC", scanner.line, message, topic)
+            elif len(first_line) < KEPT:
+                first_line[topic] = scanner.line
+            _take_documents(scanner, topic, collected)
+            more = scanner.expect(_NEXT, "a comma or the end")[0] == b","
+        scanner.expect_end()
+    except _NotAsExpected as fault:
+        message = f"the JSON cannot be read on: expected {fault}"
+        collected.problems.error("E_JSON", scanner.line, message, scanner.coming())
+    except Refused as broken:
+        raise refused_at(scanner.line, broken, collected.problems) from broken
+
+
+def _take_documents(scanner: _Scanner, topic: bytes, collected: RunLines) -> None:
+    more = scanner.match(_CLOSE) is None
+    while more:
+        name, score, end = scanner.expect(_DOCUMENT, "a document with its score").groups()
+        collected.count += 1
+        collected.take_row(scanner.line, Row(topic, _name(name), score=score))
+        more = end == b","
+
+
+class _NotAsExpected(ValueError):
+    """The file goes on otherwise than a run in JSON does."""
+
+
+class _Scanner:
+    """The coming bytes of a file, as far ahead as a name is long, and the line they are on."""
+
+    def __init__(self, file: BinaryIO, collected: RunLines) -> None:
+        self.file = file
+        self.buffer = file.read(CHUNK)
+        self.place = 0
+        self.line = 1
+        self.has_ended = False
+        if self.buffer.startswith(BYTE_ORDER_MARK):
+            self.place = len(BYTE_ORDER_MARK)
+            collected.problems.warn("W_BOM", 1, "a byte order mark is dropped")
+
+    def expect(self, pattern: re.Pattern[bytes], what: str) -> re.Match[bytes]:
+        found = self.match(pattern)
+        if found is None:
+            raise _NotAsExpected(what)
+        return found
+
+    def expect_end(self) -> None:
+        self._skip_blanks()
+        if self.place < len(self.buffer):
+            raise _NotAsExpected("nothing more")
+
+    def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """What comes after blanks, taken if it is this."""
+        self._skip_blanks()
+        self._look_ahead()
+        found = pattern.match(self.buffer, self.place)
+        if found is not None:
+            self._go_to(found.end())
+        return found
+
+    def coming(self) -> bytes:
+        return self.buffer[self.place : self.place + 80]
+
+    def _skip_blanks(self) -> None:
+        while found := _BLANKS.match(self.buffer, self.place):
+            self._go_to(found.end())
+            if self.place < len(self.buffer) or self.has_ended:
+                return
+            self._look_ahead()
+
+    def _go_to(self, place: int) -> None:
+        self.line += self.buffer.count(b"\n", self.place, place)
+        self.place = place
+
+    def _look_ahead(self) -> None:
+        while len(self.buffer) - self.place < AHEAD and not self.has_ended:
+            piece = self.file.read(CHUNK)
+            self.has_ended = not piece
+            self.buffer, self.place = self.buffer[self.place :] + piece, 0
+
+
+def _name(written: bytes) -> bytes:
+    r"""A name as it is meant; what is no JSON stays, to be refused as an identifier.
+
+    >>> _name(b"d\\u00e9\\/7"), _name(b"a\\q")
+    (b'd\xc3\xa9/7', b'a\\q')
+    """
+    if b"\\" not in written:
+        return written
+    try:
+        return _bytes(json.loads(b'"' + written + b'"'))
+    except ValueError:
+        return written
+
+
+def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
+    """Take lines of an object with topic, docno and score or rank, or with a list of results."""
+    problems = collected.problems
+    lines = numbered_lines(file, problems, LONGEST_LINE)
+    for number, line in data_lines(lines, problems, comments=False):
+        text = text_of(number, line, problems)
+        if text is None:
+            collected.without_topic += 1
+            continue
+        try:
+            # Numbers stay as they are written: what a score may be, the checks decide.
+            value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        except (ValueError, RecursionError) as error:
+            collected.without_topic += 1
+            problems.error("E_JSON", number, f"the line is not JSON: {json_fault(error)}", line)
+            continue
+        for row in _rows(value):
+            collected.count += 1
+            if row is None:
+                collected.without_topic += 1
+                message = "expected an object with topic, docno and score or rank"
+                problems.error("E_JSON", number, message, line)
+            else:
+                collected.take_row(number, row)
+
+
+def _rows(value: object) -> Iterator[Row | None]:
+    results = value.get("results") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(results, list):
+        yield _row(value, {}, "")
+        return
+    for position, part in enumerate(results, 1):
+        yield _row(part, value, str(position))
+
+
+def _row(part: object, outer: Mapping[str, object], position: str) -> Row | None:
+    """The row of an object; topic and tag may stand in the one around it."""
+    if not isinstance(part, dict):
+        return None
+    topic = _first(part, TOPICS) or _first(outer, TOPICS)
+    tag = _first(part, TAGS) or _first(outer, TAGS)
+    docno, score = _first(part, DOCNOS), _first(part, SCORES)
+    rank = _first(part, ("rank",)) or (b"" if score else position.encode())
+    if not topic or not docno or not (rank or score):
+        return None
+    return Row(topic, docno, rank, score, tag)
+
+
+def _first(part: Mapping[str, object], names: Iterable[str]) -> bytes:
+    texts = (part.get(name) for name in names)
+    return next((_bytes(text) for text in texts if isinstance(text, str) and text), b"")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
