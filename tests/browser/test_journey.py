@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,10 @@ WORD = "a-word-that-nobody-guesses"
 
 def sign_up(page, name: str) -> None:
     page.goto("/account/signup/")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label(re.compile("^Password(?!.*again)")).first.fill(WORD)
-    page.get_by_label(re.compile("again")).fill(WORD)
-    page.locator("main button").click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Password", exact=True).fill(WORD)
+    page.get_by_label("The password again").fill(WORD)
+    page.get_by_role("button", name="Make the account").click()
     page.wait_for_url("**/")
 
 
