@@ -12,7 +12,17 @@ from django.utils import timezone
 
 from leaderboard import organising
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
-from tests.builders import OTHER_RUN, make_collection, make_run, make_track, signed_in, work
+from leaderboard.uploads import accept_run
+from tests.builders import (
+    OTHER_RUN,
+    make_collection,
+    make_run,
+    make_track,
+    signed_in,
+    upload,
+    work,
+)
+from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import run_of, send, ten_track, with_baseline
 
 
@@ -22,20 +32,7 @@ def ten(ada) -> Track:
 
 
 def page_of(client: Client, track: Track, more: str = "") -> str:
-    answer = client.get(f"/tracks/{track.slug}/{more}")
-    assert answer.status_code == 200
-    return answer.content.decode()
-
-
-def words(page: str) -> str:
-    """What a reader sees, without the marks."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", page)).split())
-
-
-def lines(page: str) -> list[str]:
-    """The rows of the table as text."""
-    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
-    return [words(row.replace("<", " <")) for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)]
+    return page_at(client, f"/tracks/{track.slug}/{more}")
 
 
 def order(page: str) -> list[str]:
@@ -85,7 +82,7 @@ def test_equal_leaders_lead_together_and_share_the_rank(ten, ben, cat, client):
     send(ten, cat, "c", 2)
     page = page_of(client, ten)
     assert "a and b lead together with AP 1.000" in words(page)
-    assert [line.split()[0] for line in lines(page)] == ["1", "1", "3"]
+    assert [line.split()[0] for line in rows(page)] == ["1", "1", "3"]
 
 
 def test_one_run_has_no_rivals(ten, ben, client):
@@ -128,8 +125,8 @@ def test_both_tests_are_named(ten, ada, ben, client):
 def test_a_row_says_everything_of_its_run(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", [1] * 9 + [3])
-    assert lines(page_of(client, ten))[0].startswith("1")
-    row = lines(page_of(client, ten))[0]
+    assert rows(page_of(client, ten))[0].startswith("1")
+    row = rows(page_of(client, ten))[0]
     for shown in ("first", "ben", ".933", "+.433", ".004", "9 / 1 / 0"):
         assert shown in row
 
@@ -160,7 +157,7 @@ def test_another_order_keeps_the_ranks_and_shows_no_break(ten, ben, cat, client)
     work()
     page = page_of(client, ten, "?sort=NumRet")
     assert order(page) == ["second", "first"]
-    assert [line.split()[0] for line in lines(page)] == ["2", "1"]
+    assert [line.split()[0] for line in rows(page)] == ["2", "1"]
     assert "break" not in page
     assert 'aria-sort="descending"><a href="?sort=NumRet">NumRet' in page
 
@@ -185,7 +182,7 @@ def test_a_run_outside_the_pool_says_so(ten, ben, cat, client):
     pooled = send(ten, ben, "pooled", 1)
     send(ten, cat, "outside", 2)
     JudgmentSet.objects.get(collection=ten.collection).pooled_runs.add(pooled)
-    assert [("unpooled" in line) for line in lines(page_of(client, ten))] == [False, True]
+    assert [("unpooled" in line) for line in rows(page_of(client, ten))] == [False, True]
 
 
 def test_a_run_without_a_value_is_last_and_has_no_rank(ten, ben, cat, client):
@@ -193,7 +190,7 @@ def test_a_run_without_a_value_is_last_and_has_no_rank(ten, ben, cat, client):
     run = send(ten, cat, "undefined", 2)
     run.score_sets.get().scores.filter(measure="AP").update(mean=None)
     Comparison.objects.all().delete()
-    assert lines(page_of(client, ten))[1].startswith("– ")
+    assert rows(page_of(client, ten))[1].startswith("– ")
 
 
 def test_names_of_strangers_are_only_text(ten, ben, client):
@@ -220,7 +217,7 @@ def test_filters_leave_ranks_and_tests_alone(ten, ada, ben, cat, client):
     send(ten, ben, "first", 1)
     send(ten, cat, "last", 3)
     page = page_of(client, ten, "?team=cat")
-    assert order(page) == ["last"] and lines(page)[0].startswith("3")
+    assert order(page) == ["last"] and rows(page)[0].startswith("3")
     assert "1 of 3 runs" in words(page) and "first leads" in words(page)
 
 
@@ -285,9 +282,6 @@ def test_runs_on_their_way_are_named_for_those_who_may_know(ten, ben, cat, clien
 
 
 def test_a_queued_run_says_its_place(ten, ben, as_ben):
-    from leaderboard.uploads import accept_run
-    from tests.builders import upload
-
     for n in (1, 2):
         accept_run(ten, ben, upload(f"r{n}.txt", run_of(f"r{n}", n)))
     said = words(page_of(as_ben, ten))
@@ -373,17 +367,8 @@ def test_queries_do_not_grow_with_the_board(ten, ada, ben, django_assert_num_que
     send(ten, ben, "r1", 1)
     client = signed_in(ben)
     page_of(client, ten)
-    asked = count_queries(client, ten)
+    asked = num_queries(client, "/tracks/ten/")
     for rank in (3, 4, 5, 6):
         send(ten, ben, f"r{rank}", rank)
     with django_assert_num_queries(asked):
         page_of(client, ten)
-
-
-def count_queries(client: Client, track: Track) -> int:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    with CaptureQueriesContext(connection) as queries:
-        page_of(client, track)
-    return len(queries)
