@@ -36,7 +36,11 @@ class Scores:
 
     @cached_property
     def median(self) -> NDArray[np.float64]:
-        return np.nanmedian(self.contenders, axis=0)
+        """NaN where the measure is undefined for every run."""
+        known = ~np.isnan(self.contenders).all(axis=0)
+        median = np.full(len(known), np.nan)
+        median[known] = np.nanmedian(self.contenders[:, known], axis=0)
+        return median
 
 
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:

@@ -83,7 +83,7 @@ def topic_summaries(board: Board) -> list[TopicSummary]:
             judged=each.judged,
             relevant=each.relevant,
             worst=float(worst[place]),
-            median=float(scores.median[place]) if scores.runs else np.nan,
+            median=float(scores.median[place]),
             best=float(best[place]),
             best_run=scores.runs[places[place]] if np.isfinite(best[place]) else None,
             own=None if of_own is None else float(of_own[place]),

@@ -116,7 +116,7 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
 
 
 def _median(scores: Scores, topic: Topic) -> float:
-    if topic not in scores.topics or not scores.runs:
+    if topic not in scores.topics:
         return float("nan")
     return float(scores.median[scores.topics.index(topic)])
 

@@ -1,0 +1,148 @@
+"""One topic: its text, every run on it, what was judged, and what nobody judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard import organising
+from leaderboard.models import Judgment, Run, Track
+from tests.builders import OTHER_RUN, make_run, make_user, signed_in, work
+from tests.pages.reading import num_queries, page_at, rows, words
+from tests.pages.ten_topics import send, ten_track, with_baseline
+
+ADDRESS = "/tracks/bread/topic/?number=1"
+
+
+@pytest.fixture
+def judged(track, ada, ben) -> Track:
+    """Ben's run, and the organisers' as the baseline."""
+    base = make_run(track, ada, OTHER_RUN)
+    organising.choose_baseline(track, ada, base)
+    make_run(track, ben)
+    work()
+    return track
+
+
+def test_its_text_is_all_there(judged, client):
+    said = words(page_at(client, ADDRESS))
+    assert "Topic 1" in said and "sourdough bread" in said
+    assert "How is bread leavened without yeast from a shop?" in said
+    assert "A relevant document explains a starter." in said
+
+
+def test_every_run_with_its_first_ten(judged, client):
+    first, second = rows(page_at(client, ADDRESS), 1)
+    assert first.startswith("1 ben-bm25 ben 1.0000 1 grades by rank: 2, 1, unjudged 2 1")
+    assert second.startswith("2 other baseline organisers .4167 3")
+
+
+def test_a_dot_and_a_row_lead_to_the_ranking(judged, client):
+    run = Run.objects.get(tag="ben-bm25")
+    page = page_at(client, ADDRESS)
+    assert page.count(f'href="/runs/{run.pk}/ranking/?number=1"') == 2
+    assert f'class="number" href="/tracks/bread/computed/?run={run.pk}&amp;measure=AP"' in page
+
+
+def test_judged_documents_with_their_ranks(judged, client):
+    documents = rows(page_at(client, ADDRESS), 2)
+    assert documents[0] == "grade 2 d1 Document 1 2 of 2 1 3"
+    assert documents[2] == "grade 0 d3 Document 3 1 of 2 – 1"
+
+
+def test_what_nobody_judged(judged, client):
+    assert rows(page_at(client, ADDRESS), 3) == ["d9 Document 9 2 of 2 2"]
+
+
+def test_grades_are_counted(judged, client):
+    page = page_at(client, ADDRESS)
+    assert "3 judged, 2 relevant" in words(page)
+    assert [row.split()[1] for row in rows(page, 0)] == ["3", "2", "1", "0"]
+
+
+def test_a_negative_grade_was_pooled_and_not_judged(judged, client):
+    Judgment.objects.filter(topic__number="1", docno="d3").update(grade=-1)
+    page = page_at(client, ADDRESS)
+    assert "2 judged, 2 relevant" in words(page)
+    assert "pooled, not judged" in page
+    assert any(row.startswith("d3 ") for row in rows(page, 3))
+
+
+def test_the_threshold_of_the_track_decides_what_is_relevant(judged, ada, client):
+    organising.change_track(judged, ada, {"relevance_threshold": 2})
+    work()
+    page = page_at(client, ADDRESS)
+    assert "3 judged, 1 relevant" in words(page)
+    assert rows(page, 1)[0].endswith(" 1 1 ranking")
+
+
+def test_own_runs_have_the_sentence(ada, ben, cat):
+    track = ten_track(ada)
+    with_baseline(track, ada, 2)
+    send(track, ben, "bens", 12)
+    said = words(page_at(signed_in(ben), "/tracks/ten/topic/?number=4"))
+    assert "bens is second of two with AP .0833; base has .5000." in said
+    assert "It has good4 at 12; base has it at 2. Ten of its first ten are unjudged." in said
+    send(track, ben, "better", 1)
+    said = words(page_at(signed_in(ben), "/tracks/ten/topic/?number=4"))
+    assert "better is best of three with AP 1.0000." in said
+
+
+def test_others_read_who_is_best_and_last(judged, client):
+    said = words(page_at(client, ADDRESS))
+    assert "ben-bm25 is best with AP 1.0000, other last with .4167." in said
+    assert "median AP 1.0000the easiest of 3 topics" in said
+
+
+def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, cat):
+    track = ten_track(ada)
+    with_baseline(track, ada, 40)
+    send(track, ben, "bens", 39)
+    for rank in range(1, 13):
+        send(track, cat, f"r{rank}", rank)
+    page = page_at(signed_in(ben), "/tracks/ten/topic/?number=1")
+    head = page.partition("Found<small>")[2].partition("</tr>")[0]
+    assert words(head.replace("<th", " <th")) == "in top 100 r1 r2 r3 r4 r5 r6 r7 r8 bens base"
+    assert rows(page, 2)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
+
+
+def test_neighbours_follow_the_arrow_keys(judged, client):
+    page = page_at(client, "/tracks/bread/topic/?number=2&measure=P@5")
+    assert 'rel="prev" href="?number=1&amp;measure=P%405"' in page
+    assert 'rel="next" href="?number=3&amp;measure=P%405"' in page
+    assert 'rel="prev"' not in page_at(client, ADDRESS)
+
+
+def test_a_topic_that_does_not_count_says_so(judged, ada, client):
+    organising.change_track(judged, ada, {"excluded_topics": ["1"]})
+    work()
+    said = words(page_at(client, ADDRESS))
+    assert "Not evaluated. The track leaves this topic out of every mean." in said
+
+
+@pytest.mark.parametrize("number", ["", "9", "%00", "1%20", "../1"])
+def test_a_number_that_is_none(judged, client, number):
+    assert client.get(f"/tracks/bread/topic/?number={number}").status_code == 404
+
+
+def test_a_blind_topic_is_its_text(blind_track, ben, as_ben):
+    make_run(blind_track, ben)
+    page = page_at(as_ben, "/tracks/blind/topic/?number=1")
+    assert "sourdough bread" in page and "Blind until the release." in page
+    main = page.partition("<main")[2]
+    for hidden in ("ben-bm25", "d1", "grade", "median", "<table"):
+        assert hidden not in main
+
+
+def test_topics_of_strangers_are_only_text(judged, client):
+    judged.collection.topics.filter(number="1").update(title="<b>x", narrative="<script>y")
+    page = page_at(client, ADDRESS)
+    assert "<b>x" not in page and "<script>y" not in page
+
+
+def test_queries_do_not_grow_with_the_board(judged, client, django_assert_num_queries):
+    page_at(client, ADDRESS)
+    asked = num_queries(client, ADDRESS)
+    for n in range(4):
+        make_run(judged, make_user(f"u{n}"), OTHER_RUN.replace("d11", f"d{n + 4}"))
+    with django_assert_num_queries(asked):
+        page_at(client, ADDRESS)
