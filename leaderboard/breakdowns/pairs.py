@@ -68,7 +68,7 @@ class Pair:
 def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
     """One comparison that was planned: two runs make a family of their own."""
     edition = sight.edition
-    if edition is None:
+    if edition is None or a == b:
         raise Http404("nothing to compare")
     edition.track = sight.track
     scores = read_scores(edition, measure, [a, b])

@@ -77,10 +77,10 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
-    """The two runs of the address; None on a board that does not have two."""
+    """The two runs of the address; None where they are one, or the board has no two."""
     runs = [standing.run for standing in board.ranked]
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
-    if not (a or b) and len(runs) < 2:
+    if (a and a == b) or (not (a or b) and len(runs) < 2):
         return None
     held_to = run_seen_or_404(board, a) if a else _other(runs, board.baseline, b)
     looked_at = run_seen_or_404(board, b) if b else _other(runs, None, held_to.pk)
