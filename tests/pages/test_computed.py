@@ -1,0 +1,137 @@
+"""Where a number comes from: in full, with what entered it and the commands that give it again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from leaderboard import organising
+from leaderboard.models import Run, Track
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, work
+from tests.pages.reading import page_at, words
+
+
+@pytest.fixture
+def run(track, ben) -> Run:
+    return make_run(track, ben)
+
+
+def computed(client, run: Run, measure: str = "AP") -> str:
+    return page_at(client, f"/tracks/{run.track.slug}/computed/?run={run.pk}&measure={measure}")
+
+
+def commands(page: str) -> list[str]:
+    return [unescape(found) for found in re.findall(r"<pre>(.*?)</pre>", page)]
+
+
+def test_the_value_in_full(run, client):
+    said = words(computed(client, run))
+    assert "AP of ben-bm25 on Bread track" in said
+    assert ".6944 full value 0.6944444444444443" in said
+
+
+def test_measure_settings_judgments_and_run_are_named(run, client):
+    said = words(computed(client, run, "P@5"))
+    assert "Share of relevant documents in the first k" in said
+    assert "mean over its topics" in said
+    assert "grade 1 or higher; what is not judged counts as not relevant" in said
+    assert "1,000 documents a topic" in said and "scoring version 1" in said
+    assert run.sha256 in said and "v1, 8 judgments" in said
+
+
+def test_our_command_gives_the_same_number(run, client, tmp_path: Path):
+    (tmp_path / "qrels.v1.txt").write_text(QRELS)
+    (tmp_path / "ben-bm25.run").write_text(RUN)
+    ours, _ = commands(computed(client, run, "nDCG@10"))
+    python, *arguments = shlex.split(ours)
+    assert python == "python"
+    root = Path(__file__).parents[2]
+    out = subprocess.run(
+        [sys.executable, *arguments, "--digits", "17"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    mean = run.score_sets.get().scores.get(measure="nDCG@10").mean
+    assert float(out.split()[-1]) == mean
+
+
+@pytest.mark.parametrize(
+    ("measure", "trec_eval"),
+    [("AP", "map"), ("nDCG@10", "ndcg_cut.10"), ("P@5", "P.5")],
+)
+def test_trec_evals_command(run, client, measure, trec_eval):
+    command = f"trec_eval -c -M 1000 -m {trec_eval} qrels.v1.txt ben-bm25.run"
+    assert command in commands(computed(client, run, measure))
+
+
+def test_the_threshold_stands_in_both_commands(run, ada, client):
+    organising.change_track(run.track, ada, {"relevance_threshold": 2})
+    work()
+    ours, trec_evals = commands(computed(client, run))
+    assert "-m 'AP(rel=2)'" in ours and "-l 2 -m map" in trec_evals
+
+
+def test_trec_eval_does_not_have_every_measure(run, client):
+    assert len(commands(computed(client, run, "Judged@10"))) == 1
+
+
+def test_no_command_where_topics_are_left_out(run, ada, client):
+    organising.change_track(run.track, ada, {"excluded_topics": ["2"]})
+    work()
+    page = computed(client, run)
+    assert not commands(page)
+    assert "no single command gives the same mean" in words(page)
+
+
+def test_judged_at_ten_is_explained_too(run, client):
+    assert f"full value {run.score_sets.get().judged_at_10!r}" in words(
+        computed(client, run, "Judged@10")
+    )
+
+
+def test_a_measure_alone_is_explained_without_a_value(track, client):
+    page = page_at(client, "/tracks/bread/computed/?measure=AP")
+    assert "full value" not in page and "Mean of the precision" in words(page)
+
+
+def test_an_undefined_value_is_a_dash(run, client):
+    run.score_sets.get().scores.filter(measure="AP").update(mean=None, num_undefined=3)
+    said = words(computed(client, run))
+    assert "– full value –" in said and "undefined on 3" in said
+
+
+@pytest.mark.parametrize("more", ["?measure=GMAP", "?measure=%00", "?run=nosuch", "?run=%00"])
+def test_what_is_no_number_of_this_track(run, client, more):
+    assert client.get(f"/tracks/bread/computed/{more}").status_code == 404
+
+
+def test_a_run_of_another_track_is_no_run_of_this_one(run, collection, ben, client):
+    other = make_run(make_track(collection, slug="second"), ben, OTHER_RUN)
+    assert client.get(f"/tracks/bread/computed/?run={other.pk}").status_code == 404
+
+
+def test_a_blind_track_explains_nothing(blind_track, ben, as_ben):
+    run = make_run(blind_track, ben)
+    for more in ("", f"?run={run.pk}"):
+        assert as_ben.get(f"/tracks/blind/computed/{more}").status_code == 404
+
+
+def test_tags_of_strangers_are_quoted_for_the_shell(run, client):
+    Run.objects.filter(pk=run.pk).update(tag="$(touch x)</pre>")
+    ours = commands(computed(client, run))[0]
+    assert "'$(touch x)</pre>.run'" in ours
+    assert shlex.split(ours)[5] == "$(touch x)</pre>.run"
+
+
+def test_the_drawer_finds_the_part_it_shows(run, client):
+    assert '<article class="computed">' in computed(client, run)
+    assert Track.objects.get().name in computed(client, run)
