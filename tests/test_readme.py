@@ -21,10 +21,18 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.xdist_group("readme")]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all commands, in the order in which a newcomer types them."""
+    return tmp_path_factory.mktemp("newcomer")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_of_the_readme_works(command: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "RANKFIELD_HOME": str(tmp_path)}
+def test_a_command_of_the_readme_works(command: str, home: Path) -> None:
+    environment = {**os.environ, "RANKFIELD_HOME": str(home)}
     for name in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"):
         environment.pop(name, None)
     words = command.replace(".venv/bin/python", sys.executable)
