@@ -8,35 +8,20 @@ is still the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from evaluation.significance import compare_with_baseline, tukey_hsd
+from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
 from leaderboard.models import Comparison, Edition, Job, Run, Score, Track
 from leaderboard.scoring import Progress, Publish, mask_of
 
 HSD = "tukey_hsd"
 # Runs x topics up to which a comparison is made while the reader waits: about 100 ms.
 AT_ONCE = 50_000
-
-
-@dataclass(frozen=True)
-class AgainstBaseline:
-    """How one run differs from the baseline; p is None where no test was made."""
-
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_adjusted: float | None
-    effect_size: float | None
-    wins: int
-    losses: int
-    ties: int
 
 
 @dataclass(frozen=True)
@@ -98,7 +83,7 @@ def matrix_of(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray
 
 def against_baseline(
     edition: Edition, measure: str, baseline: str, family: list[str] | None = None
-) -> dict[str, AgainstBaseline]:
+) -> dict[str, Difference]:
     """Each run of the family against the baseline: as kept, or made now.
 
     In a family too large to test at once the differences and wins show, and p does not.
@@ -106,13 +91,13 @@ def against_baseline(
     family = family_of(edition) if family is None else family
     kept = _kept(edition, measure, baseline, edition.track.test, family)
     if kept is not None:
-        return {run_id: AgainstBaseline(**result) for run_id, result in kept.items()}
+        return {run_id: Difference(**result) for run_id, result in kept.items()}
     return test_family(edition, measure, baseline, family, always=False)
 
 
 def test_family(
     edition: Edition, measure: str, baseline: str, family: list[str], always: bool = True
-) -> dict[str, AgainstBaseline]:
+) -> dict[str, Difference]:
     others = [run_id for run_id in family if run_id != baseline]
     scores = matrix_of(edition, measure, [baseline, *others])
     tested = always or scores.size <= AT_ONCE
@@ -122,20 +107,9 @@ def test_family(
         test=edition.track.test if tested else "t",
         direction=parse_measure(measure).direction,
     )
-    return {
-        run_id: AgainstBaseline(
-            difference=each.difference,
-            low=each.low,
-            high=each.high,
-            p=each.p if tested else None,
-            p_adjusted=each.p_adjusted if tested else None,
-            effect_size=each.effect_size,
-            wins=each.wins,
-            losses=each.losses,
-            ties=each.ties,
-        )
-        for run_id, each in zip(others, differences, strict=True)
-    }
+    if not tested:
+        differences = [replace(each, p=None, p_adjusted=None) for each in differences]
+    return dict(zip(others, differences, strict=True))
 
 
 def all_pairs(edition: Edition, measure: str, family: list[str] | None = None) -> AllPairs:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from django.http import HttpResponse
 
-from evaluation.significance import TESTS
-from leaderboard.comparing import AgainstBaseline
+from evaluation.significance import TESTS, Difference
 from leaderboard.models import Run
 from leaderboard.receipts import inert
 from leaderboard.standings import LEVEL, Board, Standing
@@ -75,7 +74,7 @@ def row_of(board: Board, standing: Standing) -> list[Cell]:
     ]
 
 
-def beside(against: AgainstBaseline | None) -> list[Cell]:
+def beside(against: Difference | None) -> list[Cell]:
     if against is None:
         return [None] * len(BESIDE)
     return [against.p_adjusted if name == "p_holm" else getattr(against, name) for name in BESIDE]

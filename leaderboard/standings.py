@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from evaluation.measures import parse_measure
-from evaluation.significance import minimum_detectable
+from evaluation.significance import Difference, minimum_detectable
 from leaderboard.comparing import (
-    AgainstBaseline,
     AllPairs,
     against_baseline,
     all_pairs,
@@ -57,7 +56,7 @@ class Standing:
     scores: dict[str, float | None]
     judged_at_10: float
     interval: tuple[int, int] | None = None
-    against: AgainstBaseline | None = None
+    against: Difference | None = None
     is_baseline: bool = False
     is_own: bool = False
     verdict: str = ""
@@ -135,7 +134,7 @@ class Board:
         return minimum_detectable(self.edition.num_evaluated) if self.can_tell else None
 
 
-def verdict_of(against: AgainstBaseline | None, topics: int, direction: int = 1) -> str:
+def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> str:
     """What the test allows to say: `better`, `worse`, `not significant`; `` without a test."""
     if against is None or against.p_adjusted is None or against.difference is None:
         return ""

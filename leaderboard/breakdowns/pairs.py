@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from evaluation.measures import parse_measure
+from evaluation.significance import Difference
 from leaderboard.breakdowns.scores import read_scores
-from leaderboard.comparing import AgainstBaseline, means_of, test_family
+from leaderboard.comparing import means_of, test_family
 from leaderboard.disclosure import Sight
 from leaderboard.models import Run, Topic
 from leaderboard.standings import verdict_of
@@ -45,7 +46,7 @@ class Pair:
     measure: str
     mean_a: float
     mean_b: float
-    against: AgainstBaseline
+    against: Difference
     test: str
     topics: list[PairLine]
 
