@@ -18,15 +18,17 @@ from queue import Empty
 from typing import Any
 
 from celery import Celery, bootsteps, signals
-from celery.exceptions import SecurityWarning
+from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.worker import state
 from kombu import Connection
 from kombu.transport import TRANSPORT_ALIASES, memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
-# Celery warns root of messages that carry code; this worker takes none but JSON.
+# Celery warns root of messages that carry code, but this worker takes none but JSON; and of a
+# default that will change, but below it is set.
 warnings.filterwarnings("ignore", category=SecurityWarning)
+warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 # How often a worker with a free slot looks for jobs by itself, in seconds.
 LOOKS_EMBEDDED = 0.3
@@ -39,10 +41,13 @@ def configuration() -> dict[str, Any]:
 
     # What redis-py calls unix:// has another name here.
     redis = settings.REDIS_URL.replace("unix://", "redis+socket://", 1)
+    if redis:
+        put_nothing_back()
     return {
         "broker_url": redis or INSIDE,
         "broker_transport_options": REDIS if redis else {},
         "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
         "accept_content": ["json"],
         "task_ignore_result": True,
         "task_acks_late": True,
@@ -52,8 +57,8 @@ def configuration() -> dict[str, Any]:
         # After a pool process was lost its slot is free again in so many seconds.
         "worker_lost_wait": 2,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
-        # With this off, and gossip, mingle and heartbeats off too, a worker that meets a restart
-        # of Redis in the middle of a job hangs for ever; so on Redis all of them stay on.
+        # With this off, and mingle and heartbeats off too, a worker that meets a restart of Redis
+        # in the middle of a job hangs for ever; so on Redis all three stay on.
         "worker_enable_remote_control": bool(redis),
         "worker_redirect_stdouts": False,
         "timezone": "UTC",
@@ -63,8 +68,9 @@ def configuration() -> dict[str, Any]:
 INSIDE = "inside://localhost/"
 REDIS = {
     "global_keyprefix": "rankfield:",
-    # A message that is not acknowledged comes again; it only says "look", so that is harmless.
-    "visibility_timeout": 3600,
+    # A message is gone once it is read: it only says "look", so nobody need keep it.  Where it is
+    # kept, one that ends while Redis is away ends the worker too (kombu 5.7, seen).
+    "ack_emulation": False,
     "socket_timeout": 30,
     "socket_connect_timeout": 5,
     "socket_keepalive": True,
@@ -72,6 +78,16 @@ REDIS = {
 }
 # For one message from a request or from the timer: better lost than late.
 QUICK = {**REDIS, "socket_timeout": 0.8, "socket_connect_timeout": 0.8, "max_retries": 0}
+
+
+def put_nothing_back() -> None:
+    """Let a message go that was being worked on when Redis went away.
+
+    kombu would put it back into the Redis that is away, or else dump it into a file.
+    """
+    from kombu.transport.redis import Channel
+
+    Channel.do_restore = False
 
 
 class Inside(memory.Transport):

@@ -268,7 +268,7 @@ def free_dead_leases() -> None:
             again, end = job.handed_back < MAX_HANDED_BACK, STOPPED.format(job.handed_back)
             freed = job.hand_back(WENT_DOWN) if again else fail(job, end)
         if freed:
-            log.warning("%s was begun by %s, which is gone", named(job), job.worker)
+            log.warning("%s: %s let its lease end", named(job), job.worker)
 
 
 def has_outlived(job: Job) -> bool:

@@ -59,10 +59,10 @@ def worker_command(slots: int = 2) -> list[str]:
         *(sys.executable, "-m", "celery", "--quiet", "--app", "leaderboard", "worker"),
         *("--pool", "prefork", "--concurrency", str(slots), "--hostname", name),
     ]
-    # Alone with its broker in its own memory a worker has nobody to talk to.  On Redis all three
-    # stay on: they are what notices a restart of Redis.
-    alone = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    return command if settings.REDIS_URL else command + alone
+    # Alone with its broker in its own memory a worker has nobody to talk to.  On Redis all but
+    # gossip stay on: they are what notices a restart of Redis.
+    silent = ["--without-mingle", "--without-heartbeat"] if not settings.REDIS_URL else []
+    return [*command, "--without-gossip", *silent]
 
 
 def prepare(quiet: bool = True) -> None:

@@ -88,14 +88,18 @@ def test_messages_that_are_lost_are_not_missed(server_track: Track) -> None:
 
 
 def test_runs_are_taken_while_redis_is_away(server_track: Track) -> None:
-    redis = server_track.site.redis
+    """No worker ends of it, not even one whose work ends just then."""
+    redis, workers = server_track.site.redis, server_track.site.workers()
     began = server_track.submit("before-redis")
     server_track.worker_of(began)
     redis.stop()
+    assert server_track.scored_once(began)
     meanwhile = server_track.submit("without-redis")
     redis.start()
     after = server_track.submit("after-redis")
-    assert all([server_track.scored_once(run) for run in (began, meanwhile, after)])
+    assert all([server_track.scored_once(run) for run in (meanwhile, after)])
+    assert "Unrecoverable" not in server_track.site.said("work")
+    assert server_track.site.workers() == workers
 
 
 def test_a_database_that_crashes_and_comes_back_loses_no_run(server_track: Track) -> None:
