@@ -138,7 +138,7 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
     """What the test allows to say: `better`, `worse`, `not significant`; `` without a test."""
     if against is None or against.p_adjusted is None or against.difference is None:
         return ""
-    if against.p_adjusted >= LEVEL or topics < FEWEST_TOPICS:
+    if against.p_adjusted > LEVEL or topics < FEWEST_TOPICS:
         return "not significant"
     return "better" if direction * against.difference > 0 else "worse"
 
