@@ -6,12 +6,15 @@ A hint never decides anything; it is empty where nothing better than the message
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice
 
 from evaluation.reading.columns import DECIMAL, INTEGER
 
 COMPARED = 500
+
+_NOT_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 
 
 def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
@@ -25,6 +28,50 @@ def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
         close = get_close_matches(_text(topic), map(_text, topics), 1, 0.8)
         found = close[0].encode() if close else None
     return "" if found is None else f'Is topic "{_text(found)}" meant?'
+
+
+def for_unknown_topics(
+    unknown: Collection[bytes],
+    topics: Container[bytes] | None,
+    docnos: Container[bytes] | None = None,
+) -> str:
+    """What would make all unknown topics known at once.
+
+    >>> for_unknown_topics([b"001", b"002"], {b"1", b"2"})
+    'Without leading zeros all of them are known: "001" is "1".'
+    """
+    looked_at = list(islice(unknown, COMPARED))
+    if topics is None or len(looked_at) < 2:
+        return ""
+    for how, change in _CHANGES.items():
+        if all(change(topic) in topics for topic in looked_at):
+            example = f'"{_text(looked_at[0])}" is "{_text(change(looked_at[0]))}"'
+            return f"{how} all of them are known: {example}."
+    if docnos is not None and all(topic in docnos for topic in looked_at):
+        return "They are documents: are the columns of topic and document swapped?"
+    return ""
+
+
+_CHANGES: dict[str, Callable[[bytes], bytes]] = {
+    "Without leading zeros": lambda topic: topic.lstrip(b"0"),
+    "With leading zeros, two digits,": lambda topic: topic.zfill(2),
+    "With leading zeros, three digits,": lambda topic: topic.zfill(3),
+    "With leading zeros, four digits,": lambda topic: topic.zfill(4),
+    "Without what stands before the number": lambda topic: topic.lstrip(_NOT_DIGITS),
+}
+
+
+def for_mostly_unknown(example: bytes, docnos: Container[bytes]) -> str:
+    """How the docnos of a file differ from those of the collection, by an example of each.
+
+    >>> for_mostly_unknown(b"1234", [b"D1234"])
+    'The file has "1234", the collection "D1234". Is a prefix missing, or is it another collection?'
+    """
+    known = next(iter(docnos), b"") if isinstance(docnos, Collection) else b""
+    if not known:
+        return "Are these the documents of another collection?"
+    both = f'The file has "{_text(example)}", the collection "{_text(known)}".'
+    return f"{both} Is a prefix missing, or is it another collection?"
 
 
 def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
@@ -41,9 +88,6 @@ def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
         candidates += [prefix + docno, prefix + docno.zfill(len(example) - len(prefix))]
     found = next((c for c in candidates if c in docnos), None)
     return "" if found is None else f'The collection has "{_text(found)}".'
-
-
-_NOT_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 
 
 def _text(identifier: bytes) -> str:

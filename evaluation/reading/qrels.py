@@ -172,14 +172,16 @@ class _QrelsLines:
 
     def _report_unknown_topics(self, topics: Container[bytes]) -> None:
         unknown = [topic for topic in self.grades if topic not in topics]
+        all_at_once = hints.for_unknown_topics(unknown, topics)
         for position, topic in enumerate(unknown):
+            hint = hints.for_unknown_topic(topic, topics) if position < HINTED else ""
             self.problems.error(
                 "E_UNKNOWN_TOPIC",
                 min(self.first_line[topic].values()),
                 "the topic is not in the collection;"
                 f" unknown topics: {len(unknown):,} of {len(self.grades):,}",
                 topic,
-                hints.for_unknown_topic(topic, topics) if position < HINTED else "",
+                all_at_once or hint,
             )
 
 

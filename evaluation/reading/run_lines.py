@@ -76,6 +76,7 @@ class RunLines:
     tag: bytes = b""
     count: int = 0
     without_topic: int = 0
+    unknown_document: bytes = b""
     _tags: set[bytes] = field(default_factory=set)
 
     def take(self, number: int, line: bytes) -> None:
@@ -119,6 +120,7 @@ class RunLines:
     def check_whole(self) -> None:
         """What only the whole file can tell: topics, depth, duplicates."""
         self._report_unknown_topics()
+        self._note_unknown_documents()
         if not self.by_topic and not self.problems.errors:
             message = "no line of the run is left" if self.count else "the run holds no line"
             self.problems.error("E_EMPTY", None, message)
@@ -201,6 +203,7 @@ class RunLines:
 
     def _report_unknown_document(self, number: int, docno: bytes) -> None:
         hint = ""
+        self.unknown_document = self.unknown_document or docno
         if self.problems.counts["E_UNKNOWN_DOC"] < HINTED and self.rules.docnos is not None:
             hint = hints.for_unknown_document(docno, self.rules.docnos)
         message = "the document is not in the collection"
@@ -213,12 +216,23 @@ class RunLines:
         unknown, known = len(self.unknown_topics), len(self.by_topic)
         share = f"unknown topics: {unknown:,} of {unknown + known:,}"
         otherwise = "" if known else "Is this a run on other topics?"
+        all_at_once = hints.for_unknown_topics(
+            self.unknown_topics, self.rules.topics, self.rules.docnos
+        )
         for position, (topic, line) in enumerate(self.unknown_topics.items()):
             hint = ""
             if position < HINTED and self.rules.topics is not None:
                 hint = hints.for_unknown_topic(topic, self.rules.topics)
             message = f"the topic is not in the track; {share}"
-            self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint or otherwise)
+            hint = all_at_once or hint or otherwise
+            self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint)
+
+    def _note_unknown_documents(self) -> None:
+        unknown = self.problems.counts["E_UNKNOWN_DOC"] + self.problems.counts["W_UNKNOWN_DOC"]
+        if 2 * unknown > self.count and self.rules.docnos is not None:
+            message = f"{unknown:,} of {self.count:,} lines name unknown documents"
+            hint = hints.for_mostly_unknown(self.unknown_document, self.rules.docnos)
+            self.problems.note("W_MOSTLY_UNKNOWN", None, message, self.unknown_document, hint)
 
     def _report_depth(self, topic: bytes, rows: TopicLines) -> None:
         count = len(rows.docnos) + rows.too_many

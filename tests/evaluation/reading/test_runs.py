@@ -66,6 +66,30 @@ def test_ties_that_the_ranks_break_otherwise_do_not_contradict_the_ranks():
     assert "W_RANK" not in run.problems.totals()
 
 
+def test_ranks_that_start_at_zero_are_noted():
+    text = line("D1", "2", rank="0") + line("D2", "1", rank="1")
+    (note,) = accepted(text, topics={b"301"}).problems
+    assert (note.code, note.severity) == ("W_RANK_FROM_0", "note")
+    assert note.message == "the ranks start at 0 in 1 of 1 topics"
+
+
+def test_scores_that_are_all_equal_are_told_as_such():
+    text = line("D1") + line("D2", rank="2") + line("D1", topic="302", rank="3")
+    (warning,) = accepted(text).problems
+    assert warning.code == "W_TIES"
+    assert warning.message == "all 2 scores of topic 301 are equal (1 of 2 topics)"
+
+
+def test_ties_across_the_cutoff_are_noted():
+    text = line("D1", "3") + line("D2", "2", rank="2") + line("D3", "2", rank="3")
+    text += line("D4", "1", rank="4") + line("D1", "1", topic="302")
+    assert len(accepted(text).problems) == 0
+    assert len(accepted(text, cutoff=1).problems) == 0
+    (note,) = accepted(text, cutoff=2).problems
+    assert (note.code, note.severity) == ("W_TIES_AT_CUTOFF", "note")
+    assert note.message == "ties go across rank 2 in 1 topics (first: 301)"
+
+
 def test_scores_that_grow_with_the_rank_look_like_distances():
     text = b"".join(line(f"D{i}", f"0.{i}", rank=str(i)) for i in range(1, 10))
     (warning,) = accepted(text, docnos=None, topics={b"301"}).problems
@@ -175,6 +199,27 @@ def test_a_wrong_topic_set_is_told_as_such():
     problems = refused(line(topic="a") + line(topic="b"))
     assert problems[0].message == "the topic is not in the track; unknown topics: 2 of 2"
     assert problems[0].hint == "Is this a run on other topics?"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "hint"),
+    [
+        ("0301", "0302", 'Without leading zeros all of them are known: "0301" is "301".'),
+        ("q301", "q302", "Without what stands before the number all of them are known"),
+        ("D1", "D2", "They are documents: are the columns of topic and document swapped?"),
+    ],
+)
+def test_one_change_that_makes_all_topics_known_is_offered(first, second, hint):
+    problems = refused(line(topic=first) + line(topic=second))
+    assert [problem.hint.startswith(hint) for problem in problems] == [True, True]
+
+
+def test_a_run_of_mostly_unknown_documents_says_how_they_differ():
+    with pytest.raises(Refused) as refusal:
+        accepted(line("X1") + line("X2") + line("D3"))
+    (note,) = refusal.value.problems.of("note")
+    assert (note.code, note.message) == ("W_MOSTLY_UNKNOWN", "2 of 3 lines name unknown documents")
+    assert note.hint.startswith('The file has "X1", the collection "D')
 
 
 @pytest.mark.parametrize(
