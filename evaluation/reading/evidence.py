@@ -15,6 +15,7 @@ from evaluation.reading.lines import data_lines
 from evaluation.reading.records import Lines
 
 SAMPLED_ROWS = 20_000
+SAMPLED_BYTES = 2 * 1024 * 1024
 MOST = 0.9
 FEW = 0.5
 
@@ -39,8 +40,7 @@ class Table:
         >>> table.header, table.width, table.counts_up(2), table.topic_column
         ([b'qid', b'pid', b'rank'], 3, True, 0)
         """
-        data = islice(data_lines(lines, Problems()), SAMPLED_ROWS)
-        split = [(number, COLUMN.findall(line)) for number, line in data]
+        split = [(number, COLUMN.findall(line)) for number, line in _sampled(lines)]
         header = split.pop(0)[1] if split and split[0][1][0].lower() in HEADERS else []
         widths = Counter(len(columns) for _, columns in split)
         width = widths.most_common(1)[0][0] if split else len(header)
@@ -133,6 +133,15 @@ class Table:
         if docno_at is not None:
             told += f"; column {docno_at + 1} holds known documents"
         return f"{told}."
+
+
+def _sampled(lines: Lines) -> Iterator[tuple[int, bytes]]:
+    size = 0
+    for number, line in islice(data_lines(lines, Problems()), SAMPLED_ROWS):
+        yield number, line
+        size += len(line)
+        if size >= SAMPLED_BYTES:
+            return
 
 
 def _counts_up(values: list[bytes]) -> bool:

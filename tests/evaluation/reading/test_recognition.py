@@ -5,6 +5,7 @@ from io import BytesIO
 import pytest
 
 from evaluation.problems import Refused
+from evaluation.reading.evidence import Table
 from evaluation.reading.recognition import Recognised, recognise_qrels
 
 TOPICS = {b"301", b"302"}
@@ -79,6 +80,13 @@ def test_swapped_columns_are_found_by_the_known_documents():
     assert qrels(b"301 D1 0 1\n302 D2 0 2\n").refused == (
         "The documents stand in column 2, not in column 3."
     )
+
+
+def test_a_file_is_recognised_by_its_first_lines_and_bytes():
+    short, long = (b"301 0 D1 1" + b" " * blanks for blanks in (1, 2000))
+    for line, looked_at in ((short, 20_000), (long, 1044)):
+        lines = ((number, line) for number in range(30_000))
+        assert len(Table.of(lines).rows) == looked_at
 
 
 @pytest.mark.parametrize(
