@@ -7,7 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
-from leaderboard.views import boards, collections, runs, site, topics, tracks
+from leaderboard.views import analysis, boards, collections, runs, site, topics, tracks
 
 track_urls = [
     path("", boards.board, name="board"),
@@ -16,6 +16,7 @@ track_urls = [
     path("runs/", runs.my_runs, name="my_runs"),
     path("topics/", topics.topics, name="topics"),
     path("topic/", topics.topic, name="topic"),
+    path("significance/", analysis.significance, name="significance"),
     path("compare/", boards.compare, name="compare"),
     path("judgments/", boards.judgments, name="judgments"),
     path("computed/", boards.computed, name="computed"),

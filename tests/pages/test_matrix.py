@@ -35,6 +35,7 @@ PAGES = {
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
     "compare": ("/tracks/blind/compare/?a={run}&b={other}", [404, 404, 404, 404, 404, 200, 200]),
+    "significance": ("/tracks/blind/significance/", [404, 404, 404, 404, 404, 200, 200]),
     "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200]),
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),

@@ -1,0 +1,86 @@
+"""All ranked runs against each other: who differs from whom, by Tukey's HSD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures import parse_measure
+from evaluation.significance import tukey_hsd
+from evaluation.significance.tukey import Tail
+from leaderboard.comparing import matrix_of
+from leaderboard.standings import LEVEL, Board, Standing
+
+# So many runs stand in a matrix; a larger one cannot be read.
+RUNS = 40
+
+
+@dataclass(frozen=True)
+class SignificanceMatrix:
+    """The first runs of a board in its order; the test's family is the whole board.
+
+    `differences` is row minus column, `p` adjusted for all pairs of the family, both
+    float64[runs, runs]; p is NaN where there are too few topics to tell anything.
+    """
+
+    measure: str
+    direction: int
+    standings: list[Standing]
+    differences: NDArray[np.float64]
+    p: NDArray[np.float64]
+    letters: list[str]
+    num_runs: int
+    topics: int
+    undefined: int
+    margin: float | None
+    residual_variance: float | None
+
+    @property
+    def num_pairs(self) -> int:
+        return len(self.standings) * (len(self.standings) - 1) // 2
+
+    @property
+    def num_different(self) -> int:
+        """The pairs shown that differ significantly."""
+        return int(np.count_nonzero(np.triu(self.p < LEVEL, 1)))
+
+    @property
+    def is_cut(self) -> bool:
+        return self.num_runs > len(self.standings)
+
+
+def significance_matrix(board: Board) -> SignificanceMatrix:
+    """The matrix of a board with two ranked runs or more."""
+    # In the order of the board's own comparison, so that both reach the same numbers.
+    family = sorted(each.run.pk for each in board.standings)
+    direction = parse_measure(board.measure).direction
+    pairs = tukey_hsd(matrix_of(board.edition, board.measure, family), direction=direction)
+    shown = board.ranked[:RUNS]
+    rows = [family.index(each.run.pk) for each in shown]
+    differences = pairs.differences[np.ix_(rows, rows)]
+    return SignificanceMatrix(
+        measure=board.measure,
+        direction=direction,
+        standings=shown,
+        differences=differences,
+        p=_adjusted(differences, pairs.tail if board.can_tell else None),
+        letters=[board.pairs.letters.get(each.run.pk, "") for each in shown],
+        num_runs=len(board.ranked),
+        topics=pairs.topics,
+        undefined=pairs.undefined,
+        margin=pairs.margin if board.can_tell else None,
+        residual_variance=pairs.residual_variance,
+    )
+
+
+def _adjusted(differences: NDArray[np.float64], tail: Tail | None) -> NDArray[np.float64]:
+    """p of the pairs that are shown: of hundreds of runs there are too many to work out all."""
+    if tail is None:
+        return np.full(differences.shape, np.nan)
+    p = np.ones(differences.shape)
+    upper = np.triu_indices(len(differences), 1)
+    p[upper] = tail(np.abs(differences[upper]))
+    p.T[upper] = p[upper]
+    return p

@@ -1,0 +1,76 @@
+"""Everything against everything: the cells of a square table, washed where they say something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from numpy.typing import NDArray
+
+from leaderboard.templatetags.numbers import p_in_words, p_value, score, signed
+
+Square = NDArray[np.float64]
+DIAGONAL = '<td class="diagonal"></td>'
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Runs against each other, best first: row minus column, and p adjusted for all pairs.
+
+    `hrefs[i][j]` leads to the two runs beside each other; `direction` -1: the lower mean wins.
+    """
+
+    names: Sequence[str]
+    differences: Square
+    p: Square
+    hrefs: Sequence[Sequence[str]]
+    direction: int = 1
+    level: float = 0.05
+
+    def verdict(self, row: int, column: int) -> str:
+        """How the row's run compares with the column's: `better`, `worse`, or nothing to say."""
+        if not self.p[row, column] < self.level:
+            return ""
+        ahead = self.direction * self.differences[row, column] > 0
+        return "better" if ahead else "worse"
+
+
+def pair_cells(pairs: Pairs, row: int) -> SafeString:
+    """A row: above the diagonal differences, below it p; a verdict has its sign and its wash."""
+    cells = [_pair_cell(pairs, row, column) for column in range(len(pairs.names))]
+    return mark_safe("".join(cells))
+
+
+def _pair_cell(pairs: Pairs, row: int, column: int) -> str:
+    if row == column:
+        return DIAGONAL
+    difference, p = float(pairs.differences[row, column]), float(pairs.p[row, column])
+    verdict = pairs.verdict(row, column)
+    said = signed(difference) if column > row else p_value(p)
+    wash = f" wash-{verdict}" if verdict else ""
+    shown = f'<span class="{verdict}">{escape(said)}</span>' if verdict else escape(said)
+    if column < row:
+        return f'<td class="num{wash}">{shown}</td>'
+    told = f"{pairs.names[row]} minus {pairs.names[column]}: {signed(difference, 4)}"
+    title = escape(f"{told}, {p_in_words(p)}")
+    address = escape(pairs.hrefs[row][column])
+    return (
+        f'<td class="num{wash}"><a class="number" href="{address}" title="{title}">{shown}</a></td>'
+    )
+
+
+def agreement_cells(above: Square, below: Square, row: int) -> SafeString:
+    """A row of correlations: `above` the diagonal the one, `below` it the other."""
+    cells = [
+        DIAGONAL if column == row else _agreement_cell(float(square[row, column]))
+        for column in range(len(above))
+        for square in [above if column > row else below]
+    ]
+    return mark_safe("".join(cells))
+
+
+def _agreement_cell(value: float) -> str:
+    return f'<td class="num" title="{value!r}">{score(value, 3)}</td>'

@@ -1,0 +1,132 @@
+"""All runs against each other: the numbers are those of the test itself."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from evaluation.significance import tukey_hsd
+from leaderboard.breakdowns import matrices
+from leaderboard.models import Run, Track
+from leaderboard.templatetags.numbers import p_value, score
+from tests.builders import make_run, signed_in
+from tests.pages.reading import num_queries, page_at, rows, words
+from tests.pages.ten_topics import send, ten_track
+
+ADDRESS = "/tracks/ten/significance/"
+TOPS = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]
+NEAR = [1, 1, 1, 1, 1, 1, 1, 1, 2, 1]
+LAST = [4, 5, 4, 5, 4, 5, 4, 5, 4, 5]
+
+
+@pytest.fixture
+def ten(ada, ben, cat) -> Track:
+    """Two runs that are nearly equal, and one far behind both."""
+    track = ten_track(ada)
+    send(track, ben, "tops", TOPS)
+    send(track, cat, "near", NEAR)
+    send(track, cat, "last", LAST)
+    return track
+
+
+def by_hand():
+    """AP is 1 / rank; near and tops have equal means and stand in the order of their names."""
+    return tukey_hsd(1 / np.array([NEAR, TOPS, LAST], dtype=float))
+
+
+def cells(page: str, row: int) -> list[str]:
+    body = page.partition("<tbody>")[2]
+    found = re.findall(r"<td.*?</td>", re.findall(r"<tr.*?</tr>", body, re.DOTALL)[row])
+    return [words(cell) for cell in found]
+
+
+def test_a_difference_stands_above_the_diagonal(ten, client):
+    page = page_at(client, ADDRESS)
+    assert by_hand().differences[0, 2] == pytest.approx(0.725)
+    assert cells(page, 0) == ["a", "1–2", ".950", "", ".000", "+.725"]
+    assert cells(page, 1)[-1] == "+.725"
+
+
+def test_an_adjusted_p_stands_below_the_diagonal(ten, client):
+    page, p = page_at(client, ADDRESS), by_hand().p
+    assert cells(page, 2)[3:] == [p_value(p[2, 0]), p_value(p[2, 1]), ""] == ["< .001"] * 2 + [""]
+    assert cells(page, 1)[3] == p_value(p[1, 0]) == "1.000"
+
+
+def test_margin_and_residual_variance_are_those_of_the_test(ten, client):
+    pairs, said = by_hand(), words(page_at(client, ADDRESS))
+    assert f"margin {score(pairs.margin)}" in said
+    assert f"VE = {score(pairs.residual_variance)}" in said
+    assert "3 pairs of 3 runs 2 differ significantly" in said
+
+
+def test_a_verdict_has_a_sign_beside_its_wash(ten, client):
+    page = page_at(client, ADDRESS)
+    assert page.count('wash-better"><a') == page.count('<span class="better">+.725') == 2
+    assert page.count('wash-worse"><span class="worse">&lt; .001') == 2
+
+
+def test_a_difference_leads_to_the_two_runs(ten, client):
+    page = page_at(client, ADDRESS)
+    address = re.findall(r'href="([^"]*/compare/[^"]+)"', page)[-1].replace("&amp;", "&")
+    assert "tops against last" in words(page_at(client, address))
+
+
+def test_letters_and_ranks_stand_beside_the_names(ten, client):
+    assert [row.split()[:3] for row in rows(page_at(client, ADDRESS))] == [
+        ["near", "a", "1–2"],
+        ["tops", "a", "1–2"],
+        ["last", "b", "3"],
+    ]
+
+
+def test_another_measure_has_its_own_matrix(ten, client):
+    page = page_at(client, f"{ADDRESS}?measure=P@5")
+    assert 'aria-current="true">P@5' in page and "0 differ" in words(page)
+
+
+def test_a_long_board_is_cut_and_says_so(ten, client, monkeypatch):
+    monkeypatch.setattr(matrices, "RUNS", 2)
+    page = page_at(client, ADDRESS)
+    assert "The first 2 of 3 runs by AP." in words(page) and len(rows(page)) == 2
+    assert f"margin {score(by_hand().margin)}" in words(page)
+
+
+def test_few_topics_have_differences_and_no_p(track, ben, cat, client):
+    make_run(track, ben)
+    make_run(track, cat, "1 Q0 d1 1 9.0 c\n2 Q0 d4 1 9.0 c\n3 Q0 d6 1 9.0 c\n")
+    page = page_at(client, "/tracks/bread/significance/")
+    assert "nothing can be significant" in words(page) and "wash" not in page
+    assert cells(page, 1)[3] == "–"
+
+
+@pytest.mark.parametrize("tags", [[], ["tops"]])
+def test_a_matrix_needs_two_runs(ten, client, tags):
+    Run.objects.exclude(tag__in=tags).update(state="valid")
+    assert "Two runs are needed" in page_at(client, ADDRESS)
+
+
+def test_own_runs_are_marked(ten, ben):
+    assert page_at(signed_in(ben), ADDRESS).count('<tr class="own">') == 1
+
+
+def test_a_tag_is_text(ten, client):
+    Run.objects.filter(tag="last").update(tag="<script>x")
+    assert "<script>x" not in page_at(client, ADDRESS)
+
+
+def test_a_blind_track_has_no_matrix_and_no_tab(blind_track, as_ben, as_ada):
+    assert as_ben.get("/tracks/blind/significance/").status_code == 404
+    assert "/significance/" not in page_at(as_ben, "/tracks/blind/")
+    assert "/tracks/blind/significance/" in page_at(as_ada, "/tracks/blind/")
+
+
+def test_queries_do_not_grow_with_the_board(ten, ben, client, django_assert_num_queries):
+    page_at(client, ADDRESS)
+    asked = num_queries(client, ADDRESS)
+    for rank in (3, 4, 5):
+        send(ten, ben, f"r{rank}", rank)
+    with django_assert_num_queries(asked):
+        page_at(client, ADDRESS)
