@@ -34,8 +34,9 @@ def for_unknown_topics(
     unknown: Collection[bytes],
     topics: Container[bytes] | None,
     docnos: Container[bytes] | None = None,
+    known: int = 0,
 ) -> str:
-    """What would make all unknown topics known at once.
+    """What would make all unknown topics known at once; `known` others are.
 
     >>> for_unknown_topics([b"001", b"002"], {b"1", b"2"})
     'Without leading zeros all of them are known: "001" is "1".'
@@ -47,7 +48,10 @@ def for_unknown_topics(
         if all(change(topic) in topics for topic in looked_at):
             example = f'"{_text(looked_at[0])}" is "{_text(change(looked_at[0]))}"'
             return f"{how} all of them are known: {example}."
-    if docnos is not None and all(topic in docnos for topic in looked_at):
+    if known and isinstance(topics, Collection) and len(topics) == known + len(unknown):
+        count = f"The file names {len(topics):,} topics, as many as there are"
+        return f"{count}: are they numbered otherwise?"
+    if docnos is not None and not known and all(topic in docnos for topic in looked_at):
         return "They are documents: are the columns of topic and document swapped?"
     return ""
 
@@ -64,14 +68,17 @@ _CHANGES: dict[str, Callable[[bytes], bytes]] = {
 def for_mostly_unknown(example: bytes, docnos: Container[bytes]) -> str:
     """How the docnos of a file differ from those of the collection, by an example of each.
 
-    >>> for_mostly_unknown(b"1234", [b"D1234"])
-    'The file has "1234", the collection "D1234". Is a prefix missing, or is it another collection?'
+    >>> for_mostly_unknown(b"1234", {b"D1234"})
+    'The file has "1234", the collection "D1234": the same document?'
     """
+    meant = _document_like(example, docnos)
+    if meant is not None:
+        return (
+            f'The file has "{_text(example)}", the collection "{_text(meant)}": the same document?'
+        )
     known = next(iter(docnos), b"") if isinstance(docnos, Collection) else b""
-    if not known:
-        return "Are these the documents of another collection?"
-    both = f'The file has "{_text(example)}", the collection "{_text(known)}".'
-    return f"{both} Is a prefix missing, or is it another collection?"
+    differ = f'The file has "{_text(example)}", the collection "{_text(known)}". ' if known else ""
+    return f"{differ}Are these the documents of another collection?"
 
 
 def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
@@ -81,13 +88,18 @@ def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
     """
     if docno == b"0" and b"1" in docnos:
         return "The collection counts its documents from 1; does the run count from 0?"
+    found = _document_like(docno, docnos)
+    return "" if found is None else f'The collection has "{_text(found)}".'
+
+
+def _document_like(docno: bytes, docnos: Container[bytes]) -> bytes | None:
     candidates = list(_variants(docno))
     if isinstance(docnos, Collection) and docnos:
         example: bytes = next(iter(docnos))
         prefix = example[: len(example) - len(example.lstrip(_NOT_DIGITS))]
         candidates += [prefix + docno, prefix + docno.zfill(len(example) - len(prefix))]
-    found = next((c for c in candidates if c in docnos), None)
-    return "" if found is None else f'The collection has "{_text(found)}".'
+        candidates.append(prefix + docno.lstrip(_NOT_DIGITS))
+    return next((c for c in candidates if c in docnos), None)
 
 
 def _text(identifier: bytes) -> str:

@@ -172,7 +172,9 @@ class _QrelsLines:
 
     def _report_unknown_topics(self, topics: Container[bytes]) -> None:
         unknown = [topic for topic in self.grades if topic not in topics]
-        all_at_once = hints.for_unknown_topics(unknown, topics)
+        all_at_once = hints.for_unknown_topics(
+            unknown, topics, self.docnos, len(self.grades) - len(unknown)
+        )
         for position, topic in enumerate(unknown):
             hint = hints.for_unknown_topic(topic, topics) if position < HINTED else ""
             self.problems.error(

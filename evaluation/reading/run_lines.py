@@ -217,7 +217,7 @@ class RunLines:
         share = f"unknown topics: {unknown:,} of {unknown + known:,}"
         otherwise = "" if known else "Is this a run on other topics?"
         all_at_once = hints.for_unknown_topics(
-            self.unknown_topics, self.rules.topics, self.rules.docnos
+            self.unknown_topics, self.rules.topics, self.rules.docnos, known
         )
         for position, (topic, line) in enumerate(self.unknown_topics.items()):
             hint = ""

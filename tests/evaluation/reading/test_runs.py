@@ -214,12 +214,19 @@ def test_one_change_that_makes_all_topics_known_is_offered(first, second, hint):
     assert [problem.hint.startswith(hint) for problem in problems] == [True, True]
 
 
+def test_as_many_topics_as_the_track_has_may_be_numbered_otherwise():
+    text = b"".join(line(topic=topic) for topic in ("1", "4", "9"))
+    problems = refused(text, topics={b"1", b"2", b"3"})
+    hint = "The file names 3 topics, as many as there are: are they numbered otherwise?"
+    assert [problem.hint for problem in problems] == [hint, hint]
+
+
 def test_a_run_of_mostly_unknown_documents_says_how_they_differ():
     with pytest.raises(Refused) as refusal:
-        accepted(line("X1") + line("X2") + line("D3"))
+        accepted(line("X1") + line("X2") + line("D3"), docnos={b"D1", b"D3"})
     (note,) = refusal.value.problems.of("note")
     assert (note.code, note.message) == ("W_MOSTLY_UNKNOWN", "2 of 3 lines name unknown documents")
-    assert note.hint.startswith('The file has "X1", the collection "D')
+    assert note.hint == 'The file has "X1", the collection "D1": the same document?'
 
 
 @pytest.mark.parametrize(
