@@ -124,14 +124,14 @@ def for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
     count = len(columns)
     if count == 4 and INTEGER.fullmatch(columns[3]):
         return "This looks like relevance judgments, not a run."
-    if count == 7 and _DATE.fullmatch(columns[0]) and columns[2].upper() == b"Q0":
+    if count == 7 and DATE.fullmatch(columns[0]) and columns[2].upper() == b"Q0":
         return "This looks like a run of the Microblog track, whose lines begin with a date."
     if count == 6 and expected < 6 and DECIMAL.fullmatch(columns[4]):
         return "This looks like a line of TREC's six columns."
     return _for_other_formats(columns) or (_for_six_columns(columns) if expected == 6 else "")
 
 
-_DATE = re.compile(rb"(?:19|20)\d\d[01]\d[0-3]\d")
+DATE = re.compile(rb"(?:19|20)\d\d[01]\d[0-3]\d")
 
 
 def _for_six_columns(columns: Sequence[bytes]) -> str:

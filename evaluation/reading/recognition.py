@@ -16,6 +16,7 @@ from typing import BinaryIO
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Known, Table
+from evaluation.reading.hints import DATE
 from evaluation.reading.lines import first_bytes, numbered_lines
 from evaluation.reading.records import Lines
 
@@ -75,7 +76,7 @@ def of_records(first_lines: Lines, record_tag: str, formats: Container[str]) -> 
     if line.startswith((b"{", b"[")):
         return _of_json(lines, formats)
     if "colon" in formats and all(COLON.match(line) for line in lines) and lines:
-        because = f"A number and a colon begin the first {len(lines)} lines."
+        because = "Every line begins with a number and a colon."
         return Recognised.surely("colon", because)
     if b"\t" in first:
         count = first.count(b"\t") + 1
@@ -326,13 +327,10 @@ def _two(table: Table) -> list[Candidate]:
 
 
 def _seven(table: Table) -> list[Candidate]:
-    if not table.matches(0, _DATE):
+    if not table.matches(0, DATE):
         return []
     because = "The lines have 7 columns and begin with a date."
     return [Candidate("microblog", because, NO_RUN["microblog"])]
-
-
-_DATE = re.compile(rb"(?:19|20)\d\d[01]\d[0-3]\d")
 
 
 def _judgments(table: Table) -> list[Candidate]:

@@ -113,7 +113,7 @@ def recognise_topics(file: BinaryIO) -> Recognised:
 
     >>> from io import BytesIO
     >>> recognise_topics(BytesIO(b"20001:5:obama family tree\\n")).because
-    'A number and a colon begin the first 1 lines.'
+    'Every line begins with a number and a colon.'
     """
     problems = Problems()
     first = sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line))

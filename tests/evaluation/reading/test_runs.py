@@ -139,12 +139,15 @@ def test_the_rank_must_be_an_integer(rank):
         (b"301,Q0,D1,1,9.5,bm25\n", 1, "Part the columns by blanks or tabs, not by commas."),
         (b"<html><body>\n", 1, "This looks like HTML or XML."),
         (b"qid docno score\n", 3, "Is this a header? Remove it."),
+        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", 7, "This looks like a run of the Microblog track,"),
     ],
 )
 def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
     (problem,) = refused(text)
     expected = f"expected 6 columns (topic Q0 docno rank score tag) but found {count}"
-    assert (problem.code, problem.message, problem.hint) == ("E_COLUMNS", expected, hint)
+    assert (problem.code, problem.message) == ("E_COLUMNS", expected)
+    assert problem.hint.startswith(hint)
+    assert bool(problem.hint) == bool(hint)
     assert problem.found == text.decode().strip().replace("\t", "\\t")
 
 

@@ -76,7 +76,7 @@ def codes(problems) -> list[tuple[str, int | None]]:
         (TSV, "tsv", "The first line has 4 columns parted by tabs."),
         (JSONL, "jsonl", "The first line begins with {, so every line is a JSON object."),
         (NTCIR, "ntcir", "The first tag is <TOPIC>, as in files of NTCIR."),
-        (COLON, "colon", "A number and a colon begin the first 2 lines."),
+        (COLON, "colon", "Every line begins with a number and a colon."),
         (LIST, "json", "The file begins with [, so it is JSON: a list."),
         (DICT, "json", "The file begins with {, so it is JSON: an object of topics by number."),
         (DICT.replace(b"\n", b""), "json", "The file begins with {, so it is JSON: an object of"),
