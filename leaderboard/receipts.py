@@ -51,12 +51,17 @@ TITLES = {
     "W_CRLF": "Lines end as on Windows",
     "W_DUP_DOC": "A document appears twice for a topic",
     "W_DUP_TEXT": "The same text twice",
+    "W_METADATA": "The facts at the top cannot be used",
     "W_MISSING_TOPIC": "Topics without an answer",
+    "W_MOSTLY_UNKNOWN": "Most documents are unknown",
     "W_NO_REL": "Topics without a relevant document",
     "W_RANK": "Score and rank disagree on the order",
+    "W_RANK_FROM_0": "Ranks are counted from 0",
     "W_TIES": "Equal scores",
+    "W_TIES_AT_CUTOFF": "Equal scores across the cutoff",
     "W_UNJUDGED": "A judged document is not in the collection",
     "W_UNKNOWN_DOC": "A document is not in the collection",
+    "W_UPSIDE_DOWN": "Scores rise with the rank",
 }
 
 
