@@ -31,7 +31,7 @@ from django.db import connections
 log = logging.getLogger(__name__)
 
 PATIENCE = 10  # from TERM to KILL, in seconds
-READY = 60  # until the first page answers
+READY = 120  # until the first page answers
 PAUSE = 1.0  # before a process that ended is started again; doubled up to:
 LONGEST_PAUSE = 30.0
 STEADY = 60.0  # a process that ran so long may start again at once
@@ -52,12 +52,11 @@ def web_command(bind: str) -> list[str]:
     ]
 
 
-def worker_command(slots: int = 2) -> list[str]:
-    """Celery with a pool of processes."""
-    name = f"rankfield-{os.getpid()}@%h"
+def worker_words(slots: int = 2) -> list[str]:
+    """What Celery is told, so that it works with a pool of processes."""
     command = [
-        *(sys.executable, "-m", "celery", "--quiet", "--app", "leaderboard", "worker"),
-        *("--pool", "prefork", "--concurrency", str(slots), "--hostname", name),
+        *("--quiet", "--app", "leaderboard", "worker", "--hostname", f"rankfield-{os.getpid()}@%h"),
+        *("--pool", "prefork", "--concurrency", str(slots)),
     ]
     # Alone with its broker in its own memory a worker has nobody to talk to.  On Redis all but
     # gossip stay on: they are what notices a restart of Redis.
@@ -185,7 +184,7 @@ def children_for(listener: socket.socket) -> list[Child]:
     handle = listener.fileno()
     return [
         Child("web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)),
-        Child("worker", worker_command(), signal.SIGKILL),
+        Child("worker", [sys.executable, "-m", "celery", *worker_words()], signal.SIGKILL),
     ]
 
 

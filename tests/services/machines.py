@@ -30,7 +30,7 @@ import psycopg
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
@@ -233,8 +233,10 @@ class Site:
 
     def kill_worker(self) -> None:
         """Every worker and its pool, in the middle of whatever they do."""
-        for worker in self.workers():
+        killed = self.workers()
+        for worker in killed:
             os.killpg(worker, signal.SIGKILL)
+        until(lambda: not set(killed) & set(self.workers()), "the killed are gone")
 
     def start_worker(self) -> None:
         raise NotImplementedError

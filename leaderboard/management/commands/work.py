@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from argparse import ArgumentParser
 from typing import Any
@@ -11,11 +10,12 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from leaderboard.processes import worker_command
+from leaderboard.celery import app
+from leaderboard.processes import worker_words
 
 
 class Command(BaseCommand):
-    help = "Waits for a migrated database, then runs a worker in the place of this process."
+    help = "Waits for a migrated database, then runs a worker in this process."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,8 +25,7 @@ class Command(BaseCommand):
         while reason := self.not_ready():
             self.stderr.write(f"Waiting: {reason}")
             time.sleep(2)
-        command = worker_command(options["slots"])
-        os.execv(command[0], command)
+        app.start(worker_words(options["slots"]))
 
     def not_ready(self) -> str:
         """What is missing before a worker can do anything; empty when nothing is."""
