@@ -17,6 +17,7 @@ track_urls = [
     path("topics/", topics.topics, name="topics"),
     path("topic/", topics.topic, name="topic"),
     path("significance/", analysis.significance, name="significance"),
+    path("measures/", analysis.measures_agreement, name="measures_agreement"),
     path("compare/", boards.compare, name="compare"),
     path("judgments/", boards.judgments, name="judgments"),
     path("computed/", boards.computed, name="computed"),

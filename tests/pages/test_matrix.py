@@ -36,6 +36,7 @@ PAGES = {
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
     "compare": ("/tracks/blind/compare/?a={run}&b={other}", [404, 404, 404, 404, 404, 200, 200]),
     "significance": ("/tracks/blind/significance/", [404, 404, 404, 404, 404, 200, 200]),
+    "measures_agreement": ("/tracks/blind/measures/", [404, 404, 404, 404, 404, 200, 200]),
     "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200]),
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),

@@ -1,0 +1,140 @@
+"""One board by each of its measures: how far the orders agree, and where every run moves."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.agreement import ranks, tau_ap, tau_matrix
+from evaluation.measures import parse_measure
+from leaderboard.models import Run
+from leaderboard.standings import Board, Standing
+
+# A run is short if it retrieves less than this share of what the run in the middle does.
+SHORT = 0.5
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """A run with its rank by every measure, None where the measure is undefined for it.
+
+    `places` are ranks of which no two runs share one: equal means stand in the order of the board.
+    """
+
+    standing: Standing
+    ranks: list[int | None]
+    places: list[int]
+    documents: float
+    is_short: bool
+
+    @property
+    def run(self) -> Run:
+        return self.standing.run
+
+    @property
+    def moves(self) -> int:
+        """How many ranks lie between the best and the worst."""
+        known = [rank for rank in self.ranks if rank is not None]
+        return max(known, default=0) - min(known, default=0)
+
+
+@dataclass(frozen=True)
+class LeastAgreed:
+    """The two measures whose boards are furthest apart."""
+
+    one: str
+    other: str
+    tau: float
+
+
+@dataclass(frozen=True)
+class MeasureAgreement:
+    """`tau` and `tau_ap` are float64[measures, measures]; the column is tau_ap's reference."""
+
+    measures: list[str]
+    tau: NDArray[np.float64]
+    tau_ap: NDArray[np.float64]
+    runs: list[RankedRun]
+
+    @property
+    def short_runs(self) -> list[RankedRun]:
+        return [each for each in self.runs if each.is_short]
+
+    @property
+    def leaders(self) -> list[list[Run]]:
+        """Whom each measure puts first."""
+        return [
+            [each.run for each in self.runs if each.ranks[place] == 1]
+            for place in range(len(self.measures))
+        ]
+
+    @property
+    def is_led_by_one(self) -> bool:
+        """Whether every measure puts the same runs first."""
+        return all(first == self.leaders[0] for first in self.leaders)
+
+    @property
+    def furthest_apart(self) -> LeastAgreed | None:
+        pairs = [
+            LeastAgreed(self.measures[one], self.measures[other], float(self.tau[one, other]))
+            for one, other in combinations(range(len(self.measures)), 2)
+            if not math.isnan(self.tau[one, other])
+        ]
+        return min(pairs, key=lambda pair: pair.tau, default=None)
+
+
+def measure_agreement(board: Board) -> MeasureAgreement:
+    """The measures of a board in the track's order, the runs in the order of the board."""
+    boards = np.array([_good(board, measure) for measure in board.measures])
+    boards = boards.reshape(len(board.measures), len(board.standings))
+    return MeasureAgreement(
+        measures=board.measures,
+        tau=tau_matrix(boards),
+        tau_ap=np.array([[_or_nan(tau_ap(row, column)) for column in boards] for row in boards]),
+        runs=_ranked_runs(board, boards),
+    )
+
+
+def _good(board: Board, measure: str) -> list[float]:
+    """The means of the runs, higher is better, NaN where undefined."""
+    direction = parse_measure(measure).direction
+    values = [each.scores[measure] for each in board.standings]
+    return [math.nan if value is None else direction * value for value in values]
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _ranked_runs(board: Board, boards: NDArray[np.float64]) -> list[RankedRun]:
+    documents = [_documents(each.run) for each in board.standings]
+    usual = statistics.median(documents) if documents else 0.0
+    by_measure = [_ranks(row) for row in boards]
+    places = [np.argsort(np.argsort(-row, kind="stable")) + 1 for row in boards]
+    return [
+        RankedRun(
+            standing=standing,
+            ranks=[row[place] for row in by_measure],
+            places=[int(row[place]) for row in places],
+            documents=documents[place],
+            is_short=documents[place] < SHORT * usual,
+        )
+        for place, standing in enumerate(board.standings)
+    ]
+
+
+def _documents(run: Run) -> float:
+    """How many documents a run retrieves for a topic that it answers."""
+    return run.num_retrieved / run.num_answered if run.num_answered else 0.0
+
+
+def _ranks(good: NDArray[np.float64]) -> list[int | None]:
+    """Ranks from 1 among the runs for which the measure is defined."""
+    known = ~np.isnan(good)
+    found = iter(ranks(good[known]).tolist())
+    return [next(found) if defined else None for defined in known]
