@@ -158,7 +158,7 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
         if edition.num_evaluated >= FEWEST_TOPICS
         else NO_PAIRS
     )
-    baseline = runs.get(choice.baseline)
+    baseline = runs.get(choice.baseline) or runs.get(sight.track.baseline_id or "")
     standings = _with_statistics(standings, edition, choice.measure, family, pairs, baseline)
     return Board(
         sight=sight,

@@ -249,6 +249,13 @@ def test_what_is_not_known_falls_back(ten, ben, client, more):
     assert "AP 1.000" in words(page_of(client, ten, more))
 
 
+def test_an_unknown_baseline_falls_back_to_that_of_the_track(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    said = words(page_of(client, ten, "?baseline=nosuch"))
+    assert "first leads and is significantly better than the baseline base" in said
+
+
 def test_measures_beyond_four_wait_to_be_asked_for(collection, ben, client):
     measures = ["AP", "P@1", "P@2", "P@3", "P@4", "P@5", "P@6"]
     track = make_track(collection, slug="many", measures=measures)
@@ -317,7 +324,9 @@ def test_a_blind_board_tells_a_stranger_nothing(blind_track, ben, client):
 
 def test_organisers_see_a_blind_board(blind_track, ben, as_ada):
     make_run(blind_track, ben)
-    assert order(page_of(as_ada, blind_track)) == ["ben-bm25"]
+    page = page_of(as_ada, blind_track)
+    assert order(page) == ["ben-bm25"]
+    assert "Only organisers see this board." in page
 
 
 def test_a_released_board_is_for_everybody(blind_track, ada, ben, client):
