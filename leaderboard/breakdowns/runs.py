@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.models import Run, Topic
+from leaderboard.scoring import prepared
 from leaderboard.standings import Board
 
 
@@ -37,14 +38,26 @@ class TopicLine:
     worst: float
     best: float
     best_run: Run
+    num_relevant: int
+    # +1 where higher is better, -1 where lower is.
+    direction: int
 
     @property
     def difference(self) -> float | None:
         return None if self.baseline is None else self.score - self.baseline
 
     @property
+    def from_median(self) -> float:
+        return self.score - self.median
+
+    @property
+    def from_best(self) -> float:
+        return self.score - self.best
+
+    @property
     def lost(self) -> float:
-        return self.best - self.score
+        """How much better the best run of the topic is; NaN where the measure is undefined."""
+        return -self.direction * self.from_best
 
 
 @dataclass(frozen=True)
@@ -64,7 +77,7 @@ def run_breakdown(board: Board, run: Run) -> RunBreakdown:
     return RunBreakdown(
         measure=board.measure,
         lines=[_measure_line(board, run, measure) for measure in board.measures],
-        topics=_topic_lines(scores, run, baseline, parse_measure(board.measure).direction),
+        topics=_topic_lines(board, scores, run, baseline),
         values=scores.of(run),
         baseline_values=None if baseline is None else scores.of(baseline),
     )
@@ -93,7 +106,9 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
     )
 
 
-def _topic_lines(scores: Scores, run: Run, baseline: Run | None, direction: int) -> list[TopicLine]:
+def _topic_lines(board: Board, scores: Scores, run: Run, baseline: Run | None) -> list[TopicLine]:
+    direction = parse_measure(board.measure).direction
+    relevant = prepared(board.edition.pk).num_relevant(board.sight.track.relevance_threshold)
     own = scores.of(run)
     good = np.where(np.isnan(scores.values), -np.inf, direction * scores.values)
     best_rows = good.argmax(axis=0)
@@ -111,6 +126,8 @@ def _topic_lines(scores: Scores, run: Run, baseline: Run | None, direction: int)
             worst=float(worst[place]),
             best=float(best[place]),
             best_run=scores.runs[best_rows[place]],
+            num_relevant=int(relevant[place]),
+            direction=direction,
         )
         for place, topic in enumerate(scores.topics)
     ]

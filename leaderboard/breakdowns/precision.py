@@ -1,0 +1,85 @@
+"""The precision of every run of a board, by recall and by depth, from their compact records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.curves import mean_curve
+from evaluation.judging import JudgedRun
+from leaderboard.models import Run, ScoreSet
+from leaderboard.scoring import prepared
+from leaderboard.standings import Board
+
+DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+
+@dataclass(frozen=True)
+class DepthLine:
+    """The precision in the first `depth`: of one run, and among all runs."""
+
+    depth: int
+    own: float
+    median: float
+    best: float
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Means over the topics, a row for each run in the order of the board.
+
+    `by_recall` has a column for each of the levels 0, .1, ... 1; `by_depth` one for each depth.
+    """
+
+    runs: list[Run]
+    depths: list[int]
+    by_recall: NDArray[np.float64]
+    by_depth: NDArray[np.float64]
+
+    @property
+    def best_run(self) -> Run:
+        """The first of the board."""
+        return self.runs[0]
+
+    @property
+    def contenders(self) -> list[int]:
+        """The rows of runs that are not the organisers' own; all rows where there are none."""
+        rows = [row for row, run in enumerate(self.runs) if not run.team.of_organisers]
+        return rows or list(range(len(self.runs)))
+
+    def curve_of(self, run: Run) -> NDArray[np.float64]:
+        return self.by_recall[self.runs.index(run)]
+
+    def depth_lines(self, run: Run) -> list[DepthLine]:
+        own = self.by_depth[self.runs.index(run)]
+        median = np.median(self.by_depth[self.contenders], axis=0)
+        best = self.by_depth.max(axis=0)
+        columns = (self.depths, own.tolist(), median.tolist(), best.tolist())
+        return [DepthLine(*values) for values in zip(*columns, strict=True)]
+
+
+def read_precision(board: Board) -> Precision:
+    """Precision of all runs of a board, relevant being what the track takes for it."""
+    edition, rel = board.edition, board.sight.track.relevance_threshold
+    judgments = prepared(edition.pk)
+    rows = ScoreSet.objects.filter(edition=edition, run__in=[s.run for s in board.standings])
+    records = dict(rows.values_list("run_id", "record"))
+    runs = [standing.run for standing in board.standings if standing.run.pk in records]
+    judged = [JudgedRun.unpack(bytes(records[run.pk]), judgments) for run in runs]
+    depths = [depth for depth in DEPTHS if depth <= board.sight.track.depth] or [DEPTHS[0]]
+    return Precision(
+        runs=runs,
+        depths=depths,
+        by_recall=np.array([mean_curve(each, rel).precision for each in judged]),
+        by_depth=np.array([precision_at(each, depths, rel) for each in judged]),
+    )
+
+
+def precision_at(judged: JudgedRun, depths: Sequence[int], rel: int) -> NDArray[np.float64]:
+    """Mean precision in the first of each of the depths, all in one pass over the ranks."""
+    ranks = np.sort(judged.rank[judged.relevant(rel)])
+    found = np.searchsorted(ranks, depths, side="right")
+    return found / (np.array(depths) * len(judged.judgments.topics))

@@ -1,0 +1,120 @@
+"""A run among the runs of its board: precision by recall and by depth, and what it misses."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from evaluation.judging import JudgedRun
+from evaluation.measures import parse_measure
+from leaderboard.breakdowns import run_breakdown
+from leaderboard.breakdowns.losses import Loss, losses, most_missed
+from leaderboard.breakdowns.precision import Precision, read_precision
+from leaderboard.disclosure import look
+from leaderboard.models import Run, ScoreSet, Track
+from leaderboard.scoring import prepared
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, make_run, make_track
+
+
+@pytest.fixture
+def bens(track, ben) -> Run:
+    return make_run(track, ben)
+
+
+@pytest.fixture
+def cats(track, cat) -> Run:
+    return make_run(track, cat, OTHER_RUN)
+
+
+def board_of(track: Track):
+    track.refresh_from_db()
+    return find_board(look(track, AnonymousUser()))
+
+
+def precision_of(track: Track) -> Precision:
+    return read_precision(board_of(track))
+
+
+def lost_by(track: Track, run: Run) -> list[Loss]:
+    board = board_of(track)
+    return losses(board, run, run_breakdown(board, run).topics)
+
+
+def test_precision_at_recall_is_the_mean_of_the_interpolated_curves(track, bens, cats):
+    precision = precision_of(track)
+    # Topic by topic: 1, 1/2, 2/3 at every level; Cat never finds the second of topic 3.
+    assert precision.curve_of(bens) == pytest.approx([13 / 18] * 11)
+    assert precision.curve_of(cats) == pytest.approx([11 / 18] * 8 + [1 / 2] * 3)
+    assert precision.best_run == bens
+
+
+def test_precision_at_depth_is_that_of_the_measures(track, bens, cats):
+    judged = JudgedRun.unpack(
+        bytes(ScoreSet.objects.get(run=cats).record), prepared(track.edition_id)
+    )
+    for line in precision_of(track).depth_lines(cats):
+        measure = parse_measure(f"P@{line.depth}")
+        assert line.own == pytest.approx(measure.aggregate(measure.scores(judged)))
+
+
+def test_precision_at_depth_stands_among_the_runs(track, bens, cats):
+    first = precision_of(track).depth_lines(cats)[0]
+    assert first.depth == 5
+    assert first.own == pytest.approx(4 / 15)
+    assert first.median == pytest.approx(4.5 / 15)
+    assert first.best == pytest.approx(5 / 15)
+
+
+def test_the_organisers_runs_are_not_in_the_median(track, ada, bens):
+    make_run(track, ada, OTHER_RUN)
+    first = precision_of(track).depth_lines(bens)[0]
+    assert first.median == pytest.approx(5 / 15)
+
+
+def test_no_depth_is_beyond_that_of_the_track(collection, ben):
+    track = make_track(collection, slug="shallow", depth=20)
+    make_run(track, ben)
+    assert precision_of(track).depths == [5, 10, 15, 20]
+
+
+def test_relevant_is_what_the_track_takes_for_it(collection, ben):
+    track = make_track(collection, slug="strict", relevance_threshold=2)
+    run = make_run(track, ben)
+    # Only d1 of topic 1 and d6 of topic 3.
+    assert precision_of(track).depth_lines(run)[0].own == pytest.approx(2 / 15)
+
+
+def test_a_run_loses_most_where_another_is_furthest_ahead(track, bens, cats):
+    found = lost_by(track, cats)
+    assert [each.line.topic.number for each in found] == ["1", "3"]
+    assert [each.line.lost for each in found] == pytest.approx([7 / 12, 5 / 12])
+    assert {each.line.best_run for each in found} == {bens}
+
+
+def test_of_the_highest_grade_the_document_that_fell_is_named(track, bens, cats):
+    first, second = (each.missed for each in lost_by(track, cats))
+    assert (first.docno, first.title, first.grade) == ("d1", "Document 1", 2)
+    assert (first.rank_in_best, first.rank_here) == (1, 3)
+    # d8 is missed altogether, but d6 has the higher grade.
+    assert (second.docno, second.rank_in_best, second.rank_here) == ("d6", 2, 3)
+
+
+def test_the_best_run_everywhere_fails_nowhere(track, bens):
+    assert lost_by(track, bens) == []
+
+
+def test_a_topic_without_an_answer_misses_the_best_document(track, bens, cat):
+    run = make_run(track, cat, "1 Q0 d1 1 9.0 short\n1 Q0 d2 2 8.0 short\n2 Q0 d4 1 9.0 short\n")
+    (loss,) = lost_by(track, run)
+    assert (loss.missed.docno, loss.missed.rank_here) == ("d6", None)
+
+
+def test_what_stood_high_counts_more_than_what_fell_far():
+    there = {b"high": 1, b"deep": 500}
+    missed = most_missed({b"high": 1, b"deep": 1}, {b"high": 10, b"deep": 900}, there)
+    assert missed.docno == "high"
+
+
+def test_a_document_that_stands_lower_in_the_best_run_explains_nothing():
+    assert most_missed({b"d1": 1, b"d2": 1}, {b"d1": 1}, {b"d1": 4}) is None
