@@ -77,7 +77,8 @@ def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
         raise Http404("no such number")
     if not run_id:
         return Origin(edition, resolved(sight.track, text), None, None, 0)
-    run = sight.runs().filter(pk=run_id).first()
+    # PostgreSQL takes no NUL, not even to look for it.
+    run = sight.runs().filter(pk=run_id.replace("\0", "")).first()
     if run is None or not sight.scores_of(run):
         raise Http404("no such run")
     value, undefined = _value(edition, run, text)
