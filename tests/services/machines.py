@@ -56,8 +56,10 @@ def folder(owner: str = "") -> Iterator[Path]:
     if owner and os.getuid() == 0:
         shutil.chown(path, owner, owner)
     path.chmod(0o755)
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def as_user(name: str) -> dict[str, Any]:
