@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.curves import mean_curve
-from evaluation.judging import JudgedRun
+from evaluation.judging import JudgedRun, Judgments
 from leaderboard.models import Run, ScoreSet
 from leaderboard.scoring import prepared
 from leaderboard.standings import Board
@@ -35,7 +36,7 @@ class Precision:
     """
 
     runs: list[Run]
-    depths: list[int]
+    depths: tuple[int, ...]
     by_recall: NDArray[np.float64]
     by_depth: NDArray[np.float64]
 
@@ -63,19 +64,36 @@ class Precision:
 
 def read_precision(board: Board) -> Precision:
     """Precision of all runs of a board, relevant being what the track takes for it."""
-    edition, rel = board.edition, board.sight.track.relevance_threshold
+    edition, track = board.edition, board.sight.track
     judgments = prepared(edition.pk)
     rows = ScoreSet.objects.filter(edition=edition, run__in=[s.run for s in board.standings])
-    records = dict(rows.values_list("run_id", "record"))
+    records = {run_id: bytes(record) for run_id, record in rows.values_list("run_id", "record")}
     runs = [standing.run for standing in board.standings if standing.run.pk in records]
-    judged = [JudgedRun.unpack(bytes(records[run.pk]), judgments) for run in runs]
-    depths = [depth for depth in DEPTHS if depth <= board.sight.track.depth] or [DEPTHS[0]]
+    depths = tuple(depth for depth in DEPTHS if depth <= track.depth) or DEPTHS[:1]
+    means = [
+        means_of(records[run.pk], judgments, track.relevance_threshold, depths) for run in runs
+    ]
     return Precision(
         runs=runs,
         depths=depths,
-        by_recall=np.array([mean_curve(each, rel).precision for each in judged]),
-        by_depth=np.array([precision_at(each, depths, rel) for each in judged]),
+        by_recall=np.array([each.by_recall for each in means]),
+        by_depth=np.array([each.by_depth for each in means]),
     )
+
+
+@dataclass(frozen=True)
+class Means:
+    """The precision of one run, the mean over its topics."""
+
+    by_recall: NDArray[np.float64]
+    by_depth: NDArray[np.float64]
+
+
+# A record never changes, and a board of a hundred runs is looked at from each of its runs.
+@lru_cache(maxsize=1024)
+def means_of(record: bytes, judgments: Judgments, rel: int, depths: tuple[int, ...]) -> Means:
+    judged = JudgedRun.unpack(record, judgments)
+    return Means(mean_curve(judged, rel).precision, precision_at(judged, depths, rel))
 
 
 def precision_at(judged: JudgedRun, depths: Sequence[int], rel: int) -> NDArray[np.float64]:

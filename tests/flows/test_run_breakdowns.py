@@ -75,7 +75,7 @@ def test_the_organisers_runs_are_not_in_the_median(track, ada, bens):
 def test_no_depth_is_beyond_that_of_the_track(collection, ben):
     track = make_track(collection, slug="shallow", depth=20)
     make_run(track, ben)
-    assert precision_of(track).depths == [5, 10, 15, 20]
+    assert precision_of(track).depths == (5, 10, 15, 20)
 
 
 def test_relevant_is_what_the_track_takes_for_it(collection, ben):
