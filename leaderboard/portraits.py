@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,19 +13,37 @@ from urllib.parse import urlencode
 import numpy as np
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from numpy.typing import NDArray
 
 from leaderboard import charts
+from leaderboard.breakdowns.precision import DepthLine, Precision
 from leaderboard.breakdowns.runs import MeasureLine, RunBreakdown, TopicLine
-from leaderboard.charts import Bar, Mark
+from leaderboard.charts import Bar, Mark, RecallCurves
+from leaderboard.exports import exactly
 from leaderboard.models import Run, Topic
+from leaderboard.receipts import inert
 from leaderboard.standings import Board
 
-# The orders in which the topics of a run can be looked at.
-ORDERS: dict[str, Callable[[TopicLine], float]] = {
-    "difference": lambda line: -(line.difference or 0.0),
-    "topic": lambda line: line.topic.position,
-    "difficulty": lambda line: line.median,
-}
+# The orders in which the topics of a run can be looked at, and what it is measured from.
+ORDERS = ("difference", "topic", "difficulty")
+AGAINST = ("baseline", "median")
+# More topics than this are a page of a table each, and a file.
+TABLED = 500
+# The columns of the file of all topics.
+COLUMNS = (
+    "topic",
+    "title",
+    "relevant",
+    "score",
+    "rank",
+    "baseline",
+    "from_baseline",
+    "median",
+    "from_median",
+    "worst",
+    "best",
+    "best_run",
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +57,8 @@ class TopicRow:
     line: TopicLine
     cell: SafeString
     is_best: bool
+    # From the baseline or from the median, as the reader chose.
+    difference: float | None
 
 
 @dataclass(frozen=True)
@@ -46,10 +69,33 @@ class Portrait:
     run: Run
     breakdown: RunBreakdown
     order: str = "difference"
+    wanted: str = "baseline"
 
     @property
-    def orders(self) -> list[str]:
-        return list(ORDERS)
+    def orders(self) -> tuple[str, ...]:
+        return ORDERS
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """What the topics can be measured from."""
+        return AGAINST if self.compared else ("median",)
+
+    @property
+    def against(self) -> str:
+        return self.wanted if self.wanted in self.references else self.references[0]
+
+    def difference_of(self, line: TopicLine) -> float | None:
+        return line.difference if self.against == "baseline" else line.from_median
+
+    @cached_property
+    def lines(self) -> list[TopicLine]:
+        """The topics in the order that the reader chose."""
+        keys: dict[str, Callable[[TopicLine], float]] = {
+            "difference": lambda line: _last_if_nan(-(self.difference_of(line) or 0.0)),
+            "topic": lambda line: line.topic.position,
+            "difficulty": lambda line: _last_if_nan(line.direction * line.median),
+        }
+        return sorted(self.breakdown.topics, key=keys[self.order])
 
     @cached_property
     def unit(self) -> charts.Column:
@@ -88,20 +134,37 @@ class Portrait:
         return self.breakdown.baseline_values is not None and self.board.baseline != self.run
 
     @property
+    def differing(self) -> list[TopicLine]:
+        """The topics of the bars, those on which the difference is defined."""
+        return [
+            line
+            for line in self.lines
+            if (difference := self.difference_of(line)) is not None and np.isfinite(difference)
+        ]
+
+    @property
+    def differs(self) -> bool:
+        return any(self.difference_of(line) for line in self.differing)
+
+    @property
+    def tabled(self) -> bool:
+        """Whether the bars have their values in a table beneath."""
+        return len(self.breakdown.topics) <= TABLED
+
+    @property
     def bars(self) -> SafeString:
-        """The difference from the baseline, a bar a topic."""
-        lines = sorted(self.breakdown.topics, key=ORDERS[self.order])
+        """The difference from the baseline or the median, a bar a topic."""
         bars = [
             Bar(
                 line.topic.number,
-                line.difference,
+                self.difference_of(line) or 0.0,
                 line.topic.title,
                 self.ranking_address(line.topic),
             )
-            for line in lines
-            if line.difference is not None and np.isfinite(line.difference)
+            for line in self.differing
         ]
-        title = f"{self.board.measure} of {self.run.tag} minus {self.board.baseline}, by topic"
+        other = self.board.baseline if self.against == "baseline" else "the median"
+        title = f"{self.board.measure} of {self.run.tag} minus {other}, by topic"
         return charts.difference_bars(bars, title)
 
     @property
@@ -129,8 +192,10 @@ class Portrait:
 
     @property
     def topics(self) -> list[TopicRow]:
-        lines = sorted(self.breakdown.topics, key=ORDERS[self.order])
-        return [TopicRow(line, self._span(line), line.best_run == self.run) for line in lines]
+        return [
+            TopicRow(line, self._span(line), line.best_run == self.run, self.difference_of(line))
+            for line in self.lines
+        ]
 
     def _span(self, line: TopicLine) -> SafeString:
         values = (line.worst, line.median, line.best)
@@ -141,3 +206,85 @@ class Portrait:
     def ranking_address(self, topic: Topic) -> str:
         address = reverse("ranking", args=[self.run.pk])
         return f"{address}?{urlencode({'number': topic.number})}"
+
+    @property
+    def topics_as_csv(self) -> str:
+        """Every topic at full precision, in the order on the page."""
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(COLUMNS)
+        for line in self.lines:
+            cells = (
+                line.topic.number,
+                line.topic.title,
+                line.num_relevant,
+                line.score,
+                line.rank,
+                line.baseline,
+                line.difference,
+                line.median,
+                line.from_median,
+                line.worst,
+                line.best,
+                line.best_run.tag,
+            )
+            writer.writerow(inert(exactly(cell)) for cell in cells)
+        return out.getvalue()
+
+
+def _last_if_nan(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
+@dataclass(frozen=True)
+class LevelLine:
+    """The precision at one level of recall."""
+
+    recall: float
+    own: float
+    median: float
+    best: float
+
+
+@dataclass(frozen=True)
+class PrecisionPortrait:
+    """The precision of a run by recall and by depth, among the runs of its board."""
+
+    run: Run
+    precision: Precision
+
+    @property
+    def best_run(self) -> Run:
+        return self.precision.best_run
+
+    @property
+    def band(self) -> NDArray[np.float64]:
+        """The curves of the runs that are not the organisers' own."""
+        return self.precision.by_recall[self.precision.contenders]
+
+    @property
+    def curves(self) -> SafeString:
+        best = self.best_run if self.best_run != self.run else None
+        drawn = RecallCurves(
+            self.run.tag,
+            self.precision.curve_of(self.run),
+            self.band,
+            best.tag if best is not None else "",
+            self.precision.curve_of(best) if best is not None else None,
+        )
+        return charts.recall_curves(drawn, f"Precision of {self.run.tag} at eleven recall levels")
+
+    @property
+    def levels(self) -> list[LevelLine]:
+        columns = (
+            np.linspace(0, 1, self.band.shape[1]).round(1),
+            self.precision.curve_of(self.run),
+            np.median(self.band, axis=0),
+            self.precision.curve_of(self.best_run),
+        )
+        values = zip(*(column.tolist() for column in columns), strict=True)
+        return [LevelLine(*each) for each in values]
+
+    @property
+    def depths(self) -> list[DepthLine]:
+        return self.precision.depth_lines(self.run)

@@ -15,6 +15,8 @@ track_urls = [
     path("submit/", runs.submit, name="submit"),
     path("runs/", runs.my_runs, name="my_runs"),
     path("topics/", topics.topics, name="topics"),
+    path("topics/map/", analysis.all_topics, name="topic_map"),
+    path("topics/map.png", analysis.topic_map_image, name="topic_map_image"),
     path("topic/", topics.topic, name="topic"),
     path("significance/", analysis.significance, name="significance"),
     path("measures/", analysis.measures_agreement, name="measures_agreement"),
@@ -33,6 +35,7 @@ run_urls = [
     path("ranking/", runs.ranking, name="ranking"),
     path("file/", runs.run_file, name="run_file"),
     path("problems/", runs.run_problems, name="run_problems"),
+    path("topics.csv", runs.run_topics_csv, name="run_topics_csv"),
     path("withdraw/", runs.withdraw, name="withdraw"),
     path("again/", runs.score_again, name="score_again"),
 ]

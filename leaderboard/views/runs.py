@@ -13,10 +13,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard import limits, organising, receipts
 from leaderboard.breakdowns import ranking_page, run_breakdown, topic_or_404
+from leaderboard.breakdowns.losses import losses
+from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.forms import RunForm
 from leaderboard.models import Run
-from leaderboard.portraits import ORDERS, Portrait
+from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.standings import find_board
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
 from leaderboard.views.parts import choice_of
@@ -86,21 +88,48 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:
     """The board and the run's place on it, where both may be seen."""
-    board = find_board(seen.sight, choice_of(request))
-    standing = board.standing_of(seen.run) if board is not None else None
-    if board is None or standing is None:
+    portrait = _portrait(request, seen)
+    if portrait is None:
         return {}
-    breakdown = run_breakdown(board, seen.run)
-    order = request.GET.get("order", "")
-    portrait = Portrait(board, seen.run, breakdown, order if order in ORDERS else "difference")
+    board = portrait.board
     return {
         "board": board,
-        "standing": standing,
-        "breakdown": breakdown,
+        "standing": board.standing_of(seen.run),
+        "breakdown": portrait.breakdown,
         "portrait": portrait,
+        "precision": PrecisionPortrait(seen.run, read_precision(board)),
+        "top_grade": board.edition.judgment_set.top_grade,
+        "losses": losses(board, seen.run, portrait.breakdown.topics),
         "facts": seen.run.score_sets.get(edition=board.edition),
         "page": Paginator(portrait.topics, TOPICS).get_page(request.GET.get("page")),
     }
+
+
+def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
+    """The run in the order and against what the reader asks; None where no score is to be seen."""
+    board = find_board(seen.sight, choice_of(request))
+    if board is None or board.standing_of(seen.run) is None:
+        return None
+    order, against = request.GET.get("order", ""), request.GET.get("against", "")
+    return Portrait(
+        board,
+        seen.run,
+        run_breakdown(board, seen.run),
+        order if order in ORDERS else ORDERS[0],
+        against,
+    )
+
+
+@require_GET
+def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Every topic of a run with its values, in the order in which the page shows them."""
+    seen = run_or_404(request.user, run_id)
+    portrait = _portrait(request, seen)
+    if portrait is None:
+        raise Http404("no scores to see")
+    response = HttpResponse(portrait.topics_as_csv, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="topics-{seen.run.pk}.csv"'
+    return response
 
 
 @require_GET

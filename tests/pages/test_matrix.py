@@ -37,6 +37,8 @@ PAGES = {
     "compare": ("/tracks/blind/compare/?a={run}&b={other}", [404, 404, 404, 404, 404, 200, 200]),
     "significance": ("/tracks/blind/significance/", [404, 404, 404, 404, 404, 200, 200]),
     "measures_agreement": ("/tracks/blind/measures/", [404, 404, 404, 404, 404, 200, 200]),
+    "topic_map": ("/tracks/blind/topics/map/", [404, 404, 404, 404, 404, 200, 200]),
+    "topic_map_image": ("/tracks/blind/topics/map.png", [404, 404, 404, 404, 404, 200, 200]),
     "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200]),
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
@@ -48,6 +50,7 @@ PAGES = {
     "ranking": ("/runs/{run}/ranking/?number=1", OWN_TEAM),
     "run_file": ("/runs/{run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{run}/problems/", OWN_TEAM),
+    "run_topics_csv": ("/runs/{run}/topics.csv", [404, 404, 404, 404, 404, 200, 200]),
     "withdraw": ("/runs/{run}/withdraw/", [302, 404, 200, 404, 404, 200, 200]),
     "collections": ("/collections/", EVERYBODY),
     "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 200]),
@@ -73,9 +76,11 @@ ACTS = {
 # On an open track every reader opens scores, topics and rankings; files stay with their team.
 OPEN_PAGES = {
     "run": ("/runs/{open_run}/", EVERYBODY),
+    "run_topics_csv": ("/runs/{open_run}/topics.csv", EVERYBODY),
     "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),
     "compare": ("/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/tracks/open/topic/?number=1", EVERYBODY),
+    "computed": ("/tracks/open/computed/?run={open_run}", EVERYBODY),
     "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
 }

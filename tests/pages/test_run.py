@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from leaderboard import organising
 from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in
+from tests.pages.reading import num_queries, rows, words
 
 
 @pytest.fixture
@@ -94,11 +97,94 @@ def test_names_of_strangers_are_only_text(collection, cat):
     assert "<script>x" not in page and "<img src=x" not in page
 
 
-def test_the_number_of_queries_does_not_grow_with_the_board(
-    track, ben, cat, client, django_assert_max_num_queries
-):
+@pytest.fixture
+def beside_cats(track, ben, cat) -> Run:
+    """Ben's run on a board without a baseline, beside a run of Cat's."""
+    make_run(track, cat, OTHER_RUN)
+    return make_run(track, ben)
+
+
+def values_of(client, run: Run, more: str = "") -> list[dict[str, str]]:
+    answer = client.get(f"/runs/{run.pk}/topics.csv{more}")
+    assert answer["Content-Disposition"] == f'attachment; filename="topics-{run.pk}.csv"'
+    return list(csv.DictReader(answer.content.decode().splitlines()))
+
+
+def test_the_bars_are_measured_from_the_baseline_or_from_the_median(scored, client):
+    page = page_of(client, scored)
+    assert "Difference from the baseline, by topic" in page
+    assert "topic 1: +.583 sourdough bread" in page
+    # Of the runs that are not the organisers' own there is only this one.
+    page = page_of(client, scored, "?against=median")
+    assert "Difference from the median, by topic" in page
+    assert "Equal on every topic." in page
+
+
+def test_without_a_baseline_the_bars_are_measured_from_the_median(beside_cats, client):
+    page = page_of(client, beside_cats, "?against=baseline")
+    assert "from the baseline" not in page
+    assert "topic 1: +.292 sourdough bread" in page
+    assert "topic 2: −.250 rye flour" in page
+
+
+def test_the_values_of_the_bars_are_in_a_table_beneath(scored, client):
+    page = page_of(client, scored)
+    assert "Table of the 3 values" in page
+    values = rows(page, 1)
+    assert values[0] == "1 sourdough bread 1.0000 .4167 +.5833"
+    assert values[2] == "2 rye flour .5000 1.0000 −.5000"
+
+
+def test_precision_at_recall_has_its_values_in_a_table(beside_cats, client):
+    levels = rows(page_of(client, beside_cats), 2)
+    assert levels[0] == ".0 .7222 .6667 .7222"
+    assert levels[10] == "1.0 .7222 .6111 .7222"
+
+
+def test_precision_at_depth_is_beside_the_median_and_the_best(beside_cats, client):
+    depths = rows(page_of(client, beside_cats), 3)
+    assert depths[0] == "P@5 .3333 .3000 .3333"
+    assert depths[-1] == "P@1,000 .0017 .0015 .0017"
+
+
+def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client):
+    page = page_of(client, beside_cats)
+    (loss,) = rows(page, 4)
+    assert loss == "2 rye flour .5000 1.0000 other −.500 grade 1 d4 Document 4 1 2"
+    assert 'href="/collections/bread/document/?docno=d4"' in page
+
+
+def test_the_topics_are_a_file_in_the_order_of_the_page(beside_cats, client):
+    values = values_of(client, beside_cats, "?order=topic")
+    assert [each["topic"] for each in values] == ["1", "2", "3"]
+    second = values[1]
+    assert (second["score"], second["median"], second["from_median"]) == ("0.5", "0.75", "-0.25")
+    assert (second["relevant"], second["rank"], second["best_run"]) == ("1", "2", "other")
+    assert second["baseline"] == second["from_baseline"] == ""
+    assert values_of(client, beside_cats)[-1]["topic"] == "2"
+
+
+def test_no_cell_of_the_file_is_a_formula(beside_cats, client):
+    Run.objects.filter(pk=beside_cats.pk).update(tag="=1+1")
+    assert values_of(client, beside_cats)[0]["best_run"] == "'=1+1"
+
+
+def test_a_blind_track_shows_nothing_of_how_a_run_does(blind_track, ben, cat, as_ben):
+    make_run(blind_track, cat, OTHER_RUN)
+    run = make_run(blind_track, ben)
+    shown = words(page_of(as_ben, run))
+    for hidden in ("Precision at", "Where it fails", "Difference from", "Topic by topic", "Median"):
+        assert hidden not in shown
+    assert as_ben.get(f"/runs/{run.pk}/topics.csv").status_code == 404
+
+
+def test_the_number_of_queries_does_not_grow_with_the_board(track, ben, cat, client):
     run = make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    address = f"/runs/{run.pk}/"
+    num_queries(client, address)
+    few = num_queries(client, address)
     for n in range(4):
         make_run(track, cat, OTHER_RUN.replace("d10", f"d{n + 2}"))
-    with django_assert_max_num_queries(30):
-        client.get(f"/runs/{run.pk}/")
+    num_queries(client, address)
+    assert num_queries(client, address) == few <= 30
