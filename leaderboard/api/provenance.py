@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
+from leaderboard.breakdowns.origins import command_of
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, Run
 from leaderboard.scoring import resolved
@@ -38,19 +38,5 @@ def of_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
         "depth": track.depth,
         "top_grade": edition.judgment_set.top_grade,
         "measures": measures,
-        "command": command_of(edition, list(measures.values()), track.depth),
+        "command": command_of(edition, list(measures.values()), ["QRELS", "RUN"]) or None,
     }
-
-
-def command_of(edition: Edition, measures: list[str], depth: int) -> str | None:
-    """None where topics are left out: the command line averages over all judged ones."""
-    choices = edition.settings
-    if choices["drop_empty_topics"] or choices["excluded_topics"]:
-        return None
-    words = ["python", "-m", "evaluation", "score", "QRELS", "RUN"]
-    for measure in measures:
-        words += ["-m", measure]
-    words += ["-M", str(depth), "--top-grade", str(edition.judgment_set.top_grade)]
-    if edition.convention != "house":
-        words += ["--convention", edition.convention]
-    return shlex.join(words)

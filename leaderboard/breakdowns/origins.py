@@ -40,16 +40,8 @@ class Origin:
 
     @property
     def command(self) -> str:
-        """Ours; "" where topics are left out, for the command line averages over all judged."""
-        choices = self.edition.settings
-        if choices["drop_empty_topics"] or choices["excluded_topics"]:
-            return ""
-        words = ["python", "-m", "evaluation", "score", *self._files, "-m", str(self.measure)]
-        words += ["-M", str(choices["depth"])]
-        words += ["--top-grade", str(self.edition.judgment_set.top_grade)]
-        if self.edition.convention != "house":
-            words += ["--convention", self.edition.convention]
-        return shlex.join(words)
+        """Ours; "" where topics are left out."""
+        return command_of(self.edition, [str(self.measure)], self._files)
 
     @property
     def trec_command(self) -> str:
@@ -68,6 +60,23 @@ class Origin:
         """As the files are called here; both commands read them unpacked or packed by us."""
         run = self.run.tag if self.run is not None and self.run.tag else "RUN"
         return [f"qrels.{self.edition.judgment_set.version}.txt", f"{run}.run"]
+
+
+def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
+    """What computes these measures again; "" where the edition leaves topics out.
+
+    The command line averages over all judged topics.
+    """
+    choices = edition.settings
+    if choices["drop_empty_topics"] or choices["excluded_topics"]:
+        return ""
+    words = ["python", "-m", "evaluation", "score", *files]
+    for measure in measures:
+        words += ["-m", measure]
+    words += ["-M", str(choices["depth"]), "--top-grade", str(edition.judgment_set.top_grade)]
+    if edition.convention != "house":
+        words += ["--convention", edition.convention]
+    return shlex.join(words)
 
 
 def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
