@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -13,12 +14,26 @@ from django.views.decorators.http import require_GET
 from leaderboard import wording
 from leaderboard.breakdowns.agreement import MeasureAgreement, RankedRun, measure_agreement
 from leaderboard.breakdowns.matrices import RUNS, SignificanceMatrix, significance_matrix
+from leaderboard.breakdowns.topic_map import MappedTopic, TopicMap, topic_map
 from leaderboard.charts.bumps import Climber, bumps
+from leaderboard.charts.heat import (
+    Difficulty,
+    HeatColumn,
+    HeatRow,
+    difficulties,
+    heat_image,
+    heat_map,
+)
 from leaderboard.charts.matrix import Pairs, agreement_cells, pair_cells
-from leaderboard.disclosure import track_or_404
+from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import address
 from leaderboard.standings import Board, Standing
-from leaderboard.views.parts import board_of
+from leaderboard.views.parts import board_of, page_of
+
+# So many cells of a map are drawn one by one; more are an image.
+CELLS = 3000
+# So many topics stand on a page of its table.
+TOPICS = 100
 
 
 @dataclass(frozen=True)
@@ -136,3 +151,75 @@ def _bumps(agreement: MeasureAgreement) -> SafeString:
         for each in drawn
     ]
     return bumps(agreement.measures, climbers, "Places of the runs by every measure")
+
+
+@dataclass(frozen=True)
+class MapLine:
+    """A topic with the score of every run that has a column."""
+
+    mapped: MappedTopic
+    scores: list[float]
+
+
+@require_GET
+def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every run on every topic: from light to dark, from easy to hard."""
+    sight = track_or_404(request.user, slug)
+    board = board_of(sight, request)
+    found = topic_map(board)
+    page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "map": found,
+        "columns": found.standings[:RUNS],
+        "page": page,
+        "lines": [
+            MapLine(found.topics[place], found.values[:RUNS, place].tolist()) for place in page
+        ],
+        "chart": _heat(found, sight) if found.standings else "",
+        "is_image": found.values.size > CELLS,
+        "difficulties": difficulties(_difficulties(found, sight), found.measure),
+    }
+    return render(request, "topic_map.html", context)
+
+
+def _heat(found: TopicMap, sight: Sight) -> SafeString:
+    """The cells as a drawing; empty where there are too many of them."""
+    if found.values.size > CELLS:
+        return SafeString()
+    rows = [HeatRow(str(each.run), each.is_own) for each in found.standings]
+    columns = [
+        HeatColumn(
+            number=each.topic.number,
+            median=each.summary.median,
+            href=_topic(found, sight, each),
+            is_marked=sight.organises and each.is_inverted,
+        )
+        for each in found.topics
+    ]
+    return heat_map(rows, columns, found.shares, f"{found.measure} of every run on every topic")
+
+
+def _topic(found: TopicMap, sight: Sight, mapped: MappedTopic) -> str:
+    return address("topic", sight.track, number=mapped.topic.number, measure=found.measure)
+
+
+def _difficulties(found: TopicMap, sight: Sight) -> list[Difficulty]:
+    return [
+        Difficulty(
+            number=each.topic.number,
+            relevant=each.summary.relevant,
+            median=each.summary.median,
+            href=_topic(found, sight, each),
+        )
+        for each in found.topics
+    ]
+
+
+@require_GET
+def topic_map_image(request: HttpRequest, slug: str) -> HttpResponse:
+    """The cells of a map that is too large to be drawn."""
+    board = board_of(track_or_404(request.user, slug), request)
+    return HttpResponse(heat_image(topic_map(board).shares), content_type="image/png")

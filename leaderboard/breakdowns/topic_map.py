@@ -1,0 +1,112 @@
+"""Every run on every topic at once, and the topics on which the order of runs is turned round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures import parse_measure
+from leaderboard.breakdowns.scores import read_scores
+from leaderboard.breakdowns.summaries import TopicSummary, topic_summaries
+from leaderboard.models import Topic
+from leaderboard.standings import Board, Standing
+
+# With fewer runs a correlation over them says nothing.
+FEWEST_RUNS = 3
+# Spreads below this are rounding.
+EQUAL = 1e-12
+
+
+@dataclass(frozen=True)
+class MappedTopic:
+    """A topic with its item-total correlation: of its scores with the means of all others."""
+
+    summary: TopicSummary
+    correlation: float
+
+    @property
+    def topic(self) -> Topic:
+        return self.summary.topic
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether runs that are better on all other topics tend to be worse on this one."""
+        return self.correlation < 0
+
+
+@dataclass(frozen=True)
+class TopicMap:
+    """`values` is float64[runs, topics], NaN = undefined: runs best first, topics easiest first.
+
+    `low` and `high` are the ends of the scale: 0 and 1 where all values lie between them.
+    """
+
+    measure: str
+    standings: list[Standing]
+    topics: list[MappedTopic]
+    values: NDArray[np.float64]
+    low: float
+    high: float
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The values from 0 at the low end of the scale to 1 at the high end."""
+        return (self.values - self.low) / (self.high - self.low)
+
+    @property
+    def hardest(self) -> MappedTopic | None:
+        """The last topic that has a median, where there is another one."""
+        known = [each for each in self.topics if not np.isnan(each.summary.median)]
+        return known[-1] if len(known) > 1 else None
+
+    @property
+    def inverted(self) -> list[MappedTopic]:
+        return [each for each in self.topics if each.is_inverted]
+
+
+def topic_map(board: Board) -> TopicMap:
+    summaries = topic_summaries(board)
+    medians = np.array([each.median for each in summaries])
+    # NaN sorts last, so topics without a median stand at the end.
+    order = np.argsort(-parse_measure(board.measure).direction * medians, kind="stable")
+    scores = read_scores(board.edition, board.measure, [each.run for each in board.ranked])
+    correlations = item_total_correlations(scores.values)
+    values = scores.values[:, order]
+    low, high = _scale(values)
+    return TopicMap(
+        measure=board.measure,
+        standings=board.ranked,
+        topics=[MappedTopic(summaries[place], float(correlations[place])) for place in order],
+        values=values,
+        low=low,
+        high=high,
+    )
+
+
+def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
+    low = float(np.nanmin(values, initial=0.0))
+    high = float(np.nanmax(values, initial=0.0))
+    return low, 1.0 if low == 0.0 and high <= 1.0 else high
+
+
+def item_total_correlations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pearson's r over runs of every topic with the sum of the other topics, float64[topics].
+
+    NaN where it is undefined: fewer than three runs, a topic on which all runs are equal, or one
+    that is undefined for a run (which then is in no sum either).
+    """
+    correlations = np.full(values.shape[1], np.nan)
+    defined = ~np.isnan(values).any(axis=0)
+    if len(values) < FEWEST_RUNS or not defined.any():
+        return correlations
+    known = values[:, defined]
+    own = known - known.mean(axis=0)
+    rest = known.sum(axis=1, keepdims=True) - known
+    rest = rest - rest.mean(axis=0)
+    spread = np.sqrt(np.square(own).sum(axis=0) * np.square(rest).sum(axis=0))
+    found = np.full(spread.shape, np.nan)
+    np.divide((own * rest).sum(axis=0), spread, out=found, where=spread > EQUAL)
+    correlations[defined] = found
+    return correlations
