@@ -76,7 +76,12 @@ DATABASES = {"default": database(DATABASE_URL, RANKFIELD_HOME)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            # A page waits for a Redis that hangs no longer than this.
+            "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+        }
         if REDIS_URL
         else {
             "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",

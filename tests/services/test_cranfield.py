@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from tests.flows.test_cranfield import MEASURES, RUNS, recorded
 from tests.services.machines import Site, until
 
-pytestmark = [pytest.mark.data, pytest.mark.services]
+pytestmark = [pytest.mark.data, pytest.mark.services, pytest.mark.xdist_group("services")]
 
 
 def load(site: Site, cranfield: Path, slug: str, *more: str) -> str:
