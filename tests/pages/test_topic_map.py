@@ -70,7 +70,9 @@ def test_a_cell_is_the_darker_the_higher_the_score(ten, client):
 
 def test_the_verdict_names_the_easiest_and_the_hardest_topic(ten, client):
     said = words(page_at(client, ADDRESS))
-    assert "Topic 1 is the easiest with a median AP of .500, topic 10 the hardest with .250." in said
+    assert (
+        "Topic 1 is the easiest with a median AP of .500, topic 10 the hardest with .250." in said
+    )
 
 
 def test_the_table_has_the_values(ten, client):
