@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlencode
@@ -19,6 +19,7 @@ from leaderboard import charts
 from leaderboard.breakdowns.precision import DepthLine, Precision
 from leaderboard.breakdowns.runs import MeasureLine, RunBreakdown, TopicLine
 from leaderboard.charts import Bar, Mark, RecallCurves
+from leaderboard.charts.bars import BINS
 from leaderboard.exports import exactly
 from leaderboard.models import Run, Topic
 from leaderboard.receipts import inert
@@ -59,6 +60,16 @@ class TopicRow:
     is_best: bool
     # From the baseline or from the median, as the reader chose.
     difference: float | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """How many topics have a score in this step: of the run, and of the baseline."""
+
+    low: float
+    high: float
+    own: int
+    other: int | None
 
 
 @dataclass(frozen=True)
@@ -182,6 +193,15 @@ class Portrait:
             str(self.board.baseline) if self.compared else "",
         )
 
+    @property
+    def spread(self) -> list[Step]:
+        """The values of the histogram; the last step has both its ends."""
+        edges = np.linspace(0, 1, BINS + 1)
+        others = self.breakdown.baseline_values if self.compared else None
+        own = _counts(self.breakdown.values, edges)
+        other = [None] * BINS if others is None else _counts(others, edges)
+        return [Step(*each) for each in zip(edges, edges[1:], own, other, strict=False)]
+
     @cached_property
     def _range(self) -> charts.Column:
         return charts.Column(charts.UNIT, "range")
@@ -190,11 +210,11 @@ class Portrait:
     def range_head(self) -> SafeString:
         return charts.column_head(self._range)
 
-    @property
-    def topics(self) -> list[TopicRow]:
+    def rows(self, lines: Sequence[TopicLine]) -> list[TopicRow]:
+        """The rows of a table, for those of the lines that are on the page."""
         return [
             TopicRow(line, self._span(line), line.best_run == self.run, self.difference_of(line))
-            for line in self.lines
+            for line in lines
         ]
 
     def _span(self, line: TopicLine) -> SafeString:
@@ -203,9 +223,12 @@ class Portrait:
             return SafeString("")
         return charts.range_cell(self._range, *values, line.score)
 
+    @cached_property
+    def _ranking(self) -> str:
+        return reverse("ranking", args=[self.run.pk])
+
     def ranking_address(self, topic: Topic) -> str:
-        address = reverse("ranking", args=[self.run.pk])
-        return f"{address}?{urlencode({'number': topic.number})}"
+        return f"{self._ranking}?{urlencode({'number': topic.number})}"
 
     @property
     def topics_as_csv(self) -> str:
@@ -230,6 +253,11 @@ class Portrait:
             )
             writer.writerow(inert(exactly(cell)) for cell in cells)
         return out.getvalue()
+
+
+def _counts(values: NDArray[np.float64], edges: NDArray[np.float64]) -> list[int]:
+    counts: list[int] = np.histogram(values[np.isfinite(values)], bins=edges)[0].tolist()
+    return counts
 
 
 def _last_if_nan(value: float) -> float:

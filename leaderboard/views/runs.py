@@ -92,6 +92,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:
     if portrait is None:
         return {}
     board = portrait.board
+    page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
     return {
         "board": board,
         "standing": board.standing_of(seen.run),
@@ -101,7 +102,8 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:
         "top_grade": board.edition.judgment_set.top_grade,
         "losses": losses(board, seen.run, portrait.breakdown.topics),
         "facts": seen.run.score_sets.get(edition=board.edition),
-        "page": Paginator(portrait.topics, TOPICS).get_page(request.GET.get("page")),
+        "page": page,
+        "rows": portrait.rows(page.object_list),
     }
 
 

@@ -54,6 +54,12 @@ def test_a_refused_run_shows_every_problem_with_its_line(track, ben, as_ben):
     assert "<b>d99" not in page and "&lt;b&gt;d99" in page
 
 
+def test_the_facts_tell_the_team_of_problems(track, ben, as_ben):
+    page = page_of(as_ben, make_run(track, ben, "1 Q0 d1 1"))
+    assert '<dt>Problems</dt><dd><a href="#problems">1 error</a>' in page
+    assert "<dt>Problems</dt><dd>none</dd>" in page_of(as_ben, make_run(track, ben))
+
+
 def test_problems_are_for_the_team_alone(track, ben, as_cat):
     run = make_run(track, ben, "1 Q0 d1 1")
     assert as_cat.get(f"/runs/{run.pk}/").status_code == 404
@@ -130,26 +136,34 @@ def test_without_a_baseline_the_bars_are_measured_from_the_median(beside_cats, c
 def test_the_values_of_the_bars_are_in_a_table_beneath(scored, client):
     page = page_of(client, scored)
     assert "Table of the 3 values" in page
-    values = rows(page, 1)
+    values = rows(page, 2)
     assert values[0] == "1 sourdough bread 1.0000 .4167 +.5833"
     assert values[2] == "2 rye flour .5000 1.0000 −.5000"
 
 
+def test_the_spread_of_the_topics_is_in_a_table(scored, client):
+    steps = rows(page_of(client, scored), 1)
+    assert len(steps) == 20
+    assert steps[10] == ".50 to .55 1 0"
+    assert steps[11] == ".55 to .60 1 0"
+    assert steps[19] == ".95 to 1.00 1 1"
+
+
 def test_precision_at_recall_has_its_values_in_a_table(beside_cats, client):
-    levels = rows(page_of(client, beside_cats), 2)
+    levels = rows(page_of(client, beside_cats), 3)
     assert levels[0] == ".0 .7222 .6667 .7222"
     assert levels[10] == "1.0 .7222 .6111 .7222"
 
 
 def test_precision_at_depth_is_beside_the_median_and_the_best(beside_cats, client):
-    depths = rows(page_of(client, beside_cats), 3)
+    depths = rows(page_of(client, beside_cats), 4)
     assert depths[0] == "P@5 .3333 .3000 .3333"
     assert depths[-1] == "P@1,000 .0017 .0015 .0017"
 
 
 def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client):
     page = page_of(client, beside_cats)
-    (loss,) = rows(page, 4)
+    (loss,) = rows(page, 5)
     assert loss == "2 rye flour .5000 1.0000 other −.500 grade 1 d4 Document 4 1 2"
     assert 'href="/collections/bread/document/?docno=d4"' in page
 
