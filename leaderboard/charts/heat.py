@@ -158,9 +158,10 @@ def difficulties(topics: Sequence[Difficulty], measure: str) -> SafeString:
         text(across.at(tick), SCATTER_HEIGHT + 16, tick_label(tick), anchor="middle")
         for tick in across.ticks
     )
-    body += text(0, 12, f"median {escape(measure)}", dx=6)
-    body += text(100, SCATTER_HEIGHT - 6, "relevant documents", anchor="end", dx=-6)
     body += "".join(_difficulty(each, across, up) for each in topics)
+    body += text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
+    ground = SCATTER_HEIGHT - 6
+    body += text(100, ground, "relevant documents", "tick label", anchor="end", dx=-6)
     told = f"{counted(len(topics), 'topic')}."
     title = f"Relevant documents of a topic against its median {measure}"
     return plot(drawing(title, told, SCATTER_HEIGHT, body, links=True))

@@ -10,7 +10,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
-from leaderboard.templatetags.numbers import p_in_words, p_value, score, signed
+from leaderboard.templatetags.numbers import exact, p_in_words, p_value, score, signed
 
 Square = NDArray[np.float64]
 DIAGONAL = '<td class="diagonal"></td>'
@@ -73,4 +73,14 @@ def agreement_cells(above: Square, below: Square, row: int) -> SafeString:
 
 
 def _agreement_cell(value: float) -> str:
-    return f'<td class="num" title="{value!r}">{score(value, 3)}</td>'
+    return f'<td class="num" title="{exact(value)}">{score(value, 3)}</td>'
+
+
+def value_cells(values: Sequence[float], digits: int = 3) -> SafeString:
+    """A row of plain values, each with all its digits in the title."""
+    return mark_safe(
+        "".join(
+            f'<td class="num" title="{exact(value)}">{score(value, digits)}</td>'
+            for value in values
+        )
+    )

@@ -24,7 +24,7 @@ from leaderboard.charts.heat import (
     heat_image,
     heat_map,
 )
-from leaderboard.charts.matrix import Pairs, agreement_cells, pair_cells
+from leaderboard.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import address
 from leaderboard.standings import Board, Standing
@@ -158,7 +158,7 @@ class MapLine:
     """A topic with the score of every run that has a column."""
 
     mapped: MappedTopic
-    scores: list[float]
+    cells: SafeString
 
 
 @require_GET
@@ -176,7 +176,8 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "columns": found.standings[:RUNS],
         "page": page,
         "lines": [
-            MapLine(found.topics[place], found.values[:RUNS, place].tolist()) for place in page
+            MapLine(found.topics[place], value_cells(found.values[:RUNS, place].tolist()))
+            for place in page
         ],
         "chart": _heat(found, sight) if found.standings else "",
         "is_image": found.values.size > CELLS,
