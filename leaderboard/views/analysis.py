@@ -29,6 +29,7 @@ from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import address
 from leaderboard.standings import Board, Standing
 from leaderboard.views.parts import board_of, page_of
+from leaderboard.views.tables import map_csv, pairs_csv, ranks_csv, wants_csv
 
 # So many cells of a map are drawn one by one; more are an image.
 CELLS = 3000
@@ -52,6 +53,8 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     board = board_of(sight, request)
     matrix = significance_matrix(board) if len(board.ranked) > 1 else None
+    if matrix is not None and wants_csv(request):
+        return pairs_csv(f"{slug}-pairs", matrix)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -111,6 +114,8 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     board = board_of(sight, request)
     found = measure_agreement(board)
+    if wants_csv(request):
+        return ranks_csv(f"{slug}-ranks", found)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -167,6 +172,8 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     board = board_of(sight, request)
     found = topic_map(board)
+    if wants_csv(request):
+        return map_csv(f"{slug}-topics", found)
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
     context = {
         "sight": sight,

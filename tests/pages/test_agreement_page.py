@@ -76,6 +76,13 @@ def test_the_verdict_names_leader_and_the_measures_furthest_apart(ten, client):
     assert "The boards by AP and P@5 agree least: τ" in said
 
 
+def test_the_ranks_are_a_table_for_other_programs(ten, client):
+    lines = client.get(f"{ADDRESS}?format=csv").content.decode().splitlines()
+    run = Run.objects.get(tag="wild").pk
+    assert lines[0] == ("run,tag,AP,rank by AP,RR,rank by RR,P@5,rank by P@5,documents_a_topic")
+    assert lines[2] == f"{run},wild,0.475,2,0.475,2,{boards()[2, 1]},4,5.2"
+
+
 def test_a_run_of_few_documents_is_flagged(ten, cat, client):
     page = page_at(client, ADDRESS)
     assert "even retrieves few documents." in words(page)

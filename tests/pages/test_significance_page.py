@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 
 import numpy as np
@@ -80,6 +81,18 @@ def test_letters_and_ranks_stand_beside_the_names(ten, client):
         ["tops", "a", "1–2"],
         ["last", "b", "3"],
     ]
+
+
+def test_the_pairs_are_a_table_for_other_programs(ten, client):
+    answer = client.get(f"{ADDRESS}?format=csv")
+    lines = list(csv.DictReader(answer.content.decode().splitlines()))
+    assert [(each["tag"], each["other_tag"]) for each in lines][1:] == [
+        ("near", "last"),
+        ("tops", "last"),
+    ]
+    assert float(lines[1]["difference"]) == by_hand().differences[0, 2]
+    assert float(lines[0]["p_hsd"]) == by_hand().p[0, 1]
+    assert "ten-pairs.csv" in answer["Content-Disposition"]
 
 
 def test_another_measure_has_its_own_matrix(ten, client):

@@ -148,6 +148,18 @@ def test_a_long_map_names_ones_own_runs_alone(monkeypatch):
     assert ">mine</text>" in drawn and ">theirs</text>" not in drawn
 
 
+def test_the_values_are_a_table_for_other_programs(ten, client):
+    lines = client.get(f"{ADDRESS}?format=csv").content.decode().splitlines()
+    assert lines[0] == "topic,relevant,median,best,middle,last"
+    assert lines[3] == "3,1,0.5,0.2,0.5,1.0" and lines[10] == "10,1,0.25,1.0,0.25,0.2"
+
+
+def test_a_tag_is_no_formula(ten, client):
+    Run.objects.filter(tag="last").update(tag="=1+1")
+    head = client.get(f"{ADDRESS}?format=csv").content.decode().splitlines()[0]
+    assert head.endswith(",'=1+1")
+
+
 def test_another_measure_has_its_own_map(ten, client):
     page = page_at(client, f"{ADDRESS}?measure=P@5")
     assert 'aria-current="true">P@5' in page and set(cells(page).values()) == {"h3"}

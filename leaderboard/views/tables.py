@@ -1,0 +1,71 @@
+"""What an analysis shows, as a table for other programs: every digit, nothing cut."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from django.http import HttpRequest, HttpResponse
+
+from leaderboard.breakdowns.agreement import MeasureAgreement
+from leaderboard.breakdowns.matrices import SignificanceMatrix
+from leaderboard.breakdowns.topic_map import TopicMap
+from leaderboard.exports import Cell, exactly
+from leaderboard.receipts import inert
+
+
+def wants_csv(request: HttpRequest) -> bool:
+    return request.GET.get("format") == "csv"
+
+
+def csv_file(name: str, head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> HttpResponse:
+    """A table to be kept as a file; names come from strangers, and none is a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for line in [head, *lines]:
+        writer.writerow(inert(exactly(cell)) for cell in line)
+    response = HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def pairs_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:
+    """A line for each pair that the matrix shows: run minus other."""
+    runs = [each.run for each in matrix.standings]
+    lines = [
+        [a.pk, a.tag, b.pk, b.tag, float(matrix.differences[i, j]), float(matrix.p[i, j])]
+        for i, a in enumerate(runs)
+        for j, b in enumerate(runs)
+        if i < j
+    ]
+    return csv_file(name, ["run", "tag", "other", "other_tag", "difference", "p_hsd"], lines)
+
+
+def ranks_csv(name: str, agreement: MeasureAgreement) -> HttpResponse:
+    """A line for each run: its mean and its rank by every measure."""
+    named = [words for measure in agreement.measures for words in (measure, f"rank by {measure}")]
+    lines = [
+        [
+            each.run.pk,
+            each.run.tag,
+            *(
+                cell
+                for measure, rank in zip(agreement.measures, each.ranks, strict=True)
+                for cell in (each.standing.scores[measure], rank)
+            ),
+            each.documents,
+        ]
+        for each in agreement.runs
+    ]
+    return csv_file(name, ["run", "tag", *named, "documents_a_topic"], lines)
+
+
+def map_csv(name: str, topics: TopicMap) -> HttpResponse:
+    """A line for each topic, a column for each run, by its tag."""
+    lines = [
+        [each.topic.number, each.summary.relevant, each.summary.median, *column.tolist()]
+        for each, column in zip(topics.topics, topics.values.T, strict=True)
+    ]
+    tags = [str(each.run) for each in topics.standings]
+    return csv_file(name, ["topic", "relevant", "median", *tags], lines)
