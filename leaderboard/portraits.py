@@ -169,7 +169,7 @@ class Portrait:
             Bar(
                 line.topic.number,
                 self.difference_of(line) or 0.0,
-                line.topic.title,
+                line.topic.title or line.topic.description,
                 self.ranking_address(line.topic),
             )
             for line in self.differing
@@ -239,7 +239,7 @@ class Portrait:
         for line in self.lines:
             cells = (
                 line.topic.number,
-                line.topic.title,
+                line.topic.title or line.topic.description,
                 line.num_relevant,
                 line.score,
                 line.rank,

@@ -13,7 +13,7 @@ from leaderboard.breakdowns.precision import Precision, read_precision
 from leaderboard.disclosure import look
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring import prepared
-from leaderboard.standings import find_board
+from leaderboard.standings import Board, Choice, find_board
 from tests.builders import OTHER_RUN, make_run, make_track
 
 
@@ -27,9 +27,11 @@ def cats(track, cat) -> Run:
     return make_run(track, cat, OTHER_RUN)
 
 
-def board_of(track: Track):
+def board_of(track: Track, choice: Choice | None = None) -> Board:
     track.refresh_from_db()
-    return find_board(look(track, AnonymousUser()))
+    board = find_board(look(track, AnonymousUser()), choice)
+    assert board is not None
+    return board
 
 
 def precision_of(track: Track) -> Precision:
@@ -90,6 +92,15 @@ def test_a_run_loses_most_where_another_is_furthest_ahead(track, bens, cats):
     assert [each.line.topic.number for each in found] == ["1", "3"]
     assert [each.line.lost for each in found] == pytest.approx([7 / 12, 5 / 12])
     assert {each.line.best_run for each in found} == {bens}
+
+
+def test_where_lower_is_better_the_higher_value_is_lost(collection, ben, cat):
+    track = make_track(collection, slug="ranks", measures=["AP", "MR"])
+    make_run(track, ben)
+    run = make_run(track, cat, OTHER_RUN)
+    board = board_of(track, Choice(measure="MR"))
+    found = losses(board, run, run_breakdown(board, run).topics)
+    assert [(each.line.topic.number, each.line.lost) for each in found] == [("1", 2), ("3", 1)]
 
 
 def test_of_the_highest_grade_the_document_that_fell_is_named(track, bens, cats):

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from leaderboard import organising
-from leaderboard.models import Run, Track
+from leaderboard.models import Run, Topic, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in
 from tests.pages.reading import num_queries, rows, words
 
@@ -181,6 +181,13 @@ def test_the_topics_are_a_file_in_the_order_of_the_page(beside_cats, client):
 def test_no_cell_of_the_file_is_a_formula(beside_cats, client):
     Run.objects.filter(pk=beside_cats.pk).update(tag="=1+1")
     assert values_of(client, beside_cats)[0]["best_run"] == "'=1+1"
+
+
+def test_a_topic_without_a_title_goes_by_its_description(beside_cats, client):
+    Topic.objects.filter(number="2").update(title="", description="Is rye sour?")
+    page = page_of(client, beside_cats)
+    assert "topic 2: −.250 Is rye sour?" in page
+    assert rows(page, 5)[0].startswith("2 Is rye sour? .5000 1.0000 other")
 
 
 def test_a_blind_track_shows_nothing_of_how_a_run_does(blind_track, ben, cat, as_ben):
