@@ -25,6 +25,8 @@ class Axis:
         >>> Axis.around(-0.32, 0.75)
         Axis(low=-0.4, high=0.8, ticks=(-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8))
         """
+        if low == high:
+            return cls(low - 1.0, high + 1.0, (low,))
         step = tick_step(low, high, most)
         ticks = multiples(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9), step)
         return cls(ticks[0], ticks[-1], ticks)

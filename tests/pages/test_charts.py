@@ -349,3 +349,8 @@ def test_every_chart_is_titled_well_formed_and_without_styles(chart):
 
 def test_a_foreign_name_keeps_its_direction_to_itself():
     assert "\u2068فريق\u2069" in charts.strip([Mark(0.4, "فريق")], "x")
+
+
+def test_equal_runs_draw_no_bar_and_no_fault():
+    told = words(charts.difference_bars(bars_of(0.0, 0.0), "x"))
+    assert "▼ below on 0, equal on 2" in told
