@@ -1,7 +1,8 @@
 """Who calls: a user by a bearer token, or anybody where a call is public.
 
-The browser's session does not count here, so no page elsewhere can act for its user, and a token
-in the address does not either, since addresses end up in logs.
+A browser's session is enough to read what pages link to; it never writes, so no page elsewhere can
+act for its user.  A token in the address does not count, since addresses
+end up in logs.
 """
 
 from __future__ import annotations
@@ -57,9 +58,11 @@ class Token(HttpBearer):
         self.takes = takes
 
     def __call__(self, request: HttpRequest) -> Caller | None:
-        if self.public and "Authorization" not in request.headers:
-            return Caller(AnonymousUser())
-        return super().__call__(request)
+        if "Authorization" in request.headers:
+            return super().__call__(request)
+        if not self.public:
+            return None
+        return Caller(request.user if request.method in READS else AnonymousUser())
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         known = ApiToken.objects.find(token.strip())

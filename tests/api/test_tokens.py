@@ -43,6 +43,11 @@ def test_a_token_in_the_address_is_none(ben):
     assert Client().get(f"{ME}?token={secret}&access_token={secret}").status_code == 401
 
 
+def test_the_session_of_a_browser_reads_what_its_pages_show(blind_track, as_ada, as_cat):
+    assert as_ada.get("/api/v1/tracks/blind/leaderboard").status_code == 200
+    assert as_cat.get("/api/v1/tracks/blind/leaderboard").status_code == 404
+
+
 def test_the_session_of_a_browser_is_no_token(track, as_ada):
     assert as_ada.get(ME).status_code == 401
     assert as_ada.post("/api/v1/tracks/bread/release").status_code == 401
