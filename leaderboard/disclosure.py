@@ -80,7 +80,13 @@ class Sight:
         )
 
     def scores_of(self, run: Run) -> bool:
-        return self.edition is not None and run.state == Run.State.SCORED
+        shown = run.withdrawn_at is None or self.inside(run)
+        return self.edition is not None and run.state == Run.State.SCORED and shown
+
+    def remembers(self, run: Run) -> bool:
+        """Whether this viewer could see the run before it was withdrawn."""
+        gone = run.withdrawn_at is not None and run.hidden_at is None
+        return self.everything and run.state == Run.State.SCORED and gone
 
 
 def look(track: Track, viewer: Viewer) -> Sight:
@@ -106,15 +112,14 @@ class SeenRun:
 
 def run_or_404(viewer: Viewer, run_id: str) -> SeenRun:
     """A run with the view of its track through which it is seen."""
-    run = Run.objects.filter(pk=run_id).select_related("track").first()
+    run = Run.objects.filter(pk=run_id).select_related("track", "team").first()
     if run is None:
         raise Http404("no such run")
     sight = track_or_404(viewer, run.track.slug)
-    seen = sight.runs().filter(pk=run_id).first()
-    if seen is None:
+    if not sight.runs().filter(pk=run_id).exists() and not sight.remembers(run):
         raise Http404("no such run")
-    seen.track = sight.track
-    return SeenRun(seen, sight)
+    run.track = sight.track
+    return SeenRun(run, sight)
 
 
 def judgment_sets_seen(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:

@@ -36,6 +36,8 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             accepted = accept_run(sight.track, request.user, request.FILES["file"], _details(form))
+            if not accepted.is_new:
+                messages.info(request, "This file was sent before. Here is its run, unchanged.")
             return redirect("run", run_id=accepted.run.pk)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
@@ -156,7 +158,8 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_GET
 def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
-    if not (seen.sight.everything or seen.sight.inside(seen.run)) or not seen.run.ranking_file:
+    shown = seen.sight.inside(seen.run) or seen.sight.scores_of(seen.run)
+    if not shown or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
     edition = seen.sight.edition

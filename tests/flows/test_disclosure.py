@@ -60,10 +60,17 @@ def test_counts_of_judgments_stay_with_the_organisers_while_blind(blind_track, a
     assert not judgment_sets_seen(ben, blind_track.collection).exists()
 
 
-def test_a_withdrawn_run_stays_visible_to_its_team_alone(track, ben, cat):
+def test_a_withdrawn_run_shows_its_scores_to_its_team_alone(track, ben, cat):
     run = make_run(track, ben)
     organising.withdraw(run, ben, "wrong file")
-    assert run_or_404(ben, run.pk).run.withdrawn_reason == "wrong file"
+    own, foreign = run_or_404(ben, run.pk), run_or_404(cat, run.pk)
+    assert foreign.run.withdrawn_reason == "wrong file"
+    assert own.sight.scores_of(own.run) and not foreign.sight.scores_of(foreign.run)
+
+
+def test_a_withdrawn_run_of_a_blind_track_never_was_for_others(blind_track, ben, cat):
+    run = make_run(blind_track, ben)
+    organising.withdraw(run, ben)
     with pytest.raises(Http404):
         run_or_404(cat, run.pk)
 
