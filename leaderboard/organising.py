@@ -29,7 +29,10 @@ def confirm_collection(
     An open question has to be answered: raises NotPossible.
     """
     if collection.questions and not renumber_topics:
-        raise NotPossible("The judgments do not match the topics as they are numbered now.")
+        raise NotPossible(
+            "As they are numbered now, some judged topics are not in the topics file. "
+            "Number the topics by their order, or discard and bring other files."
+        )
     taken = Collection.objects.filter(pk=collection.pk, state=ImportState.PREVIEW).update(
         state=ImportState.QUEUED, asks_first=False
     )

@@ -114,7 +114,7 @@ def test_new_judgments_are_a_new_set(ada):
 def test_an_open_question_has_to_be_answered(ada):
     topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
     collection = bring(ada, topics=topics)
-    with pytest.raises(organising.NotPossible, match="do not match"):
+    with pytest.raises(organising.NotPossible, match="not in the topics file"):
         organising.confirm_collection(collection, ada, renumber_topics=False)
     collection.refresh_from_db()
     assert collection.state == "preview"

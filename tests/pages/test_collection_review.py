@@ -84,7 +84,7 @@ def test_numbers_that_do_not_match_are_a_question(bring, as_ada):
     bring(topics=BY_ORDER)
     page = as_ada.get("/collections/rye/")
     assertContains(page, "1 of 3 judged topics are not in the topics file")
-    assertContains(page, 'name="renumber_topics" value="yes" checked')
+    assertContains(page, 'name="renumber_topics" value="yes" required')
     assertContains(page, '<bdi>8</bdi></td><td class="num"><b>3</b>')
 
 
