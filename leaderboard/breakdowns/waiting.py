@@ -33,7 +33,8 @@ def waiting_runs(sight: Sight) -> WaitingRuns:
     """Runs on their way to the board, and own ones that stopped before it; newest first."""
     shows_as_valid = [] if sight.everything else ["scored"]
     on_the_way = Q(state__in=["queued", "checking", "scoring", "valid", *shows_as_valid])
-    stopped = Q(state__in=["refused", "failed"], team=sight.team) if sight.team else Q(pk__in=[])
+    # A refused file is no run of the board; "My runs" has it.
+    stopped = Q(state="failed", team=sight.team) if sight.team else Q(pk__in=[])
     runs = sight.runs().filter(on_the_way | stopped, withdrawn_at=None, disqualified_at=None)
     first = list(runs.order_by("-received_at")[:SHOWN])
     jobs = _jobs_of(first)

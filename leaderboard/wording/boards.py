@@ -81,24 +81,25 @@ def _on_long_board(board: Board) -> Sentence:
     if near is None:
         sentence = say(*_leaders(board), ". ")
     elif near == 0:
-        sentence = say(named(leader.run), " leads and is significantly better than every other. ")
+        sentence = say(*_leaders(board), " and is significantly better than every other. ")
     else:
         runs = "one run" if near == 1 else f"{count(near)} runs"
-        sentence = say(named(leader.run), f" leads, but {runs} cannot be told apart from it. ")
+        sentence = say(*_leaders(board), f", but {runs} cannot be told apart from it. ")
     others = [each for each in board.ranked if not each.is_baseline]
     better = sum(each.verdict == "better" for each in others)
     worse = sum(each.verdict == "worse" for each in others)
-    told = (
-        f"Of the other {count(len(others))} runs {count(better)} {_is(better)} significantly better"
-    )
+    told = f"Against the baseline {{}}, {_so_many(better)} of {count(len(others))} runs"
+    before, after = told.split("{}")
+    verb = "is" if better == 1 else "are"
     return [
         *sentence,
-        *say(f"{told} than the baseline ", _name(baseline), f", {count(worse)} worse."),
+        *say(before, _name(baseline), f"{after} {verb} significantly better, ", _so_many(worse)),
+        *say(" worse."),
     ]
 
 
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
+def _so_many(number: int) -> str:
+    return count(number) if number else "none"
 
 
 def _name(run: Run | None) -> Phrase:
@@ -137,7 +138,7 @@ def _others(groups: dict[str, list[Run]]) -> Sentence:
     if better := groups.get("better"):
         clauses.append(say(runs_in_words(better), f" {are(better)} significantly better than it"))
     if same := groups["not significant"]:
-        clauses.append(say(runs_in_words(same), " cannot be told apart from it"))
+        clauses.append(say(runs_in_words(same), " cannot be told apart from the baseline"))
     if worse := groups["worse"]:
         clauses.append(say(runs_in_words(worse, rest=True), f" {are(worse)} significantly worse"))
     if not clauses:
@@ -168,7 +169,7 @@ def power(board: Board) -> Sentence:
         sentence,
         " On this board two runs must differ by ",
         margin,
-        f" {board.measure} to differ significantly.",
+        f" {board.measure} to differ significantly when all are compared with all, as the bars do.",
     )
 
 
