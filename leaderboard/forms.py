@@ -323,7 +323,7 @@ class RunForm(forms.ModelForm):
         label="Tag",
         max_length=20,
         required=False,
-        help_text="Left empty, the tag in the file is taken.",
+        help_text="The tag that stands in the file; left empty, it is taken from there.",
     )
     idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
 

@@ -174,5 +174,9 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"leaderboard": {"level": text("LOG_LEVEL", "INFO")}},
+    "loggers": {
+        "leaderboard": {"level": text("LOG_LEVEL", "INFO")},
+        # A reader's wrong address is no trouble of ours.
+        "django.request": {"level": "ERROR"},
+    },
 }

@@ -192,6 +192,7 @@ function findings(seen, topics) {
       : ["ok", "Scores", "finite numbers throughout", ""],
     ["queued", "Document ids", "compared with the collection when you submit", ""],
   ];
+  if (!seen.topics.size) rows.splice(1, rows.length, ["queued", "The rest", "not looked at: no line has six columns", ""]);
   return make("ul", { className: "checks" }, ...rows.map(([found, subject, words, much]) => make("li", { className: found },
     sign(found), make("span", {}, make("b", { textContent: subject }), ` ${words}`), make("span", { textContent: much }))));
 }
@@ -206,7 +207,7 @@ function firstLines(lines) {
   return make("details", { open: true }, make("summary", { textContent: "The first lines, as we read them" }), box);
 }
 
-const SMALL = 65536;
+const SMALL = 1048576;
 async function packed(file) {
   const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const isPacked = (magic[0] === 0x1f && magic[1] === 0x8b) || (magic[0] === 0x50 && magic[1] === 0x4b);

@@ -121,6 +121,12 @@ def size(num_bytes: int) -> str:
     return f"{amount:.1f} {unit}" if amount < 9.95 and unit != "kB" else f"{amount:.0f} {unit}"
 
 
+@register.filter
+def mebibytes(num_bytes: int) -> str:
+    """A limit as it is set: "512 MiB"."""
+    return f"{num_bytes // 1024**2:,} MiB"
+
+
 def date(when: datetime) -> str:
     return f"{when.day} {MONTHS[when.month - 1]} {when.year}"
 
