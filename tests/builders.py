@@ -49,7 +49,7 @@ RUN = """1 Q0 d1 1 9.0 ben-bm25
 3 Q0 d6 2 8.0 ben-bm25
 3 Q0 d8 3 7.0 ben-bm25
 """
-# AP: topic 1 (1/3 + 2/4)/2, topic 2 1, topic 3 (1/3)/2.
+# AP: topic 1 (1/3 + 2/4)/2, topic 2 1, topic 3 (1/3)/2: 5/12, 1, 1/6.
 OTHER_RUN = """1 Q0 d3 1 9.0 other
 1 Q0 d9 2 8.0 other
 1 Q0 d1 3 7.0 other
