@@ -46,6 +46,8 @@ collection_urls = [
     path("confirm/", collections.confirm_collection, name="confirm_collection"),
     path("discard/", collections.discard_collection, name="discard_collection"),
     path("document/", collections.document, name="document"),
+    path("topics.txt", collections.topics_file, name="topics_file"),
+    path("docnos.txt", collections.docnos_file, name="docnos_file"),
     path("judgments/", collections.new_judgments, name="new_judgments"),
     path(
         "judgments/<slug:version>/confirm/",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -15,7 +17,7 @@ from leaderboard import organising
 from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
 from leaderboard.forms import CollectionForm, ConfirmForm, JudgmentsForm
-from leaderboard.models import Collection, JudgmentSet, Track
+from leaderboard.models import Collection, JudgmentSet, Topic, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.uploads import (
     CollectionFiles,
@@ -164,6 +166,34 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
     if document is None:
         raise Http404("no such document")
     return render(request, "document.html", {"collection": found, "document": document})
+
+
+@require_GET
+def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Number and text of every topic, a line each, for making runs and checking them."""
+    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    topics = found.topics.iterator(chunk_size=2_000)
+    return _lines((f"{topic.number}\t{_one_line(topic)}\n" for topic in topics), "topics.txt")
+
+
+@require_GET
+def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Every docno, a line each; 404 where the collection came without documents."""
+    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    if not found.documents:
+        raise Http404("no documents")
+    docnos = open_documents(found.documents.name).docnos()
+    return _lines((f"{docno}\n" for docno in docnos), "docnos.txt")
+
+
+def _one_line(topic: Topic) -> str:
+    return " ".join((topic.title or topic.description).split())
+
+
+def _lines(lines: Iterable[str], name: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(lines, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 def _organised_or_404(request: HttpRequest, slug: str) -> Collection:

@@ -131,3 +131,10 @@ def test_pages_are_only_read(track, as_ada, address):
 @pytest.mark.parametrize("act", ["confirm/", "discard/", "judgments/", "judgments/v1/confirm/"])
 def test_acts_are_only_sent(track, as_ada, act):
     assert as_ada.get(f"/collections/bread/{act}").status_code == 405
+
+
+def test_topics_and_docnos_can_be_taken_home(track, client):
+    topics = client.get("/collections/bread/topics.txt").getvalue().decode()
+    docnos = client.get("/collections/bread/docnos.txt").getvalue().decode()
+    assert topics.splitlines()[0] == "1\tsourdough bread"
+    assert docnos.splitlines() == [f"d{n}" for n in range(1, 13)]

@@ -56,6 +56,8 @@ PAGES = {
     "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 200]),
     "collection": ("/collections/bread/", EVERYBODY),
     "collection_state": ("/collections/bread/state/", EVERYBODY),
+    "topics_file": ("/collections/bread/topics.txt", EVERYBODY),
+    "docnos_file": ("/collections/bread/docnos.txt", EVERYBODY),
     "document": ("/collections/bread/document/?docno=d1", EVERYBODY),
     "measures": ("/measures/", EVERYBODY),
     "search": ("/search/?q=bread", EVERYBODY),
