@@ -89,6 +89,8 @@ def test_a_large_text_comes_out_whole():
         b"PK\x07\x08" + RUN,
         zipped("run.txt", method=zipfile.ZIP_BZIP2),
     ],
+    # Packed bytes hold the time at which they were packed.
+    ids=lambda packed: str(len(packed)),
 )
 def test_a_damaged_or_foreign_container_is_refused(packed):
     assert refusal(packed) == "E_CONTAINER"
