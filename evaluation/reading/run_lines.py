@@ -181,17 +181,19 @@ class RunLines:
             return
         if len(self._tags) < KEPT:
             self._tags.add(tag)
-        asked = self.rules.tag
+        asked, hint = self.rules.tag, ""
         if not TAG.fullmatch(tag):
             message = "a run tag has 1 to 20 of the characters A-Z a-z 0-9 . _ -"
         elif self.tag:
             message = f'the run tag differs from "{self.tag.decode()}" above; a run has one tag'
+            hint = "Write the same tag on every line, or send each run as a file of its own."
         else:
             self.tag = tag
             if asked is None or tag == asked.encode():
                 return
             message = f'the run tag is not "{asked}", which was given with the file'
-        self.problems.error("E_TAG", number, message, tag)
+            hint = "Give the tag that stands in the file, or none: then it is taken from there."
+        self.problems.error("E_TAG", number, message, tag, hint)
 
     def report_columns(
         self, number: int, line: bytes, columns: list[bytes], expected: tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.utils.safestring import SafeString
 
@@ -69,8 +70,17 @@ class TrackLine:
 
     @property
     def own(self) -> list[Standing]:
+        return self._own[:OWN_RANKS]
+
+    @property
+    def more_own(self) -> int:
+        """How many own runs stand below those that are named."""
+        return len(self._own[OWN_RANKS:])
+
+    @cached_property
+    def _own(self) -> list[Standing]:
         standings = self.board.standings if self.board is not None else []
-        return [each for each in standings if each.is_own and each.rank is not None][:OWN_RANKS]
+        return [each for each in standings if each.is_own and each.rank is not None]
 
 
 def _kind(standing: Standing) -> str:
