@@ -155,7 +155,7 @@ def _labels(field: Field) -> str:
     for bar in worst:
         y = min(max(field.y(bar.difference), highest), y - LINE)
         if y >= highest:
-            first_deeper = bisect.bisect_right(tops, y - 10)
+            first_deeper = bisect.bisect_right(tops, y - LINE)
             parts.append(_label(bar, field.x(first_deeper), y, "end"))
     return "".join(parts)
 
