@@ -45,6 +45,12 @@ def test_a_command_of_the_readme_works(command: str, home: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_measures_of_the_readme_are_those_of_the_code() -> None:
+    words = [sys.executable, "-m", "evaluation", "measures", "--format", "md"]
+    printed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() in (ROOT / "README.md").read_text()
+
+
 def stops_when_asked(command: str, environment: dict[str, str]) -> None:
     server = subprocess.Popen(
         command.split(), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
