@@ -318,7 +318,7 @@ def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
 
 
 class RunForm(forms.ModelForm):
-    file = forms.FileField(label="Run file")
+    file = forms.FileField(label="Run file", allow_empty_file=True)
     tag = forms.CharField(
         label="Tag",
         max_length=20,

@@ -73,3 +73,9 @@ def test_ones_runs_are_listed_with_their_states(track, ben, as_ben):
     make_run(track, ben, "1 Q0 d1 1")
     page = as_ben.get("/tracks/bread/runs/").content.decode()
     assert "Scored" in page and "Refused" in page and "1 error" in page
+
+
+def test_an_empty_file_is_refused_like_any_other(track, as_ben):
+    answer = send(as_ben, "bread", "")
+    work()
+    assert "E_EMPTY" in as_ben.get(answer.url).content.decode()
