@@ -227,26 +227,29 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
     """Write an accepted run and its scores; what came up meanwhile gets a job of its own."""
     track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
     now = timezone.now()
+    scored = {each.edition.pk for each in measured}
+    shown = track.edition_id in scored
     Run.objects.filter(pk=run.pk).update(
-        state=Run.State.SCORED if measured else Run.State.VALID,
+        state=Run.State.SCORED if shown else Run.State.VALID,
         tag=run.tag or read.tag,
         ranking_file=run.ranking_file.name,
         num_lines=read.lines,
         num_answered=len(read.rankings),
         num_retrieved=sum(len(ranking.docnos) for ranking in read.rankings.values()),
         checked_at=now,
-        scored_at=now if measured else None,
+        scored_at=now if shown else None,
         reason="",
         **kept_problems(run, read.problems),
     )
     for each in measured:
         store_scores(run.pk, each)
-    scored = {each.edition.pk for each in measured}
     for edition in editions_to_score(track):
-        whole = edition.pk in scored and not measures_missing(edition, run.pk)
-        if not whole or edition.state == Edition.State.BUILDING:
+        if edition.pk not in scored or measures_missing(edition, run.pk):
             Job.objects.enqueue("build_edition", edition)
-    if measured and track.edition:
+        elif edition.state == Edition.State.BUILDING:
+            # The first run of a track has its board as soon as it is scored.
+            publish_edition(edition)
+    if shown and track.edition:
         Job.objects.enqueue("compare", track.edition)
 
 

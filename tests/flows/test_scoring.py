@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard import organising, scoring
+from leaderboard import jobs, organising, scoring, uploads
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.rankings import Rankings
 from tests.builders import (
@@ -75,8 +75,6 @@ def test_runs_wait_as_valid_while_there_are_no_judgments(ada, ben):
 
 
 def test_new_judgments_score_the_runs_again_and_then_switch_the_board(track, ada, ben):
-    from leaderboard import uploads
-
     run, old = make_run(track, ben), track.edition
     better = uploads.accept_judgments(
         track.collection, upload("v2.txt", QRELS + "2 0 d12 1\n"), "v2", ada, asks_first=False
@@ -152,6 +150,16 @@ def test_an_edition_does_not_wait_for_a_run_that_is_being_scored(track, ada, ben
     work()
     track.refresh_from_db()
     assert run.score_sets.filter(edition=track.edition).exists()
+
+
+def test_the_first_run_is_on_the_board_as_soon_as_it_is_scored(track, ben):
+    Edition.objects.update(state="building", ready_at=None)
+    Track.objects.update(edition=None)
+    accepted = uploads.accept_run(track, ben, upload("first.run", RUN))
+    jobs.run_due("tests", limit=1)
+    track.refresh_from_db()
+    assert Run.objects.get(pk=accepted.run.pk).state == "scored"
+    assert track.edition is not None
 
 
 def test_an_edition_that_failed_is_built_with_the_next_run(track, ben, cat):
