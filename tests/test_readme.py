@@ -26,8 +26,14 @@ pytestmark = [pytest.mark.services, pytest.mark.xdist_group("readme")]
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all commands, in the order in which a newcomer types them."""
-    return tmp_path_factory.mktemp("newcomer")
+    """A folder that a server has been started in, as the README has it before the other lines."""
+    path = tmp_path_factory.mktemp("newcomer")
+    environment = {**os.environ, "RANKFIELD_HOME": str(path)}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True
+    )
+    return path
 
 
 @pytest.mark.parametrize("command", COMMANDS)
