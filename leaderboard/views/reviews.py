@@ -98,10 +98,6 @@ class Review:
     def num_errors(self) -> int:
         return sum(group.total for group in self.errors)
 
-    @property
-    def num_warnings(self) -> int:
-        return sum(group.total for group in self.groups if group.severity == "warning")
-
 
 def review_of(collection: Collection) -> Review:
     found = collection.preview
