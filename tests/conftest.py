@@ -45,6 +45,11 @@ def data() -> Path:
 def files_of_its_own(settings, tmp_path: Path) -> None:
     """Uploads of a test lie in a folder of the test; what a worker remembers is forgotten."""
     settings.MEDIA_ROOT = tmp_path / "files"
+    forget()
+
+
+def forget() -> None:
+    """What processes remember of rows and files that never change."""
     for remembered in (scoring.topics_of, scoring.prepared, open_documents, known_docnos):
         remembered.cache_clear()
     cache.clear()

@@ -15,7 +15,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from leaderboard import uploads
+from leaderboard import organising, uploads
 from leaderboard.models import ApiToken, Track, User
 from tests.builders import (
     OTHER_RUN,
@@ -29,6 +29,7 @@ from tests.builders import (
     upload,
     work,
 )
+from tests.conftest import forget
 from tests.pages.test_matrix import PAGES
 
 OTHER_GRADES = "1 0 d9 1\n1 0 d1 0\n2 0 d5 3\n3 0 d7 1\n3 0 d6 0\n3 0 d8 0\n"
@@ -113,8 +114,7 @@ def judge(track: Track, ada: User, qrels: str) -> None:
     if qrels != NEVER:
         uploads.accept_judgments(track.collection, upload("q", qrels), "v1", ada, asks_first=False)
         work()
-        track.judgment_set = track.collection.judgment_sets.get()
-        track.save()
+        organising.change_track(track, ada, {"judgment_set": track.collection.judgment_sets.get()})
         work()
 
 
@@ -147,6 +147,7 @@ def walked(ada, monkeypatch):
 
     def walked(qrels: str) -> list[Heard]:
         monkeypatch.setattr("secrets.choice", random.Random(7).choice)
+        forget()
         with transaction.atomic():
             found = walk(ada, qrels)
             transaction.set_rollback(True)
