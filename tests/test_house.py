@@ -18,7 +18,7 @@ FLOORS = [
     {"documents", "rankings"},
     {"scoring"},
     {"importing", "comparing"},
-    {"disclosure", "leases", "sweeping"},
+    {"checking", "disclosure", "leases", "sweeping"},
     {"jobs", "joining"},
     {"celery", "uploads", "organising", "standings", "limits", "receipts"},
     {"breakdowns", "forms", "exports", "sample", "processes"},

@@ -13,7 +13,7 @@ from django.db.models.fields.files import FieldFile
 from django.utils.safestring import SafeString
 
 from leaderboard.charts import grade_bar
-from leaderboard.importing import RENUMBER
+from leaderboard.checking import RENUMBER
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.receipts import ProblemGroup, groups_of
