@@ -1,0 +1,261 @@
+"""Docnos: which documents a collection has, as one file that is asked without being read.
+
+A run names a document on every line, a collection may have ten million. A Python set of them
+takes a gigabyte in every worker; this one lies in a file that all workers map, takes no memory of
+their own, and is asked for a whole block of lines at once.
+
+    file       RDN1, 4 zero bytes | table of each width | directory | number of tables (8 bytes)
+    table      rows of `width` 64-bit words: a docno with zeros behind, or an empty row
+    directory  for each table, as 64-bit numbers: width, homes, rows, docnos
+
+Every number is little-endian. A docno stands in the first free row from its home on, which its
+hash chooses among two rows for three, so the search for it ends at an empty row. The hash only
+says where to begin: the rows are the docnos themselves, all their bytes are compared, and no
+answer is ever wrong.
+
+    >>> docnos = Docnos.of([b"FT911-1", b"FT911-2", b"clueweb09-en0040-83-38415"])
+    >>> b"FT911-1" in docnos, b"FT911-10" in docnos, len(docnos)
+    (True, False, 3)
+    >>> docnos.known(np.array([b"FT911-2", b"FT911-3"])).tolist()
+    [True, False]
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import BytesIO
+from os import PathLike
+from struct import unpack
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+BoolArray = npt.NDArray[np.bool_]
+
+MAGIC = b"RDN1\0\0\0\0"
+WORD = 8
+ENTRY = 4
+BATCH = 1 << 16
+# Odd numbers without pattern: the fractions of the golden ratio and of the square root of 2.
+SPREAD = 0x9E3779B97F4A7C15
+SPREAD_AGAIN = 0x6A09E667F3BCC909
+ALL = (1 << 64) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Docnos(Collection[bytes]):
+    """An immutable set of docnos; `tables` by the number of words that a docno fills."""
+
+    tables: dict[int, Table]
+
+    @classmethod
+    def of(cls, docnos: Iterable[bytes]) -> Docnos:
+        """A set in memory. Raises ValueError for a docno that is empty or holds a NUL."""
+        file = BytesIO()
+        write_docnos(docnos, file)
+        return cls.within(file.getbuffer())
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Docnos:
+        """The set that `write_docnos` wrote: mapped, so its pages are shared and can be dropped."""
+        with open(path, "rb") as file:
+            return cls.within(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+
+    @classmethod
+    def within(cls, data: memoryview) -> Docnos:
+        """The set whose file is `data`. Raises ValueError where it is no such file."""
+        if data[: len(MAGIC)] != MAGIC:
+            raise ValueError("not a file of docnos")
+        words = np.frombuffer(data, "<u8")
+        directory = words[-1 - ENTRY * int(words[-1]) : -1].reshape(-1, ENTRY)
+        tables: dict[int, Table] = {}
+        start = len(MAGIC) // WORD
+        for width, homes, rows, docnos in directory.tolist():
+            end = start + rows * width
+            tables[width] = Table(words[start:end].reshape(rows, width), homes, docnos)
+            start = end
+        return cls(tables)
+
+    def known(self, docnos: npt.NDArray[np.bytes_]) -> BoolArray:
+        """Which of many docnos are in the set: bool[n]."""
+        words = words_of(docnos)
+        filled = np.count_nonzero(words, axis=1)
+        result = np.zeros(len(words), bool)
+        for width in np.flatnonzero(np.bincount(filled)).tolist():
+            if width in self.tables:
+                chosen = filled == width
+                result[chosen] = self.tables[width].holds(words[chosen, :width])
+        return result
+
+    def __contains__(self, docno: object) -> bool:
+        if not isinstance(docno, bytes) or not docno or b"\0" in docno:
+            return False
+        table = self.tables.get(-(-len(docno) // WORD))
+        return table is not None and table.holds_one(docno)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Every docno, in no order that means anything."""
+        for table in self.tables.values():
+            yield from table
+
+    def __len__(self) -> int:
+        return sum(table.docnos for table in self.tables.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The docnos of one width. `words` is uint64[rows, width], its last row empty."""
+
+    words: Words
+    homes: int
+    docnos: int
+
+    def holds(self, wanted: Words) -> BoolArray:
+        """Which rows of `wanted`, uint64[n, width], are in the table: all steps side by side."""
+        result = np.zeros(len(wanted), bool)
+        asked = np.arange(len(wanted))
+        row = home_of(wanted.T, self.homes).astype(np.intp)
+        while len(asked):
+            found = self.words[row]
+            same = _equal(found, wanted[asked])
+            result[asked] = same
+            go_on = ~same & (found[:, 0] != 0)
+            asked, row = asked[go_on], row[go_on] + 1
+        return result
+
+    def holds_one(self, docno: bytes) -> bool:
+        """The same for a single docno, without arrays, which would take ten times as long."""
+        width = self.words.shape[1]
+        wanted = docno.ljust(width * WORD, b"\0")
+        row = int(home_of(unpack(f"<{width}Q", wanted), self.homes))
+        while (found := self.words[row].tobytes()) != wanted:
+            if not found[0]:
+                return False
+            row += 1
+        return True
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self.words), BATCH):
+            rows = self.words[start : start + BATCH]
+            yield from docnos_of(rows[rows[:, 0] != 0]).tolist()
+
+
+def home_of(words: Iterable[Any], homes: int) -> Any:
+    """The row where the search for a docno begins, of the words of one docno or of columns.
+
+    Each word is multiplied, which carries its bits upwards, and folded, which carries them down.
+    The mask changes nothing for columns, which wrap by themselves; Python's integers do not.
+    """
+    mixed: Any = 0
+    for word in words:
+        mixed = (mixed ^ word) * SPREAD & ALL
+        mixed ^= mixed >> 32
+    return ((mixed * SPREAD_AGAIN & ALL) >> 32) * homes >> 32
+
+
+def words_of(docnos: npt.NDArray[np.bytes_]) -> Words:
+    """An array of docnos as uint64[n, width], zeros behind each docno."""
+    width = max(1, -(-docnos.itemsize // WORD))
+    return docnos.astype(f"S{width * WORD}").view("<u8").reshape(len(docnos), width)
+
+
+def docnos_of(words: Words) -> npt.NDArray[np.bytes_]:
+    """The docnos that stand in rows of words."""
+    return np.ascontiguousarray(words).view(f"S{words.shape[1] * WORD}").ravel()
+
+
+def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
+    """Write the set of these docnos into `file`; how many different ones there are.
+
+    They pass through temporary files; in memory a docno takes 8 bytes while this works.
+    Raises ValueError for a docno that is empty or holds a NUL.
+    """
+    file.write(MAGIC)
+    directory = []
+    with ExitStack() as spools:
+        for width, words in sorted(_by_width(docnos, spools).items()):
+            homes = len(words) * 3 // 2 + 1
+            directory.append((width, homes, *_write_table(words, homes, file)))
+    file.write(np.array(directory, "<u8").tobytes() + len(directory).to_bytes(WORD, "little"))
+    return sum(count for *_, count in directory)
+
+
+def _by_width(docnos: Iterable[bytes], spools: ExitStack) -> dict[int, Words]:
+    files: dict[int, BinaryIO] = {}
+    for docno in docnos:
+        if not docno or b"\0" in docno:
+            raise ValueError(f"no docno: {docno!r}")
+        width = -(-len(docno) // WORD)
+        if width not in files:
+            spool = TemporaryFile()  # noqa: SIM115
+            files[width] = spools.enter_context(spool)
+        files[width].write(docno.ljust(width * WORD, b"\0"))
+    for spool in files.values():
+        spool.flush()
+    return {width: np.memmap(f, "<u8", "r").reshape(-1, width) for width, f in files.items()}
+
+
+def _write_table(words: Words, homes: int, file: BinaryIO) -> tuple[int, int]:
+    """Write the table of these docnos; how many rows it has, and how many docnos.
+
+    In the order of their homes, docno i goes to its home or behind docno i - 1, whichever comes
+    later: row[i] = max(home[i], row[i-1] + 1). So row[i] - i is the running maximum of
+    home[i] - i, and a batch of docnos finds its rows at once.
+    """
+    written = docnos = 0
+    for home, batch in _by_home(words, homes):
+        new = ~_repeated(home, batch)
+        place = np.arange(np.count_nonzero(new))
+        row = np.maximum(np.maximum.accumulate(home[new] - place), written) + place
+        rows = np.zeros((int(row[-1]) + 1 - written, words.shape[1]), "<u8")
+        rows[row - written] = batch[new]
+        file.write(rows.data)
+        written += len(rows)
+        docnos += len(place)
+    empty = max(homes - written, 0) + 1
+    file.write(bytes(empty * words.shape[1] * WORD))
+    return written + empty, docnos
+
+
+def _by_home(words: Words, homes: int) -> Iterator[tuple[npt.NDArray[np.intp], Words]]:
+    """The docnos in the order of their homes, in batches; a home is never cut in two."""
+    # Home and place packed into one number sort several times as fast as argsort does.
+    packed = np.empty(len(words), np.uint64)
+    for start in range(0, len(words), BATCH):
+        batch = words[start : start + BATCH]
+        place = np.arange(start, start + len(batch), dtype=np.uint64)
+        packed[start : start + BATCH] = home_of(batch.T, homes) << 32 | place
+    packed.sort()
+    start = 0
+    while start < len(packed):
+        last = packed[min(start + BATCH, len(packed)) - 1] | 0xFFFFFFFF
+        end = int(np.searchsorted(packed, last, "right"))
+        batch = packed[start:end]
+        yield (batch >> 32).astype(np.intp), words[batch & 0xFFFFFFFF]
+        start = end
+
+
+def _repeated(home: npt.NDArray[np.intp], words: Words) -> BoolArray:
+    """Which docnos, in the order of their homes, came before: only neighbours of one home can."""
+    result = np.zeros(len(home), bool)
+    later = np.arange(1, len(home))
+    distance = 1
+    while len(later := later[home[later] == home[later - distance]]):
+        result[later] |= _equal(words[later], words[later - distance])
+        distance += 1
+        later = later[later >= distance]
+    return result
+
+
+def _equal(some: Words, others: Words) -> BoolArray:
+    """Which rows are equal, word by word: `all(axis=1)` would look at every row by itself."""
+    result: BoolArray = some[:, 0] == others[:, 0]
+    for column in range(1, some.shape[1]):
+        result &= some[:, column] == others[:, column]
+    return result
