@@ -7,7 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
-from leaderboard.views import analysis, boards, collections, runs, site, topics, tracks
+from leaderboard.views import analysis, boards, collections, rankings, runs, site, topics, tracks
 
 track_urls = [
     path("", boards.board, name="board"),
@@ -32,7 +32,7 @@ track_urls = [
 run_urls = [
     path("", runs.run, name="run"),
     path("state/", runs.run_state, name="run_state"),
-    path("ranking/", runs.ranking, name="ranking"),
+    path("ranking/", rankings.ranking, name="ranking"),
     path("file/", runs.run_file, name="run_file"),
     path("problems/", runs.run_problems, name="run_problems"),
     path("topics.csv", runs.run_topics_csv, name="run_topics_csv"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,13 +10,14 @@ from django.core.files.storage import default_storage
 from django.core.paginator import Page, Paginator
 from django.http import Http404
 
+from leaderboard.breakdowns.gains import CUTOFFS, GainCurves, gain_curves, scale_of
+from leaderboard.breakdowns.snippets import LENGTH, Piece, snippet, terms_of
 from leaderboard.disclosure import Sight
 from leaderboard.documents import open_documents
-from leaderboard.models import Collection, Edition, Judgment, Run, Topic
+from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.rankings import Rankings
 
 PAGE = 20
-SNIPPET = 280
 
 
 def topic_or_404(collection: Collection, number: str) -> Topic:
@@ -32,6 +33,11 @@ def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
     return before, topics.filter(position__gt=topic.position).order_by("position").first()
 
 
+def grades_seen(sight: Sight, topic: Topic) -> dict[str, int]:
+    """The grades of a topic's documents, none where they are not to be shown."""
+    return grades_of(sight.edition, topic) if sight.edition is not None else {}
+
+
 def grades_of(edition: Edition, topic: Topic) -> dict[str, int]:
     rows = Judgment.objects.filter(judgment_set=edition.judgment_set_id, topic=topic)
     return dict(rows.values_list("docno", "grade"))
@@ -43,10 +49,20 @@ def rankings_of(run: Run) -> Iterator[Rankings]:
         yield Rankings(file)
 
 
-def docnos_of(run: Run, topic: Topic) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The documents of a run on a topic in scoring order, none where it leaves the topic out."""
+
+    docnos: list[str]
+    scores: Sequence[float]
+
+
+def ranking_of(run: Run, topic: Topic) -> Ranked:
     with rankings_of(run) as rankings:
         ranking = rankings.ranking(topic.number)
-    return [] if ranking is None else [docno.decode() for docno in ranking.docnos]
+    if ranking is None:
+        return Ranked([], [])
+    return Ranked([docno.decode() for docno in ranking.docnos], ranking.scores)
 
 
 @dataclass(frozen=True)
@@ -60,7 +76,7 @@ class Titles:
             return {}
         found = open_documents(self.collection.documents.name).find_many(docnos)
         return {
-            docno: document.title or document.text[:SNIPPET] for docno, document in found.items()
+            docno: document.title or document.text[:LENGTH] for docno, document in found.items()
         }
 
 
@@ -74,15 +90,23 @@ class Retrieved:
     # How the page shows it: `relevant`, `unjudged`, or neither.
     look: str
     title: str
-    text: str
+    snippet: list[Piece]
 
-    @property
-    def snippet(self) -> str:
-        return self.text if len(self.text) <= SNIPPET else self.text[: SNIPPET - 1] + "…"
+
+@dataclass(frozen=True)
+class Further:
+    """A relevant document that is not among those in view; `rank` is None where it is missed."""
+
+    docno: str
+    grade: int
+    rank: int | None
 
 
 @dataclass(frozen=True)
 class RankingPage:
+    """A page of a ranking; `gains` is None where grades are not to be seen, or nothing is to be
+    gained."""
+
     run: Run
     topic: Topic
     previous: Topic | None
@@ -90,47 +114,51 @@ class RankingPage:
     documents: list[Retrieved]
     total: int
     page: Page
+    gains: GainCurves | None
+    further: list[Further]
 
 
-def ranking_page(sight: Sight, run: Run, topic: Topic, asked: str | None = None) -> RankingPage:
+def ranking_page(
+    sight: Sight, run: Run, topic: Topic, asked: str | None = None, cutoff: int = CUTOFFS[0]
+) -> RankingPage:
     """What a run retrieved for a topic, a page of it, with grades where they may be seen."""
-    with rankings_of(run) as rankings:
-        ranking = rankings.ranking(topic.number)
-    docnos = [] if ranking is None else [docno.decode() for docno in ranking.docnos]
-    page = Paginator(docnos, PAGE).get_page(asked)
-    shown = list(page.object_list)
-    scores = [] if ranking is None else ranking.scores[page.start_index() - 1 :]
+    ranked, grades = ranking_of(run, topic), grades_seen(sight, topic)
+    page = Paginator(ranked.docnos, PAGE).get_page(asked)
+    first, last = max(page.start_index(), 1) - 1, page.end_index()
     before, after = neighbours(topic)
     return RankingPage(
         run=run,
         topic=topic,
         previous=before,
         next=after,
-        documents=_retrieved(sight, topic, shown, scores, first=page.start_index()),
-        total=len(docnos),
+        documents=retrieved(sight, topic, grades, ranked, first, last),
+        total=len(ranked.docnos),
         page=page,
+        gains=gain_curves(scale_of(sight.track), grades, ranked.docnos, cutoff),
+        further=further(sight.track, grades, ranked.docnos, ranked.docnos[:last]),
     )
 
 
-def _retrieved(
-    sight: Sight, topic: Topic, docnos: list[str], scores: Sequence[float], first: int
+def retrieved(
+    sight: Sight, topic: Topic, grades: Mapping[str, int], ranked: Ranked, first: int, last: int
 ) -> list[Retrieved]:
-    collection, edition = sight.track.collection, sight.edition
-    grades = grades_of(edition, topic) if edition is not None else {}
+    """The documents of a ranking from place `first`, counted from 0, up to `last`."""
+    docnos, collection = ranked.docnos[first:last], sight.track.collection
     found = (
         open_documents(collection.documents.name).find_many(docnos) if collection.documents else {}
     )
+    terms = terms_of(topic)
     return [
         Retrieved(
-            rank=rank,
+            rank=place + 1,
             docno=docno,
-            score=float(score),
+            score=float(ranked.scores[place]),
             grade=grades.get(docno),
             look=_look(grades.get(docno), sight),
             title=found[docno].title if docno in found else "",
-            text=found[docno].text if docno in found else "",
+            snippet=snippet(found[docno].text, terms) if docno in found else [],
         )
-        for rank, (docno, score) in enumerate(zip(docnos, scores, strict=False), start=first)
+        for place, docno in enumerate(docnos, start=first)
     ]
 
 
@@ -140,3 +168,17 @@ def _look(grade: int | None, sight: Sight) -> str:
     if grade is None or grade < 0:
         return "unjudged"
     return "relevant" if grade >= sight.track.relevance_threshold else ""
+
+
+def further(
+    track: Track, grades: Mapping[str, int], docnos: Sequence[str], shown: Sequence[str]
+) -> list[Further]:
+    """The relevant documents beyond those shown: by rank, then those that are missed."""
+    ranks = {docno: rank for rank, docno in enumerate(docnos, start=1)}
+    in_view = set(shown)
+    found = [
+        Further(docno, grade, ranks.get(docno))
+        for docno, grade in grades.items()
+        if grade >= track.relevance_threshold and docno not in in_view
+    ]
+    return sorted(found, key=lambda each: (each.rank or len(docnos) + 1, -each.grade, each.docno))

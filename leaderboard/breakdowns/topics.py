@@ -9,7 +9,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
-from leaderboard.breakdowns.rankings import Titles, docnos_of, grades_of, neighbours
+from leaderboard.breakdowns.rankings import Titles, grades_of, neighbours, ranking_of
 from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.models import Run, Topic
 from leaderboard.standings import Board
@@ -90,7 +90,7 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
     scores = read_scores(board.edition, board.measure, [each.run for each in board.standings])
     every = grades_of(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade >= 0}
-    retrieved = {run.pk: docnos_of(run, topic) for run in scores.runs}
+    retrieved = {run.pk: ranking_of(run, topic).docnos for run in scores.runs}
     answers = _answers(board, scores, topic, grades, retrieved)
     columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)

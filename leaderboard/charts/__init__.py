@@ -15,6 +15,7 @@ from leaderboard.charts.cells import (
 )
 from leaderboard.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.charts.drawing import Mark
+from leaderboard.charts.gains import Gained, gain_chart
 from leaderboard.charts.grades import grade_bar, grade_class, grade_squares
 from leaderboard.charts.pairs import Joined, Point, difference_interval, joined_ranks, scatter
 from leaderboard.charts.strips import dot_line, strip
@@ -25,6 +26,7 @@ __all__ = [
     "Bar",
     "Column",
     "Curve",
+    "Gained",
     "Joined",
     "Mark",
     "Point",
@@ -35,6 +37,7 @@ __all__ = [
     "difference_interval",
     "dot_line",
     "dots_cell",
+    "gain_chart",
     "grade_bar",
     "grade_class",
     "grade_squares",

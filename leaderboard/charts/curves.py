@@ -48,7 +48,7 @@ def recall_curves(curves: RecallCurves, title: str) -> SafeString:
     drawn = [curves.own, *curves.runs, *([] if curves.best is None else [curves.best])]
     axis = Axis.around(0.0, max(float(np.max(line)) for line in drawn) or 1.0, most=5)
     lines = [stretched(100, 100, HEIGHT, _bands(curves, axis) + _lines(curves, axis))]
-    body = _grid(axis) + "".join(lines) + "".join(_named(_endings(curves, axis)))
+    body = _grid(axis) + "".join(lines) + _axis_names() + "".join(named(_endings(curves, axis)))
     told = ", ".join(
         f"{score(value)} at {tick_label(level, 1)}"
         for level, value in zip(curves.levels, curves.own, strict=True)
@@ -66,9 +66,14 @@ def _grid(axis: Axis) -> str:
         parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
     for tick in across.ticks:
         parts.append(text(across.at(tick), HEIGHT + 16, tick_label(tick), anchor="middle"))
-    parts.append(text(0, 12, "precision", dx=6))
-    parts.append(text(100, HEIGHT - 6, "recall", anchor="end", dx=-6))
     return "".join(parts)
+
+
+def _axis_names() -> str:
+    """They lie over the bands, at the ends of the axes."""
+    return text(0, 12, "precision", "tick label", dx=6) + text(
+        100, HEIGHT - 6, "recall", "tick label", "end", -6
+    )
 
 
 def _points(values: Curve, axis: Axis) -> list[str]:
@@ -112,9 +117,9 @@ def _endings(curves: RecallCurves, axis: Axis) -> list[Ending]:
     return endings
 
 
-def _named(endings: Sequence[Ending]) -> list[str]:
+def named(endings: Sequence[Ending], height: float = HEIGHT) -> list[str]:
     """The names from the bottom up, each at least a line above the one beneath."""
-    parts, floor = [], float(HEIGHT)
+    parts, floor = [], float(height)
     for ending in sorted(endings, key=lambda ending: -ending.y):
         y = min(ending.y + 4, floor)
         floor = y - APART

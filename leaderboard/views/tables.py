@@ -9,9 +9,13 @@ from collections.abc import Iterable, Sequence
 from django.http import HttpRequest, HttpResponse
 
 from leaderboard.breakdowns.agreement import MeasureAgreement
+from leaderboard.breakdowns.gains import gain_curves, scale_of
 from leaderboard.breakdowns.matrices import SignificanceMatrix
+from leaderboard.breakdowns.rankings import grades_seen, ranking_of
 from leaderboard.breakdowns.topic_map import TopicMap
+from leaderboard.disclosure import Sight
 from leaderboard.exports import Cell, exactly
+from leaderboard.models import Run, Topic
 from leaderboard.receipts import inert
 
 
@@ -69,3 +73,25 @@ def map_csv(name: str, topics: TopicMap) -> HttpResponse:
     ]
     tags = [str(each.run) for each in topics.standings]
     return csv_file(name, ["topic", "relevant", "median", *tags], lines)
+
+
+def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
+    """A line for each document that a run retrieves for a topic; grades where they may be seen."""
+    ranked, grades = ranking_of(run, topic), grades_seen(sight, topic)
+    gains = gain_curves(scale_of(sight.track), grades, ranked.docnos, len(ranked.docnos))
+    lines: list[list[Cell]] = [
+        [place + 1, docno, float(ranked.scores[place])] for place, docno in enumerate(ranked.docnos)
+    ]
+    if sight.edition is None:
+        return csv_file(f"ranking-{run.pk}", ["rank", "docno", "score"], lines)
+    curves = [gains.own, gains.reordered, gains.ideal] if gains is not None else []
+    for place, line in enumerate(lines):
+        line += [grades.get(ranked.docnos[place]), *(float(curve[place]) for curve in curves)]
+    head = [
+        "rank",
+        "docno",
+        "score",
+        "grade",
+        *["dcg", "dcg_reordered", "dcg_ideal"][: len(curves)],
+    ]
+    return csv_file(f"ranking-{run.pk}", head, lines)

@@ -3,6 +3,7 @@
 from leaderboard.wording.boards import board_verdict, much_unjudged, power, selection_rule
 from leaderboard.wording.pairs import pair_test, pair_verdict
 from leaderboard.wording.phrases import Phrase, Sentence
+from leaderboard.wording.rankings import gain_verdict
 from leaderboard.wording.significance import describe_test
 from leaderboard.wording.topics import topic_verdict
 
@@ -11,6 +12,7 @@ __all__ = [
     "Sentence",
     "board_verdict",
     "describe_test",
+    "gain_verdict",
     "much_unjudged",
     "pair_test",
     "pair_verdict",

@@ -1,0 +1,106 @@
+"""The part of a document in which most words of the topic stand, with those words marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from leaderboard.models import Topic
+
+LENGTH = 280
+# So many characters of a document are looked at, and so many of the words found.
+READ = 10_000
+FOUND = 100
+# So many characters stand before the first word that is marked, and about as many at the end.
+LEAD = 40
+
+WORD = re.compile(r"\w+")
+ENDINGS = ("ing", "ies", "ed", "es", "s", "y", "e")
+SHORTEST = 3
+# Words that stand in every English question and say nothing of its subject.
+IDLE_WORDS = """
+    about and any are been being between but can could did does for from had has have how into its
+    made may more most not off only other out over shall should some such than that the their them
+    then there these they this those under upon was were what when where which who why will with
+    would you your"""
+IDLE = frozenset(IDLE_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    words: str
+    is_term: bool = False
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """A word without a light English ending; of other languages mostly the word itself.
+
+    >>> [stem(word) for word in ("wings", "baking", "baked", "Boundaries", "boundary", "glass")]
+    ['wing', 'bak', 'bak', 'boundar', 'boundar', 'glas']
+    """
+    word = word.casefold()
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST:
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > SHORTEST and word[-1] == word[-2] else word
+
+
+def terms_of(topic: Topic) -> frozenset[str]:
+    """The stems that are marked: of the title, or of the description where there is no title."""
+    found = WORD.findall((topic.title or topic.description).casefold())
+    return frozenset(stem(word) for word in found if len(word) >= SHORTEST and word not in IDLE)
+
+
+def snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[Piece]:
+    """The stretch of a text in which most different terms stand; its beginning if none does.
+
+    >>> snippet("Bread rises twice.", frozenset({"bread", "twic"}))
+    [Piece(words='Bread', is_term=True), Piece(words=' rises ', is_term=False), \
+Piece(words='twice', is_term=True), Piece(words='.', is_term=False)]
+    """
+    text = " ".join(text[:READ].split())
+    hits = [word for word in WORD.finditer(text) if stem(word[0]) in terms][:FOUND]
+    start, end = _stretch(text, hits, length)
+    before, after = start > 0, end < len(text)
+    pieces = _cut(text, start, end, hits)
+    return [*[Piece("… ")] * before, *pieces, *[Piece(" …")] * after]
+
+
+def _stretch(text: str, hits: Sequence[re.Match[str]], length: int) -> tuple[int, int]:
+    """Its two ends, between words where that can be."""
+    if len(text) <= length:
+        return 0, len(text)
+    start = min(_richest(hits, length - 2 * LEAD) - LEAD, len(text) - length)
+    start = text.rfind(" ", 0, start) + 1 if start > 0 else 0
+    end = start + length
+    return start, end if end >= len(text) else max(text.rfind(" ", start, end), start + LEAD)
+
+
+def _richest(hits: Sequence[re.Match[str]], length: int) -> int:
+    """Where the stretch with the most different terms begins, of equals the one with more."""
+
+    def terms_after(first: re.Match[str]) -> tuple[int, int]:
+        last = first.start() + length
+        inside = [
+            stem(hit[0]) for hit in hits if first.start() <= hit.start() and hit.end() <= last
+        ]
+        return len(set(inside)), len(inside)
+
+    return max(hits, key=terms_after).start() if hits else 0
+
+
+def _cut(text: str, start: int, end: int, hits: Sequence[re.Match[str]]) -> Iterator[Piece]:
+    at = start
+    for hit in hits:
+        if hit.start() < start or hit.end() > end:
+            continue
+        if hit.start() > at:
+            yield Piece(text[at : hit.start()])
+        yield Piece(hit[0], is_term=True)
+        at = hit.end()
+    if at < end:
+        yield Piece(text[at:end])

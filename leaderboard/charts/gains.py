@@ -1,0 +1,88 @@
+"""Discounted gain rank by rank: a run, its documents in the best order, and the ideal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.safestring import SafeString
+from numpy.typing import NDArray
+
+from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.curves import Ending, named
+from leaderboard.charts.drawing import drawing, line, name, plot, short, stretched, text
+from leaderboard.templatetags.numbers import score
+
+HEIGHT = 200
+# So many ranks have a tick of their own.
+TICKS = 10
+
+Curve = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Gained:
+    """Three cumulated gains over the same ranks, each at least the one before it."""
+
+    run: str
+    own: Curve
+    reordered: Curve
+    ideal: Curve
+
+
+def gain_chart(gained: Gained, title: str) -> SafeString:
+    """Between the curves lie what ranking lost, darker, and what retrieval lost."""
+    up = Axis.around(0.0, float(gained.ideal[-1]), most=4)
+    ranks = np.arange(1, len(gained.own) + 1)
+    curves = _between(gained.reordered, gained.ideal, up, "band-1")
+    curves += _between(gained.own, gained.reordered, up, "band-2")
+    for values, classes in (
+        (gained.ideal, "median"),
+        (gained.reordered, "named"),
+        (gained.own, "own"),
+    ):
+        curves += f'<path class="curve {classes}" d="M{_path(values, up)}"/>'
+    body = _grid(up, ranks) + stretched(100, 100, HEIGHT, curves)
+    body += text(0, 12, "DCG", "tick label", dx=6)
+    body += text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
+    body += "".join(named(_endings(gained, up), HEIGHT))
+    told = (
+        f"After {len(ranks)} ranks {gained.run} has {score(float(gained.own[-1]))}, its documents"
+        f" in the best order {score(float(gained.reordered[-1]))},"
+        f" the ideal {score(float(gained.ideal[-1]))}."
+    )
+    return plot(drawing(title, told, HEIGHT, body), "named")
+
+
+def _path(values: Curve, up: Axis) -> str:
+    across = np.linspace(0, 100, len(values))
+    return "L".join(
+        f"{short(x)} {short(up.down(y, 100))}" for x, y in zip(across, values.tolist(), strict=True)
+    )
+
+
+def _between(lower: Curve, upper: Curve, up: Axis, classes: str) -> str:
+    back = "L".join(reversed(_path(lower, up).split("L")))
+    return f'<path class="{classes}" d="M{_path(upper, up)}L{back}z"/>'
+
+
+def _grid(up: Axis, ranks: NDArray[np.int64]) -> str:
+    parts = []
+    for tick in up.ticks:
+        y = up.down(tick, HEIGHT)
+        parts.append(line(0, 100, y, y, "zero" if tick == 0 else "grid"))
+        parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
+    last = len(ranks)
+    step = max(last // TICKS, 1)
+    for rank in sorted({1, *range(step, last + 1, step)}):
+        x = 100 * (rank - 1) / (last - 1)
+        parts.append(text(x, HEIGHT + 16, str(rank), anchor="middle"))
+    return "".join(parts)
+
+
+def _endings(gained: Gained, up: Axis) -> list[Ending]:
+    return [
+        Ending("ideal", up.down(float(gained.ideal[-1]), HEIGHT)),
+        Ending("re-ordered", up.down(float(gained.reordered[-1]), HEIGHT)),
+        Ending(name(gained.run), up.down(float(gained.own[-1]), HEIGHT), "label strong"),
+    ]

@@ -1,0 +1,27 @@
+"""What a ranking gains of what could be gained, and which part of the rest is whose fault."""
+
+from __future__ import annotations
+
+from leaderboard.breakdowns.gains import GainCurves
+from leaderboard.models import Run
+from leaderboard.templatetags.numbers import score
+from leaderboard.wording.phrases import Sentence, in_words, named, say, strong
+
+# Losses below this are rounding.
+NOTHING = 1e-9
+
+
+def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
+    """The share of the ideal gain, and what ranking and retrieval lost of it."""
+    first = f"first {in_words(gains.cutoff)}"
+    sentence = say(
+        named(run), f" gains {score(gains.ndcg, 3)} of what an ideal ranking gains in its {first}."
+    )
+    if gains.lost_by_ranking > NOTHING:
+        lost = strong(score(gains.lost_by_ranking, 3))
+        words = " is lost by ranking: its own documents in the best order would gain it."
+        sentence += say(" ", lost, words)
+    if gains.lost_by_retrieval > NOTHING:
+        lost = strong(score(gains.lost_by_retrieval, 3))
+        sentence += say(" ", lost, " is lost by retrieval: it has too few relevant documents.")
+    return sentence
