@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
 from evaluation.measures import Measure, MeasureError, parse_measure
+from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.models import Collection, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
 
@@ -160,6 +161,14 @@ class TrackForm(forms.ModelForm):
         help_text="Such as Europe/Berlin or Anywhere on Earth.",
     )
     zones = tuple(ZONES)
+    run_formats = forms.MultipleChoiceField(
+        label="Formats of a run",
+        choices=list(RUN_FORMATS.items()),
+        initial=["trec"],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A run in another format is refused by its name. Where a format has no tag, "
+        "the tag is asked for beside the file.",
+    )
 
     class Meta:
         model = Track
@@ -183,6 +192,7 @@ class TrackForm(forms.ModelForm):
             "closes_at",
             "quota_per_day",
             "quota_total",
+            "run_formats",
             "missing_topics",
             "unknown_documents",
             "duplicates",
@@ -325,13 +335,21 @@ class RunForm(forms.ModelForm):
         required=False,
         help_text="The tag that stands in the file; left empty, it is taken from there.",
     )
+    format = forms.ChoiceField(label="Format", required=False)
     idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
 
     class Meta:
         model = Run
-        fields = ["tag", "kind", "description"]
+        fields = ["tag", "format", "kind", "description"]
         labels = {"kind": "How it was made"}
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        taken = [(name, RUN_FORMATS[name]) for name in track.run_formats]
+        self.fields["format"].choices = [("", "told by the file itself"), *taken]
+        if len(taken) == 1:
+            del self.fields["format"]
 
 
 class BaselineForm(forms.Form):

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation.reading.containers import Limits
+from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.models import Run, Team, Track
 
 
@@ -19,6 +20,7 @@ class RunLimits:
     line: int
     depth: int
     topics: int
+    formats: list[str]
 
 
 def of_track(track: Track) -> RunLimits:
@@ -28,6 +30,7 @@ def of_track(track: Track) -> RunLimits:
         line=Limits().line,
         depth=track.depth,
         topics=track.collection.num_topics,
+        formats=[RUN_FORMATS[name] for name in track.run_formats],
     )
 
 

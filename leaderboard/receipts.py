@@ -12,6 +12,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 
 from evaluation.problems import Problem
+from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.disclosure import Sight
 from leaderboard.models import Job, Run
 
@@ -97,6 +98,11 @@ class Receipt:
     @property
     def name(self) -> str:
         return str(self.run)
+
+    @property
+    def format(self) -> str:
+        """What the file is, in words, once a worker has read it."""
+        return RUN_FORMATS.get(self.run.format, "") if self.run.num_lines else ""
 
     @property
     def withdrawn(self) -> bool:

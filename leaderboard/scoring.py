@@ -50,6 +50,7 @@ Progress = Callable[[int, int], None]
 Publish = Callable[[], None]
 
 JUDGED_AT_10 = parse_measure("Judged@10")
+DESCRIPTION = 5000
 TECHNICAL = "This went wrong here. Not your fault: the file is safe, and the organisers can see it."
 
 
@@ -76,11 +77,11 @@ def read_file(run: Run) -> reading.Run:
         lines = unpacked(packed, limits)
         if run.lenient:
             return reading.read_run_leniently(lines)
-        return reading.read_run(lines, rules_of(run.track, tag=run.tag))
+        return reading.read_run(lines, rules_of(run.track, run.tag, run.format))
 
 
-def rules_of(track: Track, tag: str = "") -> reading.RunRules:
-    """What this track asks of a run."""
+def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
+    """What this track asks of a run; with `format`, of one that is said to be in that."""
     collection = track.collection
     return reading.RunRules(
         topics=topics_of(collection.pk),
@@ -90,7 +91,15 @@ def rules_of(track: Track, tag: str = "") -> reading.RunRules:
         missing_topics=track.missing_topics,
         unknown_documents=track.unknown_documents,
         duplicates=track.duplicates,
+        formats=(format,) if format else tuple(track.run_formats),
+        cutoff=cutoff_of(track.primary_measure),
     )
+
+
+def cutoff_of(measure: str) -> int | None:
+    """The rank at which the measure stops looking; None where it looks at all of them."""
+    cutoff = parse_measure(measure).parameters.get("k")
+    return cutoff if isinstance(cutoff, int) else None
 
 
 @lru_cache(maxsize=16)
@@ -232,6 +241,9 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.SCORED if shown else Run.State.VALID,
         tag=run.tag or read.tag,
+        description=run.description or read.description[:DESCRIPTION],
+        format=read.format,
+        metadata=dict(read.metadata),
         ranking_file=run.ranking_file.name,
         num_lines=read.lines,
         num_answered=len(read.rankings),

@@ -51,6 +51,7 @@ class RunDetails:
     kind: str = Run.Kind.AUTOMATIC
     facts: dict[str, Any] = field(default_factory=dict)
     idempotency_key: str = ""
+    format: str = ""
     lenient: bool = False
 
 
@@ -90,6 +91,7 @@ def accept_run(
         description=details.description,
         kind=details.kind,
         facts=details.facts,
+        format=details.format,
         lenient=details.lenient and organises,
         filename=label_of(file),
         size=file.size or 0,

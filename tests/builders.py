@@ -103,10 +103,10 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
 
 
 def make_run(
-    track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, tag: str = ""
+    track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, **details: str
 ) -> Run:
     accepted = uploads.accept_run(
-        track, user, upload("run.txt", text), RunDetails(tag=tag), team=team
+        track, user, upload("run.txt", text), RunDetails(**details), team=team
     )
     work()
     run = Run.objects.get(pk=accepted.run.pk)

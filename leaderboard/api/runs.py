@@ -31,7 +31,7 @@ from leaderboard.api.schemas import (
 )
 from leaderboard.breakdowns import read_scores
 from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
-from leaderboard.models import Run, Score, Team
+from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.uploads import RunDetails
 
@@ -57,19 +57,22 @@ def create_run(
         sight.track,
         user,
         only_file(request, "file") or file,
-        details_of(form, idempotency_key),
+        details_of(sight.track, form, idempotency_key),
         team=team_named(request, sight, form.team),
     )
     return Status(201 if accepted.is_new else 200, receipt_of(sight, accepted.run))
 
 
-def details_of(form: RunIn, key: str) -> RunDetails:
+def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
     facts = dict(form.facts)
     kind = facts.pop("kind", Run.Kind.AUTOMATIC)
     if kind not in Run.Kind.values:
         raise field_error("facts", f"`kind` is one of {', '.join(Run.Kind.values)}", str(kind))
+    if form.format and form.format not in track.run_formats:
+        raise field_error("format", f"is one of {', '.join(track.run_formats)}", form.format)
     return RunDetails(
         tag=form.tag,
+        format=form.format,
         description=form.description,
         kind=kind,
         facts=facts,
@@ -141,6 +144,8 @@ def shown(sight: Sight, run: Run, means: Means) -> dict[str, Any]:
         answer |= of_the_way(sight, run)
         answer["facts"] = {"kind": run.kind, **run.facts}
         answer["description"] = run.description
+        answer["format"] = run.format
+        answer["metadata"] = run.metadata
     if sight.inside(run) or run.pk in means:
         answer["provenance"] = provenance_of(sight, run)
     return answer

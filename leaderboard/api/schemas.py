@@ -13,6 +13,7 @@ from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from evaluation.conventions import CONVENTIONS
+from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.api.fields import (
     Count,
     GradeScale,
@@ -167,6 +168,9 @@ class TrackSettings(Schema):
     quota_per_day: Count | None = None
     quota_total: Count | None = None
     attempts_per_day: Count = 20
+    run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]
+        ["trec"], min_length=1, description="The formats in which a run is taken."
+    )
     missing_topics: Track.Refusal = Track.Refusal.WARN
     unknown_documents: Track.UnknownDocuments = Track.UnknownDocuments.REFUSE
     duplicates: Track.Duplicates = Track.Duplicates.REFUSE
@@ -234,6 +238,9 @@ class RunIn(Schema):
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(
         "", description="Organisers: the team for which the run is sent."
     )
+    format: Label = Field(
+        "", description="Where a file can be read in two of the track's `run_formats`."
+    )
     facts: PlainObject = Field({}, description="JSON: a flat object; `kind` says how it was made.")
 
 
@@ -267,6 +274,8 @@ class RunOut(RunReceipt):
     problems_url: str = ""
     scores: dict[str, Number] = Field({}, description="By the strings of the track's measures.")
     topics: TopicCounts | None = None
+    format: str = Field("", description="In which format the file was read.")
+    metadata: dict[str, str] = Field({}, description="Its ir_metadata header, by path.")
     facts: dict[str, Any] = {}
     provenance: dict[str, Any] = {}
 

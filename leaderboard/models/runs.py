@@ -6,7 +6,7 @@ import secrets
 
 import numpy as np
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -77,6 +77,9 @@ class Run(models.Model):
     size = models.BigIntegerField(default=0)
     sha256 = models.CharField(max_length=64)
     ranking_file = models.FileField(max_length=200, blank=True)
+    # What the file is, of recognition.RUN_FORMATS, and its ir_metadata by path.
+    format = models.CharField(max_length=10, blank=True, default="", db_default="")
+    metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
     idempotency_key = models.CharField(max_length=80, blank=True)
 
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
@@ -40,6 +40,11 @@ class TrackQuerySet(models.QuerySet["Track"]):
             | Q(memberships__user=user)
             | Q(joining=Track.Joining.EVERYONE)
         ).distinct()
+
+
+def trec_alone() -> list[str]:
+    """The formats of runs that a track takes unless it says otherwise."""
+    return ["trec"]
 
 
 def new_invitation() -> str:
@@ -126,6 +131,10 @@ class Track(models.Model):
     quota_per_day = models.PositiveIntegerField(null=True, blank=True)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
     attempts_per_day = models.PositiveIntegerField(default=20)
+    # Of evaluation.reading.recognition.RUN_FORMATS.
+    run_formats = models.JSONField(
+        default=trec_alone, db_default=Value(["trec"], models.JSONField())
+    )
     missing_topics = models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN)
     unknown_documents = models.CharField(
         max_length=10, choices=UnknownDocuments, default=UnknownDocuments.REFUSE

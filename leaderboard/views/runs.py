@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import limits, organising, receipts
-from leaderboard.breakdowns import ranking_page, run_breakdown, topic_or_404
+from leaderboard.breakdowns import run_breakdown
 from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
@@ -31,7 +31,7 @@ TOPICS = 50
 @require_http_methods(["GET", "POST"])
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    form = RunForm(request.POST or None, request.FILES or None)
+    form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -51,14 +51,14 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits.of_track(sight.track),
         "quota": limits.quota_of(sight.track, sight.team),
         "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
-        "file_hint": "A run of six columns: plain, .gz, or .zip with one file",
+        "file_hint": "Plain, .gz, or .zip with one file",
     }
     return render(request, "submit.html", context, status=status)
 
 
 def _details(form: RunForm) -> RunDetails:
-    names = ("tag", "description", "kind", "idempotency_key")
-    return RunDetails(**{name: form.cleaned_data[name] for name in names})
+    names = ("tag", "format", "description", "kind", "idempotency_key")
+    return RunDetails(**{name: form.cleaned_data.get(name, "") for name in names})
 
 
 @login_required
@@ -153,25 +153,6 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
         # The page has more to show now than this part of it.
         response["HX-Refresh"] = "true"
     return response
-
-
-@require_GET
-def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = run_or_404(request.user, run_id)
-    shown = seen.sight.inside(seen.run) or seen.sight.scores_of(seen.run)
-    if not shown or not seen.run.ranking_file:
-        raise Http404("no ranking to see")
-    topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
-    edition = seen.sight.edition
-    context = {
-        "sight": seen.sight,
-        "track": seen.sight.track,
-        "run": seen.run,
-        "ranking": ranking_page(seen.sight, seen.run, topic, request.GET.get("page")),
-        "topic_name": f"Topic {topic.number}",
-        "top_grade": edition.judgment_set.top_grade if edition is not None else None,
-    }
-    return render(request, "ranking.html", context)
 
 
 @require_GET

@@ -28,6 +28,8 @@ INSIDE = {
     "problem_totals",
     "problems_url",
     "facts",
+    "format",
+    "metadata",
     "description",
 }
 

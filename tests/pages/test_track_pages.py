@@ -52,6 +52,12 @@ def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
     assert Track.objects.get().closes_at == datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
 
 
+def test_the_formats_of_runs_are_chosen(collection, as_ada):
+    as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "run_formats": ["trec", "msmarco"]})
+    assert Track.objects.get().run_formats == ["trec", "msmarco"]
+    assertContains(as_ada.get("/tracks/bread/about/"), "MS MARCO (topic docno rank)")
+
+
 def test_a_track_does_not_close_before_it_opens(collection, as_ada):
     dates = {"opens_at": "2026-11-30T12:00", "closes_at": "2026-11-30T11:00"}
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
