@@ -120,6 +120,26 @@ class Table:
             return f"The {what} stand in column {found + 1}, not in column {at + 1}."
         return ""
 
+    def named_columns(self) -> list[str]:
+        """What each of three or four columns of judgments holds, by the known topics and docnos.
+
+        >>> rows = [(1, b"d1 0 7 2"), (2, b"d2 0 7 0")]
+        >>> Table.of(rows, {b"7"}, {b"d1", b"d2"}).named_columns()
+        ['docno', 'iteration', 'topic', 'grade']
+        """
+        places = list(range(self.width))
+        topic = self.topic_column or 0
+        places.remove(topic)
+        docno = self._column_of(self.docnos, but={topic})
+        if docno is None:
+            words = [place for place in places if not self.is_decimal(place)]
+            docno = max(words or places, key=self.distinct)
+        places.remove(docno)
+        # Of two columns of numbers the iteration is the one that says less.
+        grade = max(reversed(places), key=self.distinct)
+        found = {topic: "topic", docno: "docno", grade: "grade"}
+        return [found.get(place, "iteration") for place in range(self.width)]
+
     def described(self) -> str:
         """
         >>> Table.of([(1, b"7 0 d1 2")], {b"7"}, {b"d1"}).described()

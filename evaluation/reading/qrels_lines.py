@@ -27,11 +27,15 @@ class Judgment:
 
 @dataclass(frozen=True)
 class Layout:
-    """A format of judgments: the names of its columns, and letters that stand for grades."""
+    """A format of judgments: its columns, which of them count, and letters that are grades."""
 
     format: str
     columns: tuple[str, ...]
     letters: Mapping[bytes, bytes] = field(default_factory=dict)
+    topic_at: int = 0
+    docno_at: int = -2
+    grade_at: int = -1
+    iteration_at: int | None = None
 
     @property
     def expected(self) -> str:
@@ -51,14 +55,16 @@ class Layout:
             return Judgment(columns[0], columns[2], columns[1 if by_letter else 3])
         if len(columns) != len(self.columns):
             return None
-        iteration = columns[1] if len(columns) == 4 else b""
-        return Judgment(columns[0], columns[-2], columns[-1], iteration)
+        iteration = b"" if self.iteration_at is None else columns[self.iteration_at]
+        return Judgment(
+            columns[self.topic_at], columns[self.docno_at], columns[self.grade_at], iteration
+        )
 
 
 LAYOUTS = {
     layout.format: layout
     for layout in (
-        Layout("trec", ("topic", "iteration", "docno", "grade")),
+        Layout("trec", ("topic", "iteration", "docno", "grade"), iteration_at=1),
         Layout("cranfield", ("topic", "docno", "grade")),
         Layout("beir", ("query-id", "corpus-id", "score")),
         Layout("ntcir", ("topic", "docno", "grade"), LETTERS),
@@ -66,8 +72,33 @@ LAYOUTS = {
 }
 
 
+# What the names of columns in another order must be: the iteration may be missing.
+NAMES = ({"topic", "docno", "grade"}, {"topic", "docno", "grade", "iteration"})
+
+
 def layout_of(format: str) -> Layout:
-    """The layout of a format; raises `Refused` with E_FORMAT for one that is only recognised."""
+    """The layout of a format, or of columns that are named in their order.
+
+    Raises `Refused` with E_FORMAT for a format that is only recognised, and for any other word.
+
+    >>> layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
+    Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0')
+    """
     if format in NOT_READ:
         raise refuse("E_FORMAT", "judgments of this kind are not read", format, NOT_READ[format])
-    return LAYOUTS[format]
+    return LAYOUTS[format] if format in LAYOUTS else _in_order(format)
+
+
+def _in_order(format: str) -> Layout:
+    names = format.split()
+    if len(names) != len(set(names)) or set(names) not in NAMES:
+        hint = f"Formats are {', '.join(LAYOUTS)}, or columns such as: docno topic grade."
+        raise refuse("E_FORMAT", "judgments of this kind are not known", format, hint)
+    return Layout(
+        format,
+        tuple(names),
+        topic_at=names.index("topic"),
+        docno_at=names.index("docno"),
+        grade_at=names.index("grade"),
+        iteration_at=names.index("iteration") if "iteration" in names else None,
+    )

@@ -75,13 +75,13 @@ def of_records(first_lines: Lines, record_tag: str, formats: Container[str]) -> 
         return Recognised.surely("smart", "The first line begins with .I, as in files of SMART.")
     if line.startswith((b"{", b"[")):
         return _of_json(lines, formats)
+    candidates = []
     if "colon" in formats and all(COLON.match(line) for line in lines) and lines:
-        because = "Every line begins with a number and a colon."
-        return Recognised.surely("colon", because)
+        candidates.append(Candidate("colon", "Every line begins with a number and a colon."))
     if b"\t" in first:
-        count = first.count(b"\t") + 1
-        return Recognised.surely("tsv", f"The first line has {count} columns parted by tabs.")
-    return None
+        because = f"The first line has {first.count(TAB) + 1} columns parted by tabs."
+        candidates.append(Candidate("tsv", because))
+    return Recognised(tuple(candidates)) if candidates else None
 
 
 _TAG = re.compile(rb"<([A-Za-z][\w.:-]{0,40})")
@@ -122,6 +122,7 @@ def _is_object_of_fields(lines: list[bytes]) -> bool:
     return not NUMBER_FIELDS.isdisjoint(name.lower() for name in value)
 
 
+TAB = b"\t"
 NUMBER_FIELDS = {"num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic"}
 # A number without colon or blank, perhaps a priority, and a text: the Million Query track's.
 COLON = re.compile(rb"[!-9;-~]{1,128}:(?:\d{1,3}:)?[ ]*[^\s:/]")
@@ -156,6 +157,12 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     >>> found = recognise_qrels(BytesIO(b"7 d1 2\\n7 d2 0\\n8 d1 1\\n"))
     >>> found.format, found.because
     ('cranfield', 'The lines have 3 columns. Column 3 holds grades.')
+
+    Columns in another order, which known topics or documents show, are a reading of their own:
+
+    >>> found = recognise_qrels(BytesIO(b"d1 0 7 2"), topics={b"7"}, docnos={b"d1"})
+    >>> [candidate.format for candidate in found.candidates]
+    ['trec', 'docno iteration topic grade']
     """
     return _of_table(file, qrels_candidates, topics, docnos)
 
@@ -163,7 +170,21 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
 def qrels_candidates(table: Table) -> list[Candidate]:
     """Every reading of the columns as judgments, the likeliest first."""
     by_width = {3: _three_of_qrels, 4: _four_of_qrels, 5: _sampled, 6: _six_of_qrels}
-    return by_width[table.width](table) if table.width in by_width else []
+    found = by_width[table.width](table) if table.width in by_width else []
+    return found + _in_another_order(table)
+
+
+def _in_another_order(table: Table) -> list[Candidate]:
+    """The reading by which topics and documents stand where the known ones do."""
+    usual = {3: ("topic", "docno", "grade"), 4: ("topic", "iteration", "docno", "grade")}
+    names = usual.get(table.width)
+    if names is None or not table.misplaced(0, names.index("docno")):
+        return []
+    at = {name: place for place, name in enumerate(table.named_columns())}
+    order = " ".join(sorted(at, key=lambda name: at[name]))
+    if set(at) != set(names) or order == " ".join(names) or not table.is_whole(at["grade"]):
+        return []
+    return [Candidate(order, table.described())]
 
 
 def _three_of_qrels(table: Table) -> list[Candidate]:

@@ -6,7 +6,10 @@ import pytest
 
 from evaluation.problems import Refused
 from evaluation.reading.evidence import Table
+from evaluation.reading.qrels import read_qrels
+from evaluation.reading.qrels_lines import layout_of
 from evaluation.reading.recognition import Recognised, recognise_qrels
+from evaluation.reading.topics import recognise_topics
 
 TOPICS = {b"301", b"302"}
 DOCNOS = {b"D1", b"D2", b"D3"}
@@ -76,10 +79,36 @@ def test_judgments_that_count_up_may_be_a_run():
     assert formats(qrels(b"301 D1 1\n301 D2 2\n301 D3 3\n")) == ["run", "cranfield"]
 
 
-def test_swapped_columns_are_found_by_the_known_documents():
-    assert qrels(b"301 D1 0 1\n302 D2 0 2\n").refused == (
-        "The documents stand in column 2, not in column 3."
-    )
+def test_swapped_columns_are_found_by_the_known_documents_and_offered():
+    usual, offered = qrels(b"301 D1 0 1\n302 D2 0 2\n").candidates
+    assert usual.refused == "The documents stand in column 2, not in column 3."
+    assert (offered.format, offered.refused) == ("topic docno iteration grade", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        (b"D1 0 301 1\nD2 0 302 0\n", "docno iteration topic grade"),
+        (b"D1 301 1\nD2 302 0\n", "docno topic grade"),
+        (b"D1 2 301\nD2 0 302\n", "docno grade topic"),
+    ],
+)
+@pytest.mark.parametrize("docnos", [None, DOCNOS])
+def test_columns_in_another_order_are_read_in_it(text, order, docnos):
+    found = qrels(text, docnos=docnos)
+    assert found.candidates[-1].format == order
+    assert read_qrels(BytesIO(text), TOPICS, DOCNOS, format=order).grades.keys() == TOPICS
+
+
+@pytest.mark.parametrize("format", ["docno topic", "topic topic docno grade", "pdf", ""])
+def test_columns_that_are_not_all_named_are_no_format(format):
+    with pytest.raises(Refused, match="E_FORMAT"):
+        layout_of(format)
+
+
+def test_topics_with_colons_and_tabs_may_be_read_in_two_ways():
+    found = recognise_topics(BytesIO(b"7:boundary\tlayers\n8:heat\ttransfer\n"))
+    assert formats(found) == ["colon", "tsv"]
 
 
 def test_a_file_is_recognised_by_its_first_lines_and_bytes():
