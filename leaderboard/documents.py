@@ -1,19 +1,21 @@
 """The documents of a collection: one file of compressed blocks, opened by docno.
 
-The file is the record and lies in the storage; the index beside it is derived, and any host makes
-it anew in its own cache.  No document is a database row, so a million of them cost a million
-lines of JSON and nothing else.
+The file is the record and lies in the storage; index and docnos are derived from it, and any host
+makes them anew in its own cache.  No document is a database row, so a million of them cost a
+million lines of JSON and nothing else; what is derived is mapped, not read.
 
     file   RFD1 | zlib block | zlib block | ... | zlib directory | length of the directory (8 bytes)
     block  documents as JSON lines, about 64 KiB before compression
+    index  the 64-bit digests of all docnos, sorted, then for each the number of its block
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,11 +26,13 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
+from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document
 
 MAGIC = b"RFD1"
 BLOCK = 64 * 1024
 TAIL = 8
+KEY, NUMBER = np.dtype("<u8"), np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +84,30 @@ def read_directory(file: BinaryIO) -> list[Block]:
     return [Block(*entry) for entry in json.loads(zlib.decompress(file.read(length)))]
 
 
-def read_block(file: BinaryIO, block: Block) -> list[Document]:
+def read_lines(file: BinaryIO, block: Block) -> list[bytes]:
     file.seek(block.start)
-    lines = zlib.decompress(file.read(block.length)).split(b"\n")
-    return [Document(*json.loads(line)) for line in lines]
+    return zlib.decompress(file.read(block.length)).split(b"\n")
+
+
+def read_block(file: BinaryIO, block: Block) -> list[Document]:
+    return [Document(*json.loads(line)) for line in read_lines(file, block)]
+
+
+def docno_of(line: bytes) -> str:
+    """The docno at the head of a document's line, without reading the document.
+
+    No docno has a blank in it, so the first one follows its comma.
+    """
+    docno: str = json.loads(line[1 : line.index(b" ") - 1])
+    return docno
 
 
 @dataclass(frozen=True)
 class Documents:
     """The documents of a ready collection.
 
-    `keys` are 64-bit digests of the docnos, sorted; `blocks_of_keys` says in which block each
-    lies.  A digest only pre-selects: the docno itself is compared in the block.
+    `keys` are the digests of the docnos, sorted; `blocks_of_keys` says in which block each lies.
+    A digest only pre-selects: the docno itself is compared in the block.
     """
 
     name: str
@@ -107,15 +123,14 @@ class Documents:
         wanted = set(docnos)
         numbers = sorted({number for docno in wanted for number in self._candidates(docno)})
         with default_storage.open(self.name) as file:
-            found = (
-                document for number in numbers for document in read_block(file, self.blocks[number])
-            )
-            return {document.docno: document for document in found if document.docno in wanted}
+            lines = (line for number in numbers for line in read_lines(file, self.blocks[number]))
+            found = (Document(*json.loads(line)) for line in lines if docno_of(line) in wanted)
+            return {document.docno: document for document in found}
 
     def docnos(self) -> Iterator[str]:
         with default_storage.open(self.name) as file:
             for block in self.blocks:
-                yield from (document.docno for document in read_block(file, block))
+                yield from map(docno_of, read_lines(file, block))
 
     def _candidates(self, docno: str) -> NDArray[np.uint32]:
         key = np.uint64(key_of(docno))
@@ -133,36 +148,43 @@ def open_documents(name: str) -> Documents:
 
     A stored file never changes under its name, so neither does what is cached here.
     """
-    folder = Path(settings.RANKFIELD_HOME) / "cache" / "documents"
-    path = folder / (hashlib.sha256(name.encode()).hexdigest() + ".npz")
     with default_storage.open(name) as file:
         blocks = read_directory(file)
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            _write_index(path, file, blocks)
-    with np.load(path) as index:
-        return Documents(name, blocks, index["keys"], index["blocks"])
-
-
-def _write_index(path: Path, file: BinaryIO, blocks: list[Block]) -> None:
+        path = derived(name, "index", lambda index: _write_index(file, blocks, index))
     total = sum(block.documents for block in blocks)
-    keys = np.empty(total, dtype=np.uint64)
-    numbers = np.repeat(
-        np.arange(len(blocks), dtype=np.uint32), [block.documents for block in blocks]
-    )
-    filled = 0
-    for block in blocks:
-        documents = read_block(file, block)
-        keys[filled : filled + block.documents] = [key_of(each.docno) for each in documents]
-        filled += block.documents
-    order = np.argsort(keys, kind="stable")
-    # Two processes may do this at once: each writes its own file, and the last rename wins.
-    part = path.with_suffix(f".{np.random.default_rng().integers(2**63)}.npz")
-    np.savez(part, keys=keys[order], blocks=numbers[order])
-    part.replace(path)
+    keys = np.memmap(path, KEY, "r", shape=total)
+    numbers = np.memmap(path, NUMBER, "r", offset=keys.nbytes, shape=total)
+    return Documents(name, blocks, keys, numbers)
 
 
 @lru_cache(maxsize=4)
-def known_docnos(name: str) -> frozenset[bytes]:
+def known_docnos(name: str) -> Docnos:
     """Every docno of the stored file `name`, for checking a run against."""
-    return frozenset(docno.encode() for docno in open_documents(name).docnos())
+    docnos = (docno.encode() for docno in open_documents(name).docnos())
+    return Docnos.open(derived(name, "docnos", lambda file: write_docnos(docnos, file)))
+
+
+def derived(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Path:
+    """The file that is made from the stored file `name`: this host's own, or made now.
+
+    Two processes may make it at once: each writes its own, and the last rename wins.
+    """
+    folder = Path(settings.RANKFIELD_HOME) / "cache" / "documents"
+    path = folder / f"{hashlib.sha256(name.encode()).hexdigest()}.{kind}"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{secrets.token_hex(8)}")
+        with part.open("wb") as file:
+            write(file)
+        part.replace(path)
+    return path
+
+
+def _write_index(file: BinaryIO, blocks: list[Block], index: BinaryIO) -> None:
+    sizes = [block.documents for block in blocks]
+    numbers = np.repeat(np.arange(len(blocks), dtype=NUMBER), sizes)
+    lines = (line for block in blocks for line in read_lines(file, block))
+    keys = np.fromiter((key_of(docno_of(line)) for line in lines), KEY, len(numbers))
+    order = np.argsort(keys)
+    index.write(keys[order].data)
+    index.write(numbers[order].data)
