@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
-from django.db.migrations.executor import MigrationExecutor
 
 from leaderboard.celery import app
+from leaderboard.management.migrating import is_migrated
 from leaderboard.processes import worker_words
 
 
@@ -30,10 +30,7 @@ class Command(BaseCommand):
     def not_ready(self) -> str:
         """What is missing before a worker can do anything; empty when nothing is."""
         try:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-                return "the database is not migrated yet"
-            return ""
+            return "" if is_migrated() else "the database is not migrated yet"
         except OperationalError as error:
             return str(error).strip()
         finally:
