@@ -1,29 +1,30 @@
-"""A board as a table for other programs and for papers.
+"""A board as a table for other programs and for papers: the columns, runs and order asked for.
 
-CSV and TSV hold every digit; Markdown and LaTeX are to be read, with 4 decimals.  Names come from
-strangers: no cell is a formula to a spreadsheet, and none is a command to TeX.
+CSV, TSV and JSON hold every digit; Markdown and LaTeX are to be read, with 4 decimals.  Names come
+from strangers: no cell is a formula to a spreadsheet, and none is a command to TeX.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.http import HttpResponse
 
-from evaluation.significance import TESTS, Difference
+from evaluation.significance import TESTS
+from leaderboard.columns import Cell, Column
 from leaderboard.models import Run
 from leaderboard.receipts import inert
 from leaderboard.standings import LEVEL, Board, Standing
-from leaderboard.templatetags.numbers import counted
+from leaderboard.templatetags.numbers import MINUS, MISSING, counted
 
-Cell = str | int | float | None
+Columns = Sequence[Column]
 
-BESIDE = ("difference", "low", "high", "p", "p_holm", "effect_size", "wins", "losses", "ties")
 TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -32,6 +33,8 @@ TEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    MINUS: "$-$",
+    MISSING: "--",
     **{c: "\\" + c for c in "&%$#_{}"},
 }
 # Better, and worse, than the baseline.
@@ -40,80 +43,87 @@ DAGGERS = {"better": r"$^{\dagger}$", "worse": r"$^{\ddagger}$"}
 
 @dataclass(frozen=True)
 class Format:
+    name: str
     media_type: str
-    write: Callable[[Board], str]
+    write: Callable[[Board, Columns], str]
 
 
-def download(board: Board, format: str) -> HttpResponse:
+def download(board: Board, format: str, columns: Columns) -> HttpResponse:
     """The board in a format of FORMATS, to be kept as a file."""
     chosen = FORMATS[format]
-    response = HttpResponse(chosen.write(board), content_type=f"{chosen.media_type}; charset=utf-8")
+    content_type = f"{chosen.media_type}; charset=utf-8"
+    response = HttpResponse(chosen.write(board, columns), content_type=content_type)
     filename = f"{board.sight.track.slug}-leaderboard.{format}"
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
     return response
 
 
-def columns_of(board: Board) -> list[str]:
-    ranks = ["rank", "rank_low", "rank_high", "run", "tag", "team"]
-    return [*ranks, *board.measures, "judged_at_10", *BESIDE]
+def as_csv(board: Board, columns: Columns) -> str:
+    return separated(board, columns, ",")
 
 
-def row_of(board: Board, standing: Standing) -> list[Cell]:
-    """Every column of a run at full precision; None where there is nothing."""
-    low, high = standing.interval or (None, None)
-    return [
-        standing.rank,
-        low,
-        high,
-        standing.run.pk,
-        standing.run.tag,
-        standing.run.team.name,
-        *(standing.scores[measure] for measure in board.measures),
-        standing.judged_at_10,
-        *beside(standing.against),
-    ]
+def as_tsv(board: Board, columns: Columns) -> str:
+    return separated(board, columns, "\t")
 
 
-def beside(against: Difference | None) -> list[Cell]:
-    if against is None:
-        return [None] * len(BESIDE)
-    return [against.p_adjusted if name == "p_holm" else getattr(against, name) for name in BESIDE]
-
-
-def as_csv(board: Board) -> str:
-    return separated(board, ",")
-
-
-def as_tsv(board: Board) -> str:
-    return separated(board, "\t")
-
-
-def separated(board: Board, delimiter: str) -> str:
+def separated(board: Board, columns: Columns, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
-    writer.writerow(inert(column) for column in columns_of(board))
-    for standing in board.standings:
-        writer.writerow(inert(exactly(cell)) for cell in row_of(board, standing))
+    writer.writerow(inert(field) for column in columns for field in column.fields)
+    for standing in board.shown:
+        cells = (cell for column in columns for cell in column.cells(standing))
+        writer.writerow(inert(exactly(cell)) for cell in cells)
     return out.getvalue()
 
 
 def exactly(cell: Cell) -> Cell:
     """An empty cell is a missing value, never zero; a float keeps every digit."""
-    missing = cell is None or (isinstance(cell, float) and math.isnan(cell))
-    return "" if missing else cell
+    return "" if is_missing(cell) else cell
 
 
-def as_markdown(board: Board) -> str:
+def is_missing(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def as_json(board: Board, columns: Columns) -> str:
+    """What is missing is null."""
+    standings = [
+        {
+            field: None if is_missing(cell) else cell
+            for column in columns
+            for field, cell in zip(column.fields, column.cells(standing), strict=True)
+        }
+        for standing in board.shown
+    ]
+    table = {
+        "track": board.sight.track.slug,
+        "measure": board.measure,
+        "judgments": board.edition.judgment_set.version,
+        "edition": str(board.edition.pk),
+        "baseline": board.baseline.pk if board.baseline is not None else None,
+        "test": board.sight.track.test,
+        "standings": standings,
+    }
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_markdown(board: Board, columns: Columns) -> str:
     """A table that GitHub and its like print; the best of each measure is bold."""
-    head = ["Rank", "Run", "Team", *(markdown(measure) for measure in board.measures), "p (Holm)"]
-    lines = [head, ["--:", "---", "---", *("--:" for _ in board.measures), "--:"]]
+    columns = in_papers(columns)
+    lines = [
+        [markdown(column.title) for column in columns],
+        ["---" if column.is_words else "--:" for column in columns],
+    ]
     best = board.best
-    for standing in board.standings:
-        names = [markdown(standing.run.tag), markdown(standing.run.team.name)]
-        scores = [readable(standing, measure, best, "**{}**") for measure in board.measures]
-        lines.append([rank_of(standing), *names, *scores, p_of(standing)])
+    for standing in board.shown:
+        lines.append([readable(standing, each, best, markdown, "**{}**") for each in columns])
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     return f"{table}\n{markdown(caption(board))}\n"
+
+
+def in_papers(columns: Columns) -> list[Column]:
+    """Without the drawings."""
+    return [column for column in columns if column.fields]
 
 
 def markdown(text: str) -> str:
@@ -125,17 +135,17 @@ def markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#~!])", r"\\\1", " ".join(text.split()))
 
 
-def as_latex(board: Board) -> str:
+def as_latex(board: Board, columns: Columns) -> str:
     """A booktabs table: the best of each measure bold, † better and ‡ worse than the baseline."""
-    heads = ["", "Run", "Team", *(tex(measure) for measure in board.measures)]
+    columns = in_papers(columns)
     best = board.best
     lines = [
         "% \\usepackage{booktabs}",
-        f"\\begin{{tabular}}{{rll{'r' * len(board.measures)}}}",
+        f"\\begin{{tabular}}{{{''.join('l' if each.is_words else 'r' for each in columns)}}}",
         "\\toprule",
-        " & ".join(heads) + r" \\",
+        " & ".join(tex(each.title) for each in columns) + r" \\",
         "\\midrule",
-        *(latex_row(board, standing, best) for standing in board.standings),
+        *(latex_row(board, standing, columns, best) for standing in board.shown),
         "\\bottomrule",
         "\\end{tabular}",
         f"% {' '.join(tex(caption(board)).split())}",
@@ -145,14 +155,13 @@ def as_latex(board: Board) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex_row(board: Board, standing: Standing, best: dict[str, float]) -> str:
-    scores = [
-        readable(standing, measure, best, r"\textbf{{{}}}")
-        + (DAGGERS.get(standing.verdict, "") if measure == board.measure else "")
-        for measure in board.measures
+def latex_row(board: Board, standing: Standing, columns: Columns, best: dict[str, float]) -> str:
+    cells = [
+        readable(standing, column, best, tex, r"\textbf{{{}}}")
+        + (DAGGERS.get(standing.verdict, "") if column.measure == board.measure else "")
+        for column in columns
     ]
-    names = [tex(standing.run.tag), tex(standing.run.team.name)]
-    return " & ".join([rank_of(standing), *names, *scores]) + r" \\"
+    return " & ".join(cells) + r" \\"
 
 
 def tex(text: str) -> str:
@@ -164,31 +173,24 @@ def tex(text: str) -> str:
     return "".join(TEX.get(c, c) for c in text if c.isprintable())
 
 
-def readable(standing: Standing, measure: str, best: dict[str, float], bold: str) -> str:
-    """A score at 4 decimals, bold where no run is better."""
-    value = standing.scores[measure]
-    if value is None or math.isnan(value):
-        return "--"
-    text = f"{value:.4f}"
-    return bold.format(text) if value == best[measure] else text
-
-
-def rank_of(standing: Standing) -> str:
-    return "--" if standing.rank is None else str(standing.rank)
-
-
-def p_of(standing: Standing) -> str:
-    p = standing.against.p_adjusted if standing.against is not None else None
-    if p is None:
-        return "--"
-    return "< .001" if p < 0.001 else f"{p:.3f}"
+def readable(
+    standing: Standing,
+    column: Column,
+    best: dict[str, float],
+    plain: Callable[[str], str],
+    bold: str,
+) -> str:
+    """A cell as it is read, `plain` making text of it; bold where no run is better."""
+    text = plain(column.printed(standing))
+    is_best = column.measure and standing.scores[column.measure] == best[column.measure]
+    return bold.format(text) if is_best else text
 
 
 def caption(board: Board) -> str:
     """What the table cannot do without when it has left this site."""
     edition = board.edition
     words = [
-        f"{board.sight.track.name}: {counted(len(board.standings), 'run')} by {board.measure}",
+        f"{board.sight.track.name}: {counted(len(board.shown), 'run')} by {board.measure}",
         f"judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}",
     ]
     if board.baseline is not None:
@@ -201,8 +203,9 @@ def against(baseline: Run, test: str) -> str:
 
 
 FORMATS = {
-    "csv": Format("text/csv", as_csv),
-    "tsv": Format("text/tab-separated-values", as_tsv),
-    "md": Format("text/markdown", as_markdown),
-    "tex": Format("application/x-tex", as_latex),
+    "csv": Format("CSV", "text/csv", as_csv),
+    "tsv": Format("TSV", "text/tab-separated-values", as_tsv),
+    "json": Format("JSON", "application/json", as_json),
+    "md": Format("Markdown", "text/markdown", as_markdown),
+    "tex": Format("LaTeX", "application/x-tex", as_latex),
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
@@ -36,6 +37,7 @@ class Choice:
     kind: str = ""
     text: str = ""
     best_per_team: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def filters(self) -> bool:
@@ -44,7 +46,17 @@ class Choice:
     @property
     def sorted_otherwise(self) -> bool:
         """Whether the lines stand in another order than that of the ranks."""
-        return bool(self.sort) and self.sort != self.measure
+        return bool(self.sort) and self.sort not in ("rank", self.measure)
+
+    @property
+    def sorted_by(self) -> str:
+        """The column of the order: its name in an address without the sign of the turn."""
+        return self.sort.removeprefix("-") or "rank"
+
+    @property
+    def turned(self) -> bool:
+        """Whether the order runs the other way round."""
+        return self.sort.startswith("-")
 
 
 @dataclass(frozen=True)
@@ -177,7 +189,7 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
 def _known(choice: Choice, sight: Sight) -> Choice:
     track = sight.track
     measure = choice.measure if choice.measure in track.measures else track.primary_measure
-    sort = choice.sort if choice.sort in track.measures else ""
+    sort = choice.sort if choice.sorted_by in {*track.measures, *ORDERS} else ""
     baseline = choice.baseline or (track.baseline_id or "")
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
@@ -267,14 +279,50 @@ def _shown(standings: list[Standing], choice: Choice) -> list[Standing]:
         shown = list(first.values())
     if not choice.sorted_otherwise:
         return _breaks_kept(shown, standings)
-    direction = parse_measure(choice.sort).direction
-    shown.sort(
-        key=lambda each: (
-            each.scores[choice.sort] is None,
-            -direction * (each.scores[choice.sort] or 0.0),
-        )
-    )
-    return [replace(each, breaks_after=False) for each in shown]
+    return [replace(each, breaks_after=False) for each in _in_order(shown, choice)]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a column is sorted by, None where there is nothing; and which end comes first."""
+
+    key: Callable[[Standing], Any]
+    falls: bool = False
+
+
+def _of_difference(name: str) -> Callable[[Standing], Any]:
+    return lambda each: None if each.against is None else getattr(each.against, name)
+
+
+ORDERS = {
+    "rank": Order(lambda each: each.rank),
+    "interval": Order(lambda each: each.interval),
+    "run": Order(lambda each: str(each.run).casefold()),
+    "team": Order(lambda each: each.run.team.name.casefold()),
+    "type": Order(lambda each: str(each.run.kind)),
+    "judged": Order(lambda each: each.judged_at_10, falls=True),
+    "difference": Order(_of_difference("difference"), falls=True),
+    "confidence": Order(_of_difference("low"), falls=True),
+    "p": Order(_of_difference("p_adjusted")),
+    "effect": Order(_of_difference("effect_size"), falls=True),
+    "wins": Order(_of_difference("wins"), falls=True),
+    "date": Order(lambda each: each.run.received_at, falls=True),
+}
+
+
+def order_of(column: str) -> Order:
+    """How a board is sorted by a column: one of ORDERS or a measure, its best value first."""
+    if column in ORDERS:
+        return ORDERS[column]
+    return Order(lambda each: each.scores[column], falls=parse_measure(column).direction > 0)
+
+
+def _in_order(shown: list[Standing], choice: Choice) -> list[Standing]:
+    """By the column of the choice; equal lines keep the order of the ranks, missing ones end."""
+    order = order_of(choice.sorted_by)
+    known = [each for each in shown if order.key(each) is not None]
+    known.sort(key=order.key, reverse=order.falls != choice.turned)
+    return [*known, *(each for each in shown if order.key(each) is None)]
 
 
 def _breaks_kept(shown: list[Standing], standings: list[Standing]) -> list[Standing]:

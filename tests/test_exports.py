@@ -8,6 +8,7 @@ import io
 import pytest
 
 from leaderboard import exports
+from leaderboard.columns import columns_of, for_papers
 from leaderboard.disclosure import look
 from leaderboard.models import Run, Team, Track, User
 from leaderboard.standings import Board, find_board
@@ -24,6 +25,12 @@ def run(track: Track, ben: User) -> Run:
     return make_run(track, ben, RUN)
 
 
+def written(format: str, track: Track, user: User, papers: bool = False) -> str:
+    board = board_of(track, user)
+    columns = for_papers(board) if papers else columns_of(board)
+    return exports.FORMATS[format].write(board, columns)
+
+
 def rows(text: str, delimiter: str = ",") -> list[list[str]]:
     return list(csv.reader(io.StringIO(text), delimiter=delimiter))
 
@@ -32,8 +39,8 @@ def rows(text: str, delimiter: str = ",") -> list[list[str]]:
 def test_no_cell_is_a_formula(track, run, ada, name):
     Team.objects.filter(pk=run.team_id).update(name=name)
     Run.objects.update(tag=name)
-    for write, delimiter in ((exports.as_csv, ","), (exports.as_tsv, "\t")):
-        row = rows(write(board_of(track, ada)), delimiter)[1]
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        row = rows(written(format, track, ada), delimiter)[1]
         assert row[4:6] == [f"'{name}", f"'{name}"]
 
 
@@ -41,7 +48,7 @@ def test_a_number_stays_a_number(track, run, ada):
     other = make_run(track, ada, OTHER_RUN)
     Track.objects.update(baseline=run)
     work()
-    head, _, second = rows(exports.as_csv(board_of(track, ada)))
+    head, _, second = rows(written("csv", track, ada))
     line = dict(zip(head, second, strict=True))
     assert line["run"] == other.pk
     assert float(line["difference"]) == pytest.approx(-1 / 6)
@@ -49,19 +56,19 @@ def test_a_number_stays_a_number(track, run, ada):
 
 
 def test_what_is_missing_is_empty_and_never_zero(track, run, ada):
-    head, first = rows(exports.as_csv(board_of(track, ada)))
+    head, first = rows(written("csv", track, ada))
     line = dict(zip(head, first, strict=True))
     assert (line["rank"], line["p"], line["difference"]) == ("1", "", "")
 
 
 def test_a_separator_in_a_name_moves_no_column(track, run, ada):
     Team.objects.filter(pk=run.team_id).update(name='a,"b"')
-    assert rows(exports.as_csv(board_of(track, ada)))[1][5] == 'a,"b"'
+    assert rows(written("csv", track, ada))[1][5] == 'a,"b"'
 
 
 def test_latex_prints_names_and_runs_none_of_them(track, run, ada):
     Team.objects.filter(pk=run.team_id).update(name="50% & \\input{x}$_^~#")
-    text = exports.as_latex(board_of(track, ada))
+    text = written("tex", track, ada, papers=True)
     assert (
         "50\\% \\& \\textbackslash{}input\\{x\\}\\$\\_\\textasciicircum{}\\textasciitilde{}\\#"
         in text
@@ -70,11 +77,11 @@ def test_latex_prints_names_and_runs_none_of_them(track, run, ada):
 
 def test_latex_is_a_booktabs_table_with_the_best_in_bold(track, run, ada):
     make_run(track, ada, OTHER_RUN)
-    lines = exports.as_latex(board_of(track, ada)).splitlines()
+    lines = written("tex", track, ada, papers=True).splitlines()
     assert lines[1:5] == [
         "\\begin{tabular}{rllrrr}",
         "\\toprule",
-        " & Run & Team & AP & nDCG@10 & P@5 \\\\",
+        "Rank & Run & Team & AP & nDCG@10 & P@5 \\\\",
         "\\midrule",
     ]
     assert lines[5].startswith("1 & ben-bm25 & ben & \\textbf{0.6944} & ")
@@ -84,16 +91,16 @@ def test_latex_is_a_booktabs_table_with_the_best_in_bold(track, run, ada):
 
 def test_a_comment_of_latex_ends_with_its_line(track, run, ada):
     Track.objects.update(name="Bread\n\\end{document}")
-    text = exports.as_latex(board_of(track, ada))
+    text = written("tex", track, ada, papers=True)
     assert all(line.startswith("%") for line in text.splitlines()[8:])
 
 
 def test_markdown_prints_names_as_they_are(track, run, ada):
     Team.objects.filter(pk=run.team_id).update(name="a|b [x](javascript:y) <i>`*")
-    row = exports.as_markdown(board_of(track, ada)).splitlines()[2]
+    row = written("md", track, ada, papers=True).splitlines()[2]
     assert "a\\|b \\[x\\](javascript:y) \\<i\\>\\`\\*" in row
 
 
 def test_a_table_says_on_what_it_was_computed(track, run, ada):
-    text = exports.as_markdown(board_of(track, ada))
+    text = written("md", track, ada, papers=True)
     assert text.endswith("Bread track: 1 run by AP; judgments v1, 3 topics.\n")

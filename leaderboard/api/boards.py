@@ -15,6 +15,7 @@ from leaderboard.api.fields import Label
 from leaderboard.api.runs import measure_of
 from leaderboard.api.schemas import BoardOut, Comparison, answers
 from leaderboard.breakdowns import Pair, compare_runs
+from leaderboard.columns import columns_of, for_papers
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.models import Run
 from leaderboard.standings import Board, Choice, Standing, find_board
@@ -37,7 +38,9 @@ def get_leaderboard(
     sight = track_or_404(viewer(request), slug)
     board = board_of(sight, Choice(measure=measure_of(sight, measure), baseline=baseline))
     if format != "json":
-        return exports.download(board, format)
+        papers = format in ("md", "tex")
+        columns = for_papers(board) if papers else columns_of(board)
+        return exports.download(board, format, columns)
     return {
         "measure": board.measure,
         "judgments": board.edition.judgment_set.version,

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard import wording
+from leaderboard import exports, wording
 from leaderboard.breakdowns import (
     Pair,
     compare_runs,
@@ -17,20 +17,24 @@ from leaderboard.breakdowns import (
     waiting_runs,
 )
 from leaderboard.breakdowns.scores import evaluated_topics
+from leaderboard.columns import shown_columns
 from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.drawings import PairDrawing, board_table, grade_lines
+from leaderboard.drawings import PairDrawing, grade_lines
 from leaderboard.models import Edition, Run
 from leaderboard.standings import Board, find_board
+from leaderboard.tabulating import BoardTable
 from leaderboard.views.parts import board_of, choice_of, page_of, run_seen_or_404
 
 TOPICS = 100
-EXPORTS = {"csv": "CSV", "tsv": "TSV", "json": "JSON", "md": "Markdown", "tex": "LaTeX"}
 
 
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = find_board(sight, choice_of(request))
+    format = request.GET.get("format", "")
+    if found is not None and format in exports.FORMATS:
+        return exports.download(found, format, shown_columns(found))
     context = {
         "sight": sight,
         "track": sight.track,
@@ -44,17 +48,15 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
     """What the page prints of a board: its sentences and its table."""
-    columns = request.GET.getlist("column")
     return {
-        "table": board_table(board, board.others if request.GET.get("all") else columns),
-        "all_columns": bool(request.GET.get("all")),
+        "table": BoardTable(board, request.GET),
         "verdict": wording.board_verdict(board),
         "power": wording.power(board),
         "rule": wording.selection_rule(board),
         "much_unjudged": wording.much_unjudged(board),
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,
-        "exports": EXPORTS,
+        "exports": exports.FORMATS,
     }
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
-from leaderboard.disclosure import Sight
+from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.models import Run
 from leaderboard.standings import Board, Choice, find_board
+
+
+def organised_or_403(request: HttpRequest, slug: str) -> Sight:
+    """The track, for those who organise it."""
+    sight = track_or_404(request.user, slug)
+    if not sight.organises:
+        raise PermissionDenied
+    return sight
 
 
 def choice_of(request: HttpRequest) -> Choice:
@@ -20,6 +29,7 @@ def choice_of(request: HttpRequest) -> Choice:
         kind=asked.get("kind", ""),
         text=asked.get("text", ""),
         best_per_team=bool(asked.get("best")),
+        columns=tuple(asked.getlist("column")),
     )
 
 

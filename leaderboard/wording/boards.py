@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.measures import parse_measure
 from evaluation.significance import smallest_p
+from leaderboard.columns import columns_of
 from leaderboard.models import Run, Track
 from leaderboard.standings import FEWEST_TOPICS, LEVEL, Board, Standing
 from leaderboard.templatetags.numbers import count, counted, p_value, score
@@ -189,10 +190,18 @@ def selection_rule(board: Board) -> Sentence:
     rule = f": {which} on judgments {board.edition.judgment_set.version}, by {board.measure}"
     order = f" at full precision, {best} first."
     if board.choice.sorted_otherwise:
-        order = f" at full precision; the lines are sorted by {board.choice.sort}."
+        order = f" at full precision; the lines are sorted by {_order(board)}."
     if shown != standings:
         order += " Ranks and tests are those of the whole board."
     return say(strong(number), rule + order)
+
+
+def _order(board: Board) -> str:
+    """The title of the column that the lines stand by; with a capital only where it has one."""
+    name = board.choice.sorted_by
+    title = next((each.title for each in columns_of(board) if each.name == name), name)
+    title = title if name in board.measures or not title[1:2].islower() else title.lower()
+    return f"{title}, turned round" if board.choice.turned else title
 
 
 def much_unjudged(board: Board) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
-from html import unescape
+from html import escape
 
 import pytest
 from django.test import Client
@@ -33,6 +34,12 @@ def ten(ada) -> Track:
 
 def page_of(client: Client, track: Track, more: str = "") -> str:
     return page_at(client, f"/tracks/{track.slug}/{more}")
+
+
+def heads(page: str) -> list[str]:
+    """What stands over the columns, the axis left out."""
+    head = page.partition("<thead>")[2].partition("</thead>")[0]
+    return [words(each) for each in re.findall(r'scope="col"[^>]*>(<a.*?)</th>', head)]
 
 
 def order(page: str) -> list[str]:
@@ -159,7 +166,7 @@ def test_another_order_keeps_the_ranks_and_shows_no_break(ten, ben, cat, client)
     assert order(page) == ["second", "first"]
     assert [line.split()[0] for line in rows(page)] == ["2", "1"]
     assert "break" not in page
-    assert 'aria-sort="descending"><a href="?sort=NumRet">NumRet' in page
+    assert 'aria-sort="descending"><a href="?sort=-NumRet">NumRet' in page
 
 
 def test_every_number_leads_to_its_explanation(ten, ben, client):
@@ -242,7 +249,7 @@ def test_the_form_keeps_what_was_chosen(ten, ben, client):
 
 
 @pytest.mark.parametrize(
-    "more", ["?measure=x", "?baseline=%00", "?sort=%27", "?team=%00&kind=%00", "?column=a&all=1"]
+    "more", ["?measure=x", "?baseline=%00", "?sort=%27", "?team=%00&kind=%00", "?column=a&sort=-"]
 )
 def test_what_is_not_known_falls_back(ten, ben, client, more):
     send(ten, ben, "first", 1)
@@ -261,19 +268,80 @@ def test_measures_beyond_four_wait_to_be_asked_for(collection, ben, client):
     track = make_track(collection, slug="many", measures=measures)
     make_run(track, ben)
     page = page_of(client, track)
-    assert "Columns 15 of 17" in words(page) and '?sort=P@5">' not in page
-    page = page_of(client, track, "?column=P@5&column=P@6")
-    assert '&amp;sort=P%405">P@5' in page and "P@1</a>" not in page
-    assert "P@6</a>" in page_of(client, track, "?all=1")
+    assert heads(page)[-6:] == ["P@1", "P@2", "P@3", "P@4", "Judged@10", "Date"]
+    page = page_of(client, track, "?column=P@5&column=team")
+    assert heads(page) == ["Rank", "Run", "Team", "AP", "P@5"]
+    assert "P@6</a>" in page_of(client, track, "?column=all")
 
 
-def test_exports_follow_measure_and_baseline(ten, ada, ben, client):
-    base = with_baseline(ten, ada)
-    page = page_of(client, ten, "?measure=RR")
-    address = "/api/v1/tracks/ten/leaderboard?format={}&amp;measure=RR&amp;baseline=" + base.pk
-    for name in ("csv", "tsv", "json", "md", "tex"):
-        assert f'href="{address.format(name)}"' in page
-        assert client.get(unescape(address.format(name))).status_code == 200
+def test_the_form_ticks_the_columns_that_show(ten, ben, client):
+    send(ten, ben, "first", 1)
+    page = page_of(client, ten, "?column=date&column=RR")
+    assert "Columns 5 of 10" in words(page)
+    ticked = re.findall(r'name="column" value="([^"]*)" checked', page)
+    assert ticked == ["RR", "date"]
+
+
+@pytest.mark.parametrize(
+    "sort, expected",
+    [
+        ("run", ["a", "b", "c"]),
+        ("-run", ["c", "b", "a"]),
+        ("team", ["c", "a", "b"]),
+        ("difference", ["b", "a", "c"]),
+        ("p", ["b", "a", "c"]),
+        ("-rank", ["a", "c", "b"]),
+        ("date", ["b", "a", "c"]),
+    ],
+)
+def test_every_column_sorts_both_ways(ten, ada, ben, cat, client, sort, expected):
+    base = send(ten, ada, "c", 2)
+    organising.choose_baseline(ten, ada, base)
+    work()
+    send(ten, ben, "a", [3] * 9 + [1])
+    send(ten, cat, "b", 1)
+    Team.objects.filter(memberships__user=cat).update(name="zebra")
+    Team.objects.filter(of_organisers=True).update(name="aardvark")
+    assert order(page_of(client, ten, f"?sort={sort}")) == expected
+
+
+def test_a_head_sorts_and_the_second_time_turns_the_order(ten, ben, client):
+    send(ten, ben, "first", 1)
+    page = page_of(client, ten, "?measure=AP&sort=team")
+    assert 'aria-sort="ascending"><a href="?measure=AP&amp;sort=-team">Team' in page
+    page = page_of(client, ten, "?sort=-team")
+    assert 'aria-sort="descending"><a href="?sort=team">Team' in page
+    assert "the lines are sorted by team, turned round." in words(page)
+
+
+def test_an_export_is_exactly_what_is_shown(ten, ada, ben, cat, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    send(ten, cat, "last", 3)
+    asked = "?measure=RR&column=RR&column=wins&sort=-run&text=s"
+    address = f"/tracks/ten/{asked}&format="
+    assert f'href="{escape(asked)}&amp;format=csv"' in page_of(client, ten, asked)
+    lines = client.get(f"{address}csv").content.decode().splitlines()
+    assert lines[0] == "rank,run,tag,RR,wins,losses,ties"
+    assert [line.split(",")[2] for line in lines[1:]] == ["last", "first", "base"]
+    table = json.loads(client.get(f"{address}json").content)
+    assert [each["wins"] for each in table["standings"]] == [0, 10, None]
+    assert list(table["standings"][0]) == lines[0].split(",")
+
+
+@pytest.mark.parametrize(
+    "format, head", [("md", "| Rank | Rank interval | Run |"), ("tsv", "rank\t")]
+)
+def test_the_other_formats_are_offered_too(ten, ben, client, format, head):
+    send(ten, ben, "first", 1)
+    answer = client.get(f"/tracks/ten/?format={format}")
+    assert answer.content.decode().startswith(head)
+    assert answer["Content-Disposition"] == f'attachment; filename="ten-leaderboard.{format}"'
+
+
+def test_a_blind_board_exports_nothing(blind_track, ben, as_ben):
+    make_run(blind_track, ben)
+    assert "No scores before the release" in words(page_of(as_ben, blind_track, "?format=csv"))
 
 
 # Runs that are not on it

@@ -1,0 +1,355 @@
+"""A board as its page prints it: a head and a cell for every column that the reader sees.
+
+A board of hundreds of runs has thousands of cells, so they are strings here and not templates.
+Names and addresses come from strangers: what is not our own is escaped where it enters a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlencode
+
+import numpy as np
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from leaderboard import charts
+from leaderboard.charts.drawing import Kind
+from leaderboard.columns import ALL, RANK, Column, choosable, shown_columns
+from leaderboard.models import Run
+from leaderboard.standings import Board, Standing, order_of
+from leaderboard.templatetags.numbers import (
+    counted,
+    day,
+    exact,
+    instant,
+    interval,
+    p_value,
+    score,
+    signed,
+    span,
+)
+from leaderboard.templatetags.parts import badge, difference
+
+JUDGED_AT_10 = "Judged@10"
+DENSE = 40
+# What stays on a phone; the other columns wait for "all columns".
+ON_A_PHONE = ("rank", "run", "axis", "difference")
+WORDS = ("run", "team", "type")
+
+
+@dataclass(frozen=True)
+class BoardTable:
+    """The table of a board with the addresses of its other orders and of its other columns."""
+
+    board: Board
+    query: QueryDict
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return shown_columns(self.board)
+
+    @cached_property
+    def choosable(self) -> list[Column]:
+        return choosable(self.board)
+
+    @property
+    def optional(self) -> list[Column]:
+        return [each for each in self.choosable if not each.is_fixed]
+
+    @property
+    def shown(self) -> list[str]:
+        """The names of the columns that show."""
+        return [each.name for each in self.columns]
+
+    @property
+    def shows_all(self) -> bool:
+        return ALL in self.board.choice.columns
+
+    @property
+    def is_dense(self) -> bool:
+        return len(self.board.shown) > DENSE
+
+    @property
+    def heads(self) -> list[SafeString]:
+        return [mark_safe(self._head(column)) for column in self.columns]
+
+    def _head(self, column: Column) -> str:
+        if column.name == "axis":
+            name = escape(self.board.measure)
+            drawn = charts.column_head(self.axis)
+            words = f'<span class="aside">{name} on an axis</span>'
+            return f'<th class="axis" scope="col">{drawn}{words}</th>'
+        text = HEADS.get(column.name, _title)(self, column)
+        link = f'<a href="{self._sorted_by(column)}">{text}</a>'
+        return f'<th{self._classes(column)} scope="col"{self._sorting(column)}>{link}</th>'
+
+    def _sorting(self, column: Column) -> str:
+        if column.name != self.sorted_by:
+            return ""
+        falls = order_of(column.name).falls != self.board.choice.turned
+        return f' aria-sort="{"de" if falls else "a"}scending"'
+
+    @property
+    def sorted_by(self) -> str:
+        """Where the lines stand by their ranks, that is the measure that ranks."""
+        name = self.board.choice.sorted_by
+        return self.board.measure if name == RANK.name and not self.board.choice.turned else name
+
+    def _sorted_by(self, column: Column) -> str:
+        """The address that sorts by this column, and the other way round the second time."""
+        if column.name == self.sorted_by and not self.board.choice.turned:
+            return self._address(sort=f"-{column.name}")
+        home = column.name in (RANK.name, self.board.measure)
+        return self._address(sort=None if home else column.name)
+
+    def _address(self, **changes: str | None) -> str:
+        query = self.query.copy()
+        for name, value in changes.items():
+            query.pop(name, None)
+            if value is not None:
+                query[name] = value
+        return escape(f"?{query.urlencode()}")
+
+    def _classes(self, column: Column, more: str = "") -> str:
+        stays = column.name in ON_A_PHONE or column.measure == self.board.measure
+        names = ["" if column.name in WORDS else "num", more, "" if stays else "opt"]
+        classes = " ".join(filter(None, names))
+        return f' class="{classes}"' if classes else ""
+
+    @property
+    def rows(self) -> list[SafeString]:
+        makers = [(CELLS.get(column.name, _measured), column) for column in self.columns]
+        return [
+            mark_safe(
+                f"<tr{_marks(each)}>"
+                + "".join(make(self, column, each) for make, column in makers)
+                + "</tr>"
+            )
+            for each in self.board.shown
+        ]
+
+    # What the cells of all rows share, looked up once.
+
+    @cached_property
+    def axis(self) -> charts.Column:
+        """From the whole board, whatever is filtered."""
+        board = self.board
+        means = [each.scores[board.measure] for each in board.ranked]
+        baseline = board.standing_of(board.baseline) if board.baseline is not None else None
+        return charts.board_column(
+            np.array(means, dtype=float),
+            self.half,
+            baseline.scores[board.measure] if baseline is not None else None,
+        )
+
+    @cached_property
+    def half(self) -> float | None:
+        """Half the HSD margin."""
+        margin = self.board.pairs.margin
+        return margin / 2 if margin is not None else None
+
+    @cached_property
+    def best(self) -> dict[str, float]:
+        return self.board.best
+
+    @cached_property
+    def pooled(self) -> set[str]:
+        return set(self.board.edition.judgment_set.pooled_runs.values_list("pk", flat=True))
+
+    @cached_property
+    def explained(self) -> str:
+        return reverse("computed", args=[self.board.sight.track.slug])
+
+    @cached_property
+    def run_address(self) -> str:
+        """The address of a run, its id to be put in."""
+        return reverse("run", args=["0"]).replace("0", "{}")
+
+    @cached_property
+    def compared(self) -> str:
+        """The page of two runs, up to the one that is held to the baseline."""
+        track, baseline = self.board.sight.track, self.board.baseline
+        query = {"measure": self.board.measure, "a": baseline.pk if baseline is not None else ""}
+        return escape(f"{reverse('compare', args=[track.slug])}?{urlencode(query)}&b=")
+
+    @cached_property
+    def with_baseline(self) -> str:
+        """This page against another baseline, whose id follows."""
+        rest = self._address(baseline=None)
+        return f"{rest}&amp;baseline=" if len(rest) > 1 else "?baseline="
+
+
+def _marks(standing: Standing) -> str:
+    marks = {
+        "own": standing.is_own,
+        "baseline": standing.is_baseline,
+        "break": standing.breaks_after,
+    }
+    names = " ".join(name for name, holds in marks.items() if holds)
+    return f' class="{names}"' if names else ""
+
+
+def _title(table: BoardTable, column: Column) -> str:
+    return str(escape(column.title))
+
+
+def _against(table: BoardTable, column: Column) -> str:
+    name = escape(table.board.baseline)
+    long = f'<span class="opt">vs <bdi>{name}</bdi></span>'
+    return f'{long}<span class="phone">vs baseline</span>'
+
+
+def _over_topics(table: BoardTable, column: Column) -> str:
+    topics = counted(table.board.edition.num_evaluated, "topic")
+    return f"W/L/T<small>{topics}</small>"
+
+
+HEADS: dict[str, Callable[[BoardTable, Column], str]] = {
+    "interval": lambda *_: "interval",
+    "judged": lambda *_: "Judged<br>@10",
+    "difference": _against,
+    "confidence": lambda *_: "Interval<small>95 %</small>",
+    "p": lambda *_: "p<small>Holm</small>",
+    "effect": lambda *_: "Effect<small>d</small>",
+    "wins": _over_topics,
+}
+
+Cell = Callable[[BoardTable, Column, Standing], str]
+
+
+def _rank(table: BoardTable, column: Column, each: Standing) -> str:
+    span_ = f'<small class="phone">{span(*each.interval)}</small>' if each.interval else ""
+    rank = "–" if each.rank is None else each.rank
+    return f'<td class="num rank">{rank}{span_}</td>'
+
+
+def _interval(table: BoardTable, column: Column, each: Standing) -> str:
+    return f'<td class="interval opt">{span(*each.interval) if each.interval else ""}</td>'
+
+
+def _run(table: BoardTable, column: Column, each: Standing) -> str:
+    words = badges(each, table.pooled)
+    own = ["yours"] if each.is_own else []
+    known = [*own, *(["baseline"] if each.is_baseline else []), *words]
+    shown = "".join(f" {badge(word)}" for word in known)
+    told = "".join(f", {word}" for word in words)
+    return (
+        f'<th scope="row"><a href="{table.run_address.format(each.run.pk)}">'
+        f"<bdi>{escape(each.run)}</bdi></a>"
+        f'<span class="opt">{shown}</span>'
+        f'<small class="phone"><bdi>{escape(each.run.team)}</bdi>{told}</small></th>'
+    )
+
+
+def badges(standing: Standing, pooled: set[str]) -> list[str]:
+    """What a run is, beside being the baseline or the reader's."""
+    run = standing.run
+    closes = run.track.closes_at
+    marks = {
+        str(run.kind): run.kind != Run.Kind.AUTOMATIC,
+        "unpooled": bool(pooled) and run.pk not in pooled,
+        "late": closes is not None and run.received_at > closes and not run.team.of_organisers,
+    }
+    return [name for name, holds in marks.items() if holds]
+
+
+def _team(table: BoardTable, column: Column, each: Standing) -> str:
+    return f'<td class="opt"><bdi>{escape(each.run.team)}</bdi></td>'
+
+
+def _type(table: BoardTable, column: Column, each: Standing) -> str:
+    return f'<td class="opt">{each.run.kind}</td>'
+
+
+def _axis(table: BoardTable, column: Column, each: Standing) -> str:
+    kind: Kind = "baseline" if each.is_baseline else "own" if each.is_own else "other"
+    mean = each.scores[table.board.measure]
+    return f'<td class="axis">{charts.mean_cell(table.axis, mean, table.half, kind)}</td>'
+
+
+def _measured(table: BoardTable, column: Column, each: Standing) -> str:
+    value = each.scores[column.measure]
+    is_best = column.is_fixed or value == table.best[column.measure]
+    classes = table._classes(column, "best" if is_best else "")
+    return f"<td{classes}>{_number(table, column.measure, each, value)}</td>"
+
+
+def _number(table: BoardTable, measure: str, each: Standing, value: float | None) -> str:
+    """A measured number, which leads to how it was computed."""
+    href = escape(f"{table.explained}?{urlencode({'run': each.run.pk, 'measure': measure})}")
+    return f'<a class="number" href="{href}" title="{exact(value)}">{score(value, 3)}</a>'
+
+
+def _judged(table: BoardTable, column: Column, each: Standing) -> str:
+    return f'<td class="num opt">{_number(table, JUDGED_AT_10, each, each.judged_at_10)}</td>'
+
+
+def _difference(table: BoardTable, column: Column, each: Standing) -> str:
+    if each.is_baseline:
+        return '<td class="num against">baseline</td>'
+    if each.against is None:
+        return '<td class="num against">–</td>'
+    p = each.against.p_adjusted
+    small = "" if p is None else f'<small class="phone">p {p_value(p)}</small>'
+    make = f'<a class="make" href="{table.with_baseline}{each.run.pk}">make baseline</a>'
+    return (
+        f'<td class="num against">{difference(each.against.difference, each.verdict or None)}'
+        f"{small}{make}</td>"
+    )
+
+
+def _confidence(table: BoardTable, column: Column, each: Standing) -> str:
+    against = each.against
+    known = against is not None and against.low is not None and against.high is not None
+    text = interval(against.low, against.high) if known else ""  # type: ignore[union-attr, arg-type]
+    return f'<td class="num opt">{text}</td>'
+
+
+def _p(table: BoardTable, column: Column, each: Standing) -> str:
+    if each.against is None:
+        return '<td class="num opt"></td>'
+    p = each.against.p_adjusted
+    href = f"{table.compared}{each.run.pk}"
+    link = f'<a class="number" href="{href}" title="{exact(p)}">{p_value(p)}</a>'
+    return f'<td class="num opt">{link}</td>'
+
+
+def _effect(table: BoardTable, column: Column, each: Standing) -> str:
+    size = each.against.effect_size if each.against is not None else None
+    return f'<td class="num opt">{"" if size is None else signed(size, 2)}</td>'
+
+
+def _wins(table: BoardTable, column: Column, each: Standing) -> str:
+    if each.against is None:
+        return '<td class="num opt"></td>'
+    slash = ' <span class="split">/</span> '
+    counts = (each.against.wins, each.against.losses, each.against.ties)
+    return f'<td class="num opt">{slash.join(map(str, counts))}</td>'
+
+
+def _date(table: BoardTable, column: Column, each: Standing) -> str:
+    received = each.run.received_at
+    return f'<td class="num opt" title="{instant(received)}">{day(received)}</td>'
+
+
+# A column that is not named here shows a measure.
+CELLS: dict[str, Cell] = {
+    "rank": _rank,
+    "interval": _interval,
+    "run": _run,
+    "team": _team,
+    "type": _type,
+    "axis": _axis,
+    "judged": _judged,
+    "difference": _difference,
+    "confidence": _confidence,
+    "p": _p,
+    "effect": _effect,
+    "wins": _wins,
+    "date": _date,
+}
