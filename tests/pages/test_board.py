@@ -277,7 +277,7 @@ def test_measures_beyond_four_wait_to_be_asked_for(collection, ben, client):
 def test_the_form_ticks_the_columns_that_show(ten, ben, client):
     send(ten, ben, "first", 1)
     page = page_of(client, ten, "?column=date&column=RR")
-    assert "Columns 5 of 10" in words(page)
+    assert "Columns 5 of 11" in words(page)
     ticked = re.findall(r'name="column" value="([^"]*)" checked', page)
     assert ticked == ["RR", "date"]
 
