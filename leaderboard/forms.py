@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.models import Collection, JudgmentSet, Run, Track, User
+from leaderboard.models import Collection, JudgmentSet, Pool, Run, Track, User
 from leaderboard.models.collections import ImportState
 
 AOE = "Anywhere on Earth"
@@ -372,6 +372,25 @@ class JoinForm(forms.Form):
         required=False,
         help_text="Left empty, your own name. It stands on the board.",
     )
+
+
+class PoolForm(forms.Form):
+    runs = forms.ModelMultipleChoiceField(
+        Run.objects.none(),
+        label="Runs",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "A pool needs at least one run."},
+    )
+    method = forms.ChoiceField(label="Method", choices=Pool.Method.choices)
+    size = forms.IntegerField(
+        label="N", min_value=1, max_value=1000, initial=100, help_text="From 1 to 1,000."
+    )
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = track.runs.accepted().in_good_standing().select_related("team")
+        self.fields["runs"].queryset = runs.order_by("team__name", "tag")
+        self.fields["runs"].initial = [run.pk for run in runs]
 
 
 class TokenForm(forms.Form):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import jobs, scoring
-from leaderboard.models import AuditEvent, Collection, JudgmentSet, Run, Track, User
+from leaderboard.models import AuditEvent, Collection, JudgmentSet, Pool, Run, Track, User
 from leaderboard.models.collections import ImportState
 
 
@@ -119,6 +120,46 @@ def release(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
+
+
+def begin_pool(track: Track, user: User, runs: Sequence[Run], method: str, size: int) -> Pool:
+    """A pool of these runs, to be gathered by a worker and looked at.  Raises NotPossible."""
+    if not runs:
+        raise NotPossible("A pool needs at least one run.")
+    pool = Pool(
+        track=track,
+        name=f"pool-{track.pools.count() + 1}",
+        method=method,
+        size=size,
+        judged_in=track.judgment_set,
+        created_by=user,
+    )
+    try:
+        with transaction.atomic():
+            pool.save(force_insert=True)
+            pool.runs.set(runs)
+            jobs.enqueue("gather_pool", pool)
+    except IntegrityError:
+        raise NotPossible("Somebody made a pool at the same moment; look at it first.") from None
+    return pool
+
+
+@transaction.atomic
+def keep_pool(pool: Pool, user: User) -> None:
+    """From now on this is what is judged, and nothing changes it.  Raises NotPossible."""
+    preview = Pool.objects.filter(pk=pool.pk, state=Pool.State.PROPOSED)
+    if not preview.update(state=Pool.State.KEPT, kept_at=timezone.now()):
+        raise NotPossible("This pool does not wait to be kept.")
+    AuditEvent.objects.record(user, "keep", pool, after={"sha256": pool.sha256})
+
+
+@transaction.atomic
+def discard_pool(pool: Pool, user: User) -> None:
+    """Take away a pool that nobody kept.  Raises NotPossible."""
+    unkept = Pool.objects.filter(pk=pool.pk).exclude(state=Pool.State.KEPT)
+    AuditEvent.objects.record(user, "discard", pool, before={"name": pool.name})
+    if not unkept.delete()[0]:
+        raise NotPossible("A kept pool stays: judgments may come back for it.")
 
 
 def withdraw(run: Run, user: User, reason: str = "") -> None:

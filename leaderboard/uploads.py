@@ -23,11 +23,13 @@ from leaderboard.models import (
     Collection,
     JudgmentSet,
     Run,
+    Pool,
     Team,
     Track,
     User,
 )
 
+from leaderboard.pooling import remember_pool
 FILENAME_LIMIT = 120
 KEY_HOLDS = timedelta(hours=24)
 
@@ -264,12 +266,13 @@ def accept_judgments(
     note: str = "",
     asks_first: bool = True,
 ) -> JudgmentSet:
-    """Store a new version of the judgments and queue its check."""
+    """Store a new version of the judgments, perhaps those of a pool, and queue its check."""
     refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
     with transaction.atomic():
         judgment_set = _new_judgment_set(
             collection, file, version, user, note=note, asks_first=asks_first
         )
+    pool: Pool | None = None,
         AuditEvent.objects.record(user, "upload", judgment_set)
         jobs.enqueue("check_judgments", judgment_set)
     return judgment_set
@@ -277,6 +280,8 @@ def accept_judgments(
 
 def _new_judgment_set(
     collection: Collection, file: UploadedFile, version: str, user: User, **fields: Any
+        if pool is not None:
+            remember_pool(judgment_set, pool)
 ) -> JudgmentSet:
     sha256 = digest_of(file)
     name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)

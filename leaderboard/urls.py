@@ -7,7 +7,18 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
-from leaderboard.views import analysis, boards, collections, rankings, runs, site, topics, tracks
+from leaderboard.views import (
+    analysis,
+    boards,
+    collections,
+    pairs,
+    pools,
+    rankings,
+    runs,
+    site,
+    topics,
+    tracks,
+)
 
 track_urls = [
     path("", boards.board, name="board"),
@@ -24,6 +35,12 @@ track_urls = [
     path("judgments/", boards.judgments, name="judgments"),
     path("computed/", boards.computed, name="computed"),
     path("join/", tracks.join, name="join"),
+    path("pools/", pools.pools, name="pools"),
+    path("pools/<slug:name>/", pools.pool, name="pool"),
+    path("pools/<slug:name>/keep/", pools.keep_pool, name="keep_pool"),
+    path("pools/<slug:name>/discard/", pools.discard_pool, name="discard_pool"),
+    path("pools/<slug:name>/judgments/", pools.judge_pool, name="judge_pool"),
+    path("pools/<slug:name>/pool.<str:kind>", pools.pool_file, name="pool_file"),
     path("manage/", tracks.manage, name="manage"),
     path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),
     path("manage/release/", tracks.release, name="release"),

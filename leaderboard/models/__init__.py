@@ -3,6 +3,7 @@
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.people import ApiToken, AuditEvent, Membership, Team, User
+from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
 from leaderboard.models.tracks import Edition, Track
 
@@ -16,6 +17,7 @@ __all__ = [
     "Judgment",
     "JudgmentSet",
     "Membership",
+    "Pool",
     "Run",
     "Score",
     "ScoreSet",

@@ -72,6 +72,7 @@ class Job(models.Model):
         "check_judgments": 5,
         "import_judgments": 5,
         "build_edition": 6,
+        "gather_pool": 6,
         "check_collection": 7,
         "import_collection": 7,
     }

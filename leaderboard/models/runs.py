@@ -28,10 +28,12 @@ class RunQuerySet(models.QuerySet["Run"]):
             withdrawn_at=None
         )
 
+    def in_good_standing(self) -> RunQuerySet:
+        """Neither withdrawn by its team, nor disqualified or hidden by an organiser."""
+        return self.filter(withdrawn_at=None, disqualified_at=None, hidden_at=None)
+
     def on_the_board(self) -> RunQuerySet:
-        return self.filter(
-            state=Run.State.SCORED, withdrawn_at=None, disqualified_at=None, hidden_at=None
-        )
+        return self.in_good_standing().filter(state=Run.State.SCORED)
 
     def accepted(self) -> RunQuerySet:
         """Runs whose file is in order, scored or waiting for judgments.

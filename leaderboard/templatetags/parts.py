@@ -39,6 +39,8 @@ STATES = {
     "withdrawn": State("withdrawn", "Withdrawn"),
     "disqualified": State("withdrawn", "Disqualified"),
     "preview": State("queued", "Preview, nothing imported"),
+    "proposed": State("queued", "Proposed, not kept"),
+    "kept": State("full", "Kept"),
     "importing": State("half", "Importing"),
     "ready": State("full", "Ready"),
     "open": State("full", "open"),

@@ -7,17 +7,17 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import joining, limits, organising
-from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.disclosure import track_or_404
 from leaderboard.forms import BaselineForm, JoinForm, TrackForm
 from leaderboard.models import Collection, Track
 from leaderboard.views.overview import in_groups, latest_runs, track_line
+from leaderboard.views.parts import organised_or_403
 
 LATEST_EVENTS = 20
 
@@ -65,7 +65,7 @@ def _proposal(collection: Collection) -> dict[str, object]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = _organised_or_403(request, slug)
+    sight = organised_or_403(request, slug)
     track = sight.track
     # The form writes what was sent into its own copy; the track stays what it was until saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
@@ -95,7 +95,7 @@ def _invitation(request: HttpRequest, track: Track) -> str:
 @login_required
 @require_POST
 def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = _organised_or_403(request, slug)
+    sight = organised_or_403(request, slug)
     form = BaselineForm(request.POST, track=sight.track)
     if form.is_valid():
         organising.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
@@ -106,7 +106,7 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def release(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = _organised_or_403(request, slug)
+    sight = organised_or_403(request, slug)
     organising.release(sight.track, request.user)
     messages.success(request, "Released: everybody who sees the track sees its scores.")
     return redirect("board", slug=slug)
@@ -135,10 +135,3 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         "invited": joining.may_join(track, invitation),
     }
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
-
-
-def _organised_or_403(request: HttpRequest, slug: str) -> Sight:
-    sight = track_or_404(request.user, slug)
-    if not sight.organises:
-        raise PermissionDenied
-    return sight

@@ -1,0 +1,52 @@
+"""Pools: the documents to judge, kept with the runs and the method they came from."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from leaderboard.models.collections import JudgmentSet
+from leaderboard.models.people import User
+from leaderboard.models.runs import Run
+from leaderboard.models.tracks import Track
+
+
+class Pool(models.Model):
+    """One pool of a track: proposed until an organiser keeps it, and never changed after.
+
+    `size` is what the method counts: the depth, or the documents of a topic.
+    """
+
+    class Method(models.TextChoices):
+        DEPTH = "depth", "The first N documents of every run"
+        TAKE = "take", "N documents a topic, best rank first"
+        RRF = "rrf", "N documents a topic, by reciprocal rank fusion"
+        RBP = "rbp", "N documents a topic, by the weight of RBP"
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        PROPOSED = "proposed"
+        KEPT = "kept"
+        FAILED = "failed"
+
+    track = models.ForeignKey(Track, models.CASCADE, related_name="pools")
+    name = models.SlugField(max_length=40)
+    method = models.CharField(max_length=10, choices=Method, default=Method.DEPTH)
+    size = models.PositiveIntegerField()
+    runs = models.ManyToManyField(Run, related_name="pools")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    judged_in = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="+")
+    file = models.FileField(max_length=200, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    summary = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    kept_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["created_at", "pk"]
+        constraints = [models.UniqueConstraint(fields=["track", "name"], name="a_pool_has_a_name")]
+
+    def __str__(self) -> str:
+        return self.name

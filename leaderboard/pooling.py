@@ -1,0 +1,200 @@
+"""Runs become a pool: gather their tops, count what is judged, hand out what is not.
+
+A pool's file is that of `python -m evaluation pool --format tsv`: topic, docno, where each run
+has the document, its stratum and the probability with which it came in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from evaluation.pooling import (
+    Pool,
+    Pooled,
+    depth_pool,
+    depth_table,
+    rbp_pool,
+    rrf_pool,
+    take_pool,
+)
+from evaluation.problems import Problems
+from evaluation.reading.runs import Run as ReadRun
+from leaderboard import models
+from leaderboard.documents import Documents, open_documents
+from leaderboard.models import JudgmentSet, Run
+from leaderboard.rankings import Rankings
+from leaderboard.scoring import Progress, Publish, grades_of
+
+METHODS = {"take": take_pool, "rrf": rrf_pool, "rbp": rbp_pool}
+# How deep the methods that take a number of documents look into a run.
+REACH = 1000
+DEPTHS = (5, 10, 20, 50, 100)
+COLUMNS = ("topic", "docno", "places", "stratum", "inclusion")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One document of a pool as its file has it."""
+
+    number: str
+    docno: str
+    places: str
+
+
+def gather_pool(pool_id: str, progress: Progress) -> Publish:
+    """Read the tops of the pooled runs and write down what is to be judged."""
+    row = models.Pool.objects.select_related("track").get(pk=pool_id)
+    runs = list(row.runs.order_by("pk"))
+    depth = row.size if row.method == models.Pool.Method.DEPTH else REACH
+    tops = []
+    for done, run in enumerate(runs):
+        progress(done, len(runs))
+        tops.append(top_of(run, depth))
+    pool = gathered(row, tops)
+    grades = {} if row.judged_in_id is None else grades_of(row.judged_in_id)
+    content = b"".join(file_of(pool))
+    facts = {
+        **asdict(pool.summary(grades)),
+        "method": pool.method,
+        "runs": [run.pk for run in runs],
+        "topics": len(pool.topics),
+        "depths": {str(at): size for at, size in depth_table(tops, DEPTHS).items() if at <= depth},
+    }
+    name = default_storage.save(f"pools/{row.pk}/pool-{secrets.token_hex(4)}", ContentFile(content))
+    digest = hashlib.sha256(content).hexdigest()
+    return lambda: publish_pool(row, name, digest, facts)
+
+
+def top_of(run: Run, depth: int) -> ReadRun:
+    """The first `depth` documents of a run for every topic; the rest of its file stays packed."""
+    with default_storage.open(run.ranking_file.name) as file:
+        rankings = Rankings(file)
+        tops = {
+            number.encode("utf-8", "surrogateescape"): ranking.cut(depth)
+            for number in rankings
+            if (ranking := rankings.ranking(number)) is not None
+        }
+    return ReadRun(run.tag or run.pk, tops, lines=0, problems=Problems())
+
+
+def gathered(row: models.Pool, tops: Sequence[ReadRun]) -> Pool:
+    if row.method == models.Pool.Method.DEPTH:
+        return depth_pool(tops, row.size)
+    return METHODS[row.method](tops, row.size)
+
+
+def file_of(pool: Pool) -> Iterator[bytes]:
+    yield "\t".join(COLUMNS).encode() + b"\n"
+    for number, each in pool:
+        yield b"\t".join((number, each.docno, places_of(each, pool), *drawn(each))) + b"\n"
+
+
+def places_of(document: Pooled, pool: Pool) -> bytes:
+    return " ".join(f"{pool.runs[place.run]}:{place.rank}" for place in document.places).encode()
+
+
+def drawn(document: Pooled) -> tuple[bytes, bytes]:
+    return str(document.stratum).encode(), str(document.inclusion).encode()
+
+
+def publish_pool(row: models.Pool, name: str, digest: str, facts: dict[str, object]) -> None:
+    models.Pool.objects.filter(pk=row.pk, state=models.Pool.State.QUEUED).update(
+        state=models.Pool.State.PROPOSED, file=name, sha256=digest, summary=facts
+    )
+
+
+def pool_failed(pool_id: str, reason: str) -> None:
+    models.Pool.objects.filter(pk=pool_id).update(state=models.Pool.State.FAILED, reason=reason)
+
+
+@dataclass(frozen=True)
+class PooledRun:
+    """A run of a pool, and how many documents it alone brought."""
+
+    run: Run
+    alone: int
+
+
+def pooled_runs(pool: models.Pool) -> list[PooledRun]:
+    runs = pool.runs.select_related("team").in_bulk()
+    brought = zip(pool.summary.get("runs", []), pool.summary.get("alone", []), strict=True)
+    return [PooledRun(runs[run_id], alone) for run_id, alone in brought if run_id in runs]
+
+
+@dataclass(frozen=True)
+class AtDepth:
+    depth: int
+    documents: int
+
+
+def depths_of(pool: models.Pool) -> list[AtDepth]:
+    """How many documents a pool of these runs has at each depth."""
+    depths = pool.summary.get("depths", {})
+    return [AtDepth(int(depth), documents) for depth, documents in depths.items()]
+
+
+def remember_pool(judgment_set: JudgmentSet, pool: models.Pool) -> None:
+    """These judgments are of that pool: its runs are the pooled ones."""
+    judgment_set.pooled_runs.set(pool.runs.all())
+    if pool.method == models.Pool.Method.DEPTH:
+        JudgmentSet.objects.filter(pk=judgment_set.pk).update(pool_depth=pool.size)
+
+
+def lines_of(pool: models.Pool, everything: bool = False) -> Iterator[Line]:
+    """The documents of a pool by topic, those without a grade unless all are asked for.
+
+    Within a topic they stand in docno order, which says nothing of the runs.
+    """
+    judged = {} if everything or pool.judged_in_id is None else grades_of(pool.judged_in_id)
+    with default_storage.open(pool.file.name) as file:
+        rows = iter(file)
+        next(rows)
+        for row in rows:
+            number, docno, places, _ = row.rstrip(b"\n").split(b"\t", 3)
+            if judged.get(number, {}).get(docno, -1) < 0:
+                yield Line(*(each.decode("utf-8", "replace") for each in (number, docno, places)))
+
+
+def trec_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
+    """A TREC pool file: topic and docno on each line."""
+    return (f"{each.number} {each.docno}\n".encode() for each in lines_of(pool, everything))
+
+
+def table_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
+    """The same with the places of each document: run and rank."""
+    yield b"topic\tdocno\tplaces\n"
+    for each in lines_of(pool, everything):
+        yield f"{each.number}\t{each.docno}\t{each.places}\n".encode()
+
+
+def judging_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
+    """What a judge needs, as JSON lines: the topic, the docno, and the document's words."""
+    topics = {topic.number: topic for topic in pool.track.collection.topics.all()}
+    stored = pool.track.collection.documents.name
+    documents = open_documents(stored) if stored else None
+    for number, lines in groupby(lines_of(pool, everything), key=lambda line: line.number):
+        yield from _with_texts(topics[number], list(lines), documents)
+
+
+def _with_texts(
+    topic: models.Topic, lines: list[Line], documents: Documents | None
+) -> Iterator[bytes]:
+    found = documents.find_many(line.docno for line in lines) if documents else {}
+    for line in lines:
+        document = found.get(line.docno)
+        row = {
+            "topic": topic.number,
+            "topic_title": topic.title or topic.description,
+            "docno": line.docno,
+            "title": document.title if document else None,
+            "text": document.text if document else None,
+        }
+        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,124 @@
+"""Pools of a track: what is to be judged, for its organisers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard import organising, pooling
+from leaderboard.forms import JudgmentsForm, PoolForm
+from leaderboard.models import Pool
+from leaderboard.uploads import NotAccepted, accept_judgments
+from leaderboard.views.parts import organised_or_403
+
+# One document a minute: what assessors of short documents manage over a day.
+JUDGED_AN_HOUR = 60
+KINDS = {
+    "txt": (pooling.trec_lines, "text/plain; charset=utf-8"),
+    "tsv": (pooling.table_lines, "text/tab-separated-values; charset=utf-8"),
+    "jsonl": (pooling.judging_lines, "application/jsonl; charset=utf-8"),
+}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def pools(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pools there are, and a form for the next."""
+    sight = organised_or_403(request, slug)
+    form = PoolForm(request.POST or None, track=sight.track)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = organising.begin_pool(sight.track, request.user, **form.cleaned_data)
+            return redirect("pool", slug=slug, name=made.name)
+        except organising.NotPossible as reason:
+            form.add_error(None, str(reason))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "pools": sight.track.pools.order_by("-created_at"),
+    }
+    return render(request, "pools.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    found = get_object_or_404(sight.track.pools, name=name)
+    return render(request, "pool.html", _shown(request, found) | {"sight": sight})
+
+
+def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
+    version = f"v{found.track.collection.judgment_sets.count() + 1}"
+    return {
+        "track": found.track,
+        "pool": found,
+        "runs": pooling.pooled_runs(found),
+        "depths": pooling.depths_of(found),
+        "hours": math.ceil(found.summary.get("new", 0) / JUDGED_AN_HOUR),
+        "form": form or JudgmentsForm(initial={"version": version}),
+    }
+
+
+@login_required
+@require_POST
+def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    try:
+        organising.keep_pool(get_object_or_404(track.pools, name=name), request.user)
+        messages.success(request, "Kept. Download it, have it judged, and send the judgments here.")
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("pool", slug=slug, name=name)
+
+
+@login_required
+@require_POST
+def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    try:
+        organising.discard_pool(get_object_or_404(track.pools, name=name), request.user)
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
+        return redirect("pool", slug=slug, name=name)
+    return redirect("pools", slug=slug)
+
+
+@login_required
+@require_GET
+def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """What is still to be judged, or with `?all=1` the whole pool."""
+    track = organised_or_403(request, slug).track
+    found = get_object_or_404(track.pools.exclude(file=""), name=name)
+    if kind not in KINDS:
+        raise Http404("no such kind of file")
+    lines, content_type = KINDS[kind]
+    everything = request.GET.get("all") == "1"
+    response = StreamingHttpResponse(lines(found, everything), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.{kind}"'
+    return response
+
+
+@login_required
+@require_POST
+def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """The judgments of a kept pool come back: a new version, with its pooled runs."""
+    sight = organised_or_403(request, slug)
+    found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
+    form = JudgmentsForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            accept_judgments(
+                sight.track.collection, user=request.user, pool=found, **form.cleaned_data
+            )
+            return redirect("collection", slug=sight.track.collection.slug)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+    return render(request, "pool.html", _shown(request, found, form) | {"sight": sight}, status=422)
