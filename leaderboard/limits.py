@@ -10,7 +10,17 @@ from django.utils import timezone
 
 from evaluation.reading.containers import Limits
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard import scoring
 from leaderboard.models import Run, Team, Track
+
+# What the command checks without being told.
+CHECKED = {
+    "takes": "trec",
+    "depth": "1000",
+    "missing-topics": "warn",
+    "unknown-documents": "refuse",
+    "duplicates": "refuse",
+}
 
 
 @dataclass(frozen=True)
@@ -21,6 +31,7 @@ class RunLimits:
     depth: int
     topics: int
     formats: list[str]
+    check_command: str
 
 
 def of_track(track: Track) -> RunLimits:
@@ -31,7 +42,27 @@ def of_track(track: Track) -> RunLimits:
         depth=track.depth,
         topics=track.collection.num_topics,
         formats=[RUN_FORMATS[name] for name in track.run_formats],
+        check_command=check_command(track),
     )
+
+
+def check_command(track: Track) -> str:
+    """What says offline what the worker says of a run of this track."""
+    cutoff = scoring.cutoff_of(track.primary_measure)
+    options = {
+        "topics": "topics.txt",
+        "docnos": "docnos.txt" if track.collection.documents else "",
+        "takes": " ".join(track.run_formats),
+        "depth": str(track.depth),
+        "cutoff": "" if cutoff is None else str(cutoff),
+        "missing-topics": track.missing_topics,
+        "unknown-documents": track.unknown_documents,
+        "duplicates": track.duplicates,
+    }
+    asked = [
+        f"--{name} {value}" for name, value in options.items() if value != CHECKED.get(name, "")
+    ]
+    return " \\\n  ".join(["python -m evaluation check my.run.gz", *asked])
 
 
 @dataclass(frozen=True)

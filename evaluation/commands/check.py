@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 
 from evaluation.commands import files
 from evaluation.problems import Problems, Refused
+from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.docnos import Docnos
 from evaluation.reading.documents import read_documents
 from evaluation.reading.qrels import read_qrels
+from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.runs import RunRules, read_run
 from evaluation.reading.topics import read_topics
 
@@ -33,12 +36,47 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of their docnos")
     parser.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
     parser.add_argument(
-        "--depth", metavar="N", type=int, default=1000, help="documents a topic at most (1000)"
-    )
-    parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: one problem a line"
     )
+    add_rules(parser.add_argument_group("what the track asks of a run"))
     return parser
+
+
+def add_rules(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--tag", help="the tag that is given with the file")
+    group.add_argument(
+        "--takes",
+        metavar="FORMAT",
+        nargs="+",
+        choices=RUN_FORMATS,
+        default=["trec"],
+        help=f"the formats it takes, of {', '.join(RUN_FORMATS)} (trec)",
+    )
+    group.add_argument(
+        "--depth", metavar="N", type=int, default=1000, help="documents a topic at most (1000)"
+    )
+    group.add_argument(
+        "--cutoff", metavar="K", type=int, help="note ties across this rank of the ranking measure"
+    )
+    group.add_argument("--missing-topics", choices=("warn", "refuse"), default="warn")
+    group.add_argument("--unknown-documents", choices=("refuse", "drop"), default="refuse")
+    group.add_argument("--duplicates", choices=("refuse", "keep_best"), default="refuse")
+
+
+def rules_of(
+    options: argparse.Namespace, topics: Collection[bytes] | None, docnos: Docnos | None
+) -> RunRules:
+    return RunRules(
+        topics,
+        docnos,
+        options.depth,
+        tag=options.tag,
+        missing_topics=options.missing_topics,
+        unknown_documents=options.unknown_documents,
+        duplicates=options.duplicates,
+        formats=tuple(options.takes),
+        cutoff=options.cutoff,
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,27 +99,28 @@ def run(options: argparse.Namespace) -> int:
 
 
 def checked(
-    options: argparse.Namespace, topics: set[bytes] | None, docnos: set[bytes] | None
+    options: argparse.Namespace, topics: Collection[bytes] | None, docnos: Docnos | None
 ) -> tuple[Problems, str]:
     """The warnings of an accepted file and what it holds; raises `Refused`."""
-    with files.opened(options.run) as file:
+    with files.opened(options.run, RUN_LIMITS) as file:
         if options.qrels:
             qrels = read_qrels(file, topics, docnos)
             return qrels.problems, f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
-        accepted = read_run(file, RunRules(topics, docnos, options.depth))
+        accepted = read_run(file, rules_of(options, topics, docnos))
         holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
         return accepted.problems, f"tag {accepted.tag}, {holds}"
 
 
-def topic_numbers(path: str) -> set[bytes]:
+def topic_numbers(path: str) -> Collection[bytes]:
+    """The numbers in the order of the file, so that hints look at them as the server's do."""
     with files.opened(path) as file:
-        return {topic.number.encode() for topic in read_topics(file).topics}
+        return dict.fromkeys(topic.number.encode() for topic in read_topics(file).topics)
 
 
-def docnos_of(path: str) -> set[bytes]:
+def docnos_of(path: str) -> Docnos:
     problems = Problems()
     with files.opened(path) as file:
-        docnos = {document.docno.encode() for document in read_documents(file, problems)}
+        docnos = Docnos.of(document.docno.encode() for document in read_documents(file, problems))
     problems.raise_if_refused()
     return docnos
 

@@ -29,16 +29,16 @@ ANY_DEPTH = 1_000_000_000
 
 
 @contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
+def opened(path: str, limits: Limits = LIMITS) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where it is compressed; `-` is the standard input.
 
     Raises `Refused` for a container that cannot be unpacked.
     """
     if path == "-":
-        yield unpacked(BytesIO(sys.stdin.buffer.read()), LIMITS)
+        yield unpacked(BytesIO(sys.stdin.buffer.read()), limits)
     else:
         with BufferedReader(Watched(path), CHUNK) as file:
-            yield unpacked(file, LIMITS)
+            yield unpacked(file, limits)
 
 
 class Watched(FileIO):

@@ -253,6 +253,20 @@ def test_check_knows_topics_and_documents(folder, capfd):
     assert "line 4: E_UNKNOWN_DOC" in printed
 
 
+def test_check_keeps_the_rules_of_a_track(folder, capfd):
+    (folder / "topics.tsv").write_text("1\tcats\n2\tdogs\n3\tbirds\n")
+    rules = ["--topics", "topics.tsv", "--missing-topics", "refuse", "--tag", "other"]
+    assert main(["check", "run", *rules, "--depth", "1"]) == 2
+    out = capfd.readouterr().out
+    assert all(code in out for code in ("E_TAG", "E_DEPTH", "E_MISSING_TOPIC"))
+
+
+def test_check_takes_the_formats_that_a_track_takes(folder, capfd):
+    (folder / "ranks").write_text("1\ta\t1\n1\tb\t2\n")
+    assert main(["check", "ranks"]) == 2
+    assert main(["check", "ranks", "--takes", "msmarco", "--tag", "mine"]) == 0
+
+
 def test_check_reads_judgments_and_prints_json_lines(folder, capfd):
     (folder / "qrels").write_bytes(b"1 0 a 2\n1 0 a 1\n")
     assert main(["check", "--qrels", "qrels", "--format", "json"]) == 2

@@ -64,6 +64,12 @@ def test_the_page_knows_the_topics_for_its_own_check(track, as_ben):
     assert 'data-topics="1 2 3"' in as_ben.get("/tracks/bread/submit/").content.decode()
 
 
+def test_the_page_says_how_to_check_a_run_at_home(collection, as_ben):
+    make_track(collection, depth=20, measures=["AP", "P@5"], unknown_documents="drop")
+    page = as_ben.get("/tracks/bread/submit/").content.decode()
+    assert "--docnos docnos.txt \\\n  --depth 20 \\\n  --unknown-documents drop" in page
+
+
 def test_strangers_sign_in_first(track, client):
     assert client.get("/tracks/bread/submit/").url.startswith("/account/login/")
 
