@@ -6,8 +6,9 @@ preview with its questions and problems.  Whoever looks at it confirms, and then
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -15,11 +16,12 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.problems import Problems, Refused
+from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document, read_documents, recognise_documents
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from leaderboard.documents import known_docnos
-from leaderboard.importing import document_format, opened, renumbered, topics_in
+from leaderboard.importing import document_format, opened, renumbered, told, topics_in
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring import Progress, Publish, first_of_each_code, topics_of
@@ -62,11 +64,11 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
     judgment_set = collection.judgment_sets.first()
     checked = Checked()
     topics: list[ReadTopic] | None = None
-    docnos: set[bytes] | None = None
+    docnos: Docnos | None = None
     with checked.reading("topics"):
         topics = check_topics(collection, checked)
     with checked.reading("documents"):
-        docnos = check_documents(collection, checked)
+        docnos = check_documents(collection, checked, progress)
     if judgment_set is not None and topics is not None:
         with checked.reading("judgments"):
             check_first_judgments(collection, judgment_set, topics, docnos, checked)
@@ -88,32 +90,49 @@ def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
     return renumbered(read.topics) if collection.renumber_topics else read.topics
 
 
-def check_documents(collection: Collection, checked: Checked) -> set[bytes] | None:
+def check_documents(collection: Collection, checked: Checked, progress: Progress) -> Docnos | None:
     """The docnos of the collection, or None where it has no documents file."""
     if not collection.documents_file:
         return None
     with opened(collection.documents_file.name) as file:
         recognised = recognise_documents(file)
-    docnos: set[bytes] = set()
-    first: list[Document] = []
-    empty: list[str] = []
-    with opened(collection.documents_file.name) as file:
-        for document in read_documents(file, checked.problems, document_format(collection)):
-            docnos.add(document.docno.encode())
-            if len(first) < FIRST:
-                first.append(document)
-            if not document.text.strip():
-                empty.append(document.docno)
+    passed = Passed()
+    with (
+        opened(collection.documents_file.name) as file,
+        tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as kept,
+    ):
+        documents = read_documents(file, checked.problems, document_format(collection))
+        write_docnos(passed.docnos(told(documents, progress)), kept)
+        kept.flush()
+        docnos = Docnos.open(kept.name)
     checked.preview["documents"] = {
         "file": collection.documents_filename,
         "format": recognised.format,
         "because": recognised.because,
         "count": len(docnos),
-        "first": [asdict(shortened(document)) for document in first],
-        "num_empty": len(empty),
-        "empty": empty[:NAMED],
+        "first": [asdict(shortened(document)) for document in passed.first],
+        "num_empty": passed.num_empty,
+        "empty": passed.empty,
     }
     return docnos
+
+
+@dataclass
+class Passed:
+    """What a preview shows of documents that pass one after the other."""
+
+    first: list[Document] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    num_empty: int = 0
+
+    def docnos(self, documents: Iterable[Document]) -> Iterator[bytes]:
+        for document in documents:
+            if len(self.first) < FIRST:
+                self.first.append(document)
+            if not document.text.strip():
+                self.num_empty += 1
+                self.empty = [*self.empty, document.docno][:NAMED]
+            yield document.docno.encode()
 
 
 def shortened(document: Document, most: int = 300) -> Document:
@@ -125,7 +144,7 @@ def check_first_judgments(
     collection: Collection,
     judgment_set: JudgmentSet,
     topics: list[ReadTopic],
-    docnos: set[bytes] | None,
+    docnos: Docnos | None,
     checked: Checked,
 ) -> None:
     """The judgments that come with a collection, against its topics and documents."""
@@ -161,7 +180,7 @@ def ask_to_renumber(checked: Checked, judged: int, unknown: int) -> None:
 
 
 def judgments_preview(
-    judgment_set: JudgmentSet, qrels: Qrels, numbers: list[bytes], docnos: set[bytes] | None
+    judgment_set: JudgmentSet, qrels: Qrels, numbers: list[bytes], docnos: Docnos | None
 ) -> dict[str, Any]:
     grades = Counter(grade for judged in qrels.grades.values() for grade in judged.values())
     unjudged = [number.decode() for number in numbers if number not in qrels.grades]

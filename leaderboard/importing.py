@@ -21,11 +21,11 @@ from django.utils import timezone
 
 from evaluation.problems import Problem, Problems
 from evaluation.reading.containers import Limits, unpacked
-from evaluation.reading.documents import read_documents
+from evaluation.reading.documents import Document, read_documents
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
-from leaderboard.documents import write_documents
+from leaderboard.documents import known_docnos, write_documents
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring import Progress, Publish
@@ -69,7 +69,7 @@ def import_collection(collection_id: str, progress: Progress) -> Publish:
     if collection.renumber_topics:
         topics = renumbered(topics)
     write_topics(collection, topics)
-    documents = store_documents(collection)
+    documents = store_documents(collection, progress)
     counts = {} if judgment_set is None else write_judgments(judgment_set, progress)
     return lambda: publish_collection(collection, len(topics), documents, judgment_set, counts)
 
@@ -109,7 +109,7 @@ class StoredDocuments:
     count: int = 0
 
 
-def store_documents(collection: Collection) -> StoredDocuments:
+def store_documents(collection: Collection, progress: Progress) -> StoredDocuments:
     if not collection.documents_file:
         return StoredDocuments()
     problems = Problems()
@@ -117,11 +117,23 @@ def store_documents(collection: Collection) -> StoredDocuments:
         opened(collection.documents_file.name) as file,
         tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as blocks,
     ):
-        count = write_documents(read_documents(file, problems, document_format(collection)), blocks)
+        documents = read_documents(file, problems, document_format(collection))
+        count = write_documents(told(documents, progress), blocks)
         problems.raise_if_refused()
         blocks.seek(0)
         name = f"collections/{collection.slug}/documents-{secrets.token_hex(4)}"
-        return StoredDocuments(default_storage.save(name, blocks), count)
+        stored = StoredDocuments(default_storage.save(name, blocks), count)
+    # What is derived is made here, so that no reader and no run has to wait for it.
+    known_docnos(stored.name)
+    return stored
+
+
+def told(documents: Iterator[Document], progress: Progress) -> Iterator[Document]:
+    """The same documents; every so often it is told how many there were."""
+    for done, document in enumerate(documents):
+        if done % CHUNK == 0:
+            progress(done, 0)
+        yield document
 
 
 def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, Any]:
