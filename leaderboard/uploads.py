@@ -22,14 +22,14 @@ from leaderboard.models import (
     AuditEvent,
     Collection,
     JudgmentSet,
-    Run,
     Pool,
+    Run,
     Team,
     Track,
     User,
 )
-
 from leaderboard.pooling import remember_pool
+
 FILENAME_LIMIT = 120
 KEY_HOLDS = timedelta(hours=24)
 
@@ -265,6 +265,7 @@ def accept_judgments(
     user: User,
     note: str = "",
     asks_first: bool = True,
+    pool: Pool | None = None,
 ) -> JudgmentSet:
     """Store a new version of the judgments, perhaps those of a pool, and queue its check."""
     refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
@@ -272,7 +273,8 @@ def accept_judgments(
         judgment_set = _new_judgment_set(
             collection, file, version, user, note=note, asks_first=asks_first
         )
-    pool: Pool | None = None,
+        if pool is not None:
+            remember_pool(judgment_set, pool)
         AuditEvent.objects.record(user, "upload", judgment_set)
         jobs.enqueue("check_judgments", judgment_set)
     return judgment_set
@@ -280,8 +282,6 @@ def accept_judgments(
 
 def _new_judgment_set(
     collection: Collection, file: UploadedFile, version: str, user: User, **fields: Any
-        if pool is not None:
-            remember_pool(judgment_set, pool)
 ) -> JudgmentSet:
     sha256 = digest_of(file)
     name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)
