@@ -1,0 +1,232 @@
+"""Text by the word: eight bytes of many tokens at once, and the numbers that they spell.
+
+A file of runs is mostly digits, and Python looks at them line by line. Here the same eight bytes
+of every token are taken together, as one array of 64-bit words, and arithmetic on a word works
+on its eight characters side by side. The first character is the lowest byte (little-endian).
+
+    >>> text = Text(b"0.25 17 -3.5e1")
+    >>> starts, ends = np.array([0, 5, 8]), np.array([4, 7, 14])
+    >>> text.tokens(starts, ends).tobytes()
+    b'0.25\\x00\\x00\\x00\\x0017\\x00\\x00\\x00\\x00\\x00\\x00-3.5e1\\x00\\x00'
+    >>> text.decimals(starts, ends).tolist()
+    [0.25, 17.0, -35.0]
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.reading.columns import DECIMAL
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+Words = npt.NDArray[np.uint64]
+
+WORD = 8
+LONGEST_DECIMAL = 64
+MOST_DIGITS = 19
+LISTED = re.compile(rb"(?:%b\n)+" % DECIMAL.pattern)
+
+EACH = 0x0101010101010101
+HIGH_BITS = 0x80 * EACH
+# Of a word, its first n bytes, and its last n.
+FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
+LAST = ~FIRST[::-1]
+TENS = 10 ** np.arange(MOST_DIGITS + 1, dtype=np.uint64)
+EXACT_TENS = TENS.astype(np.float64)
+EXACT = 1 << 53
+# x86 has floats of 64 significant bits, other machines more; where there are none, `float` reads.
+LONG = np.longdouble
+LONG_BITS = np.finfo(LONG).nmant + 1
+
+
+class Unclear(ValueError):
+    """This is not the plain case that can be read by the word; it need not be wrong."""
+
+
+class Text:
+    """Bytes of a file with room on both sides, so that words may reach beyond its ends."""
+
+    ROOM = 4 * WORD
+
+    def __init__(self, data: bytes) -> None:
+        self.padded = bytes(self.ROOM) + data + bytes(self.ROOM)
+        self.bytes = np.frombuffer(self.padded, np.uint8)[self.ROOM : self.ROOM + len(data)]
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def token(self, start: int, end: int) -> bytes:
+        return self.padded[self.ROOM + start : self.ROOM + end]
+
+    def words(self, places: Places, width: int = 1) -> Words:
+        """The `width` words that begin at each place: uint64[n, width].
+
+        A view that holds a record at every byte makes this one gather, whatever the width.
+        """
+        count = len(self.padded) - width * WORD + 1
+        every = np.ndarray((count,), f"V{width * WORD}", self.padded, strides=(1,))
+        return every[places + self.ROOM].view(np.uint64).reshape(-1, width)
+
+    def tokens(self, starts: Places, ends: Places) -> Words:
+        """Each token in words, zeros behind it: uint64[n, width of the longest]."""
+        lengths = ends - starts
+        width = max(1, -(-int(lengths.max(initial=0)) // WORD))
+        if width > 4:
+            return self._long_tokens(starts, ends, width)
+        return self.words(starts, width) & _firsts(width)[lengths]
+
+    def _long_tokens(self, starts: Places, ends: Places, width: int) -> Words:
+        columns = [
+            self.words(np.minimum(starts + WORD * place, len(self.bytes)))[:, 0]
+            & FIRST[np.clip(ends - starts - WORD * place, 0, WORD)]
+            for place in range(width)
+        ]
+        return np.stack(columns, axis=1)
+
+    def naturals(self, starts: Places, ends: Places) -> Words:
+        """The numbers that tokens of digits spell, 0 for none. `Unclear` where one is no digit.
+
+        The value of a token of over 19 digits is meaningless.
+        """
+        lengths = ends - starts
+        longest = int(lengths.max(initial=0))
+        value = _eight_digits(self.words(ends - WORD)[:, 0], np.minimum(lengths, WORD))
+        for place in range(WORD, min(longest, 3 * WORD), WORD):
+            rest = np.clip(lengths - place, 0, WORD)
+            more = _eight_digits(self.words(ends - WORD - place)[:, 0], rest)
+            value += more * TENS[min(place, MOST_DIGITS)]
+        return value
+
+    def integers(self, starts: Places, ends: Places) -> npt.NDArray[np.int64]:
+        """Integers of at most 18 digits with an optional sign; else `Unclear`."""
+        first = self.bytes[starts]
+        negative = first == ord("-")
+        starts = starts + (negative | (first == ord("+")))
+        lengths = ends - starts
+        if lengths.min(initial=1) < 1 or lengths.max(initial=1) > MOST_DIGITS - 1:
+            raise Unclear("an integer without digits, or with too many")
+        value = self.naturals(starts, ends).view(np.int64)
+        return np.where(negative, -value, value) if negative.any() else value
+
+    def decimals(self, starts: Places, ends: Places) -> FloatArray:
+        """What `float` reads of each token, to the last bit; `Unclear` where it is no decimal.
+
+        A number of digits and a point is a natural number m over a power of ten 10^d. Where both
+        are exact as floats, m below 2^53 and d at most 22, their quotient is rounded once, as
+        IEEE 754 has it, and so is the nearest float (Clinger 1990). Longer ones: `_longer`.
+        """
+        first = self.bytes[starts]
+        negative = first == ord("-")
+        digits = starts + (negative | (first == ord("+")))
+        point = self._points(digits, ends)
+        fraction = np.minimum(point + 1, ends)
+        decimals = ends - fraction
+        count = point - digits + decimals
+        hard = (count > MOST_DIGITS) | (count < 1)
+        try:
+            whole, part = self.naturals(digits, point), self.naturals(fraction, ends)
+        except Unclear:
+            return self._one_by_one(starts, ends)
+        decimals = np.minimum(decimals, MOST_DIGITS)
+        mantissa = whole * TENS[decimals] + part
+        value = mantissa / EXACT_TENS[decimals]
+        if mantissa.max(initial=0) >= EXACT:
+            long = np.flatnonzero(mantissa >= EXACT)
+            value[long], unsure = _longer(mantissa[long], decimals[long])
+            hard[long] |= unsure
+        if negative.any():
+            value = np.where(negative, -value, value)
+        if hard.any():
+            value[hard] = self._one_by_one(starts[hard], ends[hard])
+        return value
+
+    def _points(self, starts: Places, ends: Places) -> Places:
+        """Where the first point of each token stands; its end where there is none."""
+        if len(ends) and (guess := self._same_place(starts, ends)) is not None:
+            return guess
+        lengths = ends - starts
+        width = max(1, -(-int(lengths.max(initial=0)) // WORD))
+        if width > 4:
+            raise Unclear("a score of absurd length")
+        words = self.words(starts, width)
+        place = _first_byte(words[:, -1], ord("."))
+        for column in range(width - 2, -1, -1):
+            here = _first_byte(words[:, column], ord("."))
+            place = np.where(here < WORD, here, place + WORD)
+        return starts + np.minimum(place, lengths)
+
+    def _same_place(self, starts: Places, ends: Places) -> Places | None:
+        """The points, where all tokens have as many decimals as the first has."""
+        _, point, decimals = self.token(int(starts[0]), int(ends[0])).partition(b".")
+        guess = ends - len(decimals) - 1
+        if not point or not (self.bytes[guess] == ord(".")).all() or (guess < starts).any():
+            return None
+        return guess
+
+    def _one_by_one(self, starts: Places, ends: Places) -> FloatArray:
+        """Decimals with exponents or of many digits, as Python reads them."""
+        tokens = [self.token(*place) for place in zip(starts.tolist(), ends.tolist(), strict=True)]
+        if max(map(len, tokens)) > LONGEST_DECIMAL:
+            raise Unclear("a score of absurd length")
+        if not LISTED.fullmatch(b"\n".join(tokens) + b"\n"):
+            raise Unclear("a score that is no decimal")
+        value = np.array([float(token) for token in tokens])
+        if not np.isfinite(value).all():
+            raise Unclear("a score beyond every float")
+        return value
+
+
+@lru_cache(maxsize=8)
+def _firsts(width: int) -> Words:
+    """Masks that keep the first n bytes of so many words, for every n: uint64[.., width]."""
+    lengths = np.arange(width * WORD + 1)[:, None] - WORD * np.arange(width)
+    return FIRST[np.clip(lengths, 0, WORD)]
+
+
+def _eight_digits(word: Words, lengths: Places) -> Words:
+    """The numbers that the last characters of words spell, of each as many as `lengths` says.
+
+    Without its 0x30 a digit is a byte of 0 to 9, and adding 0x76 carries any other into the
+    high bit. Then neighbours are added, ten times the one before to the one behind: eight bytes
+    of one digit, four pairs, two numbers of four digits, one of eight (Lemire 2018).
+    """
+    digits = (word ^ (0x30 * EACH)) & LAST[lengths]
+    if np.any(((digits + 0x76 * EACH) | digits) & HIGH_BITS):
+        raise Unclear("a character that is no digit")
+    pairs = digits * 10 + (digits >> 8)
+    low = (pairs & 0x000000FF000000FF) * (100 + (1_000_000 << 32))
+    high = ((pairs >> 16) & 0x000000FF000000FF) * (1 + (10_000 << 32))
+    return (low + high) >> 32
+
+
+def _first_byte(word: Words, byte: int) -> Places:
+    """Where in each word the first such byte stands; 8 where there is none.
+
+    Only a byte that is equal becomes 0, only a 0 borrows into its high bit, and below the first
+    borrow nothing is disturbed; so the lowest marked bit is right (Mycroft 1987).
+    """
+    differ = word ^ (byte * EACH)
+    marks = (differ - EACH) & ~differ & HIGH_BITS
+    below = (marks & (~marks + 1)) - 1
+    return (np.bitwise_count(below) >> 3).astype(np.intp)
+
+
+def _longer(mantissa: Words, decimals: Places) -> tuple[FloatArray, BoolArray]:
+    """Quotients of up to 19 digits, and which of them are not certain.
+
+    In 64 bits, mantissa and power are exact again and the quotient is rounded once; a second
+    rounding, to 53 bits, goes the wrong way only from a tie, exactly between two floats. Twice
+    as far from the float it went to lies then another float: such a quotient is not certain.
+    """
+    if LONG_BITS < 64:
+        return np.zeros(len(mantissa)), np.ones(len(mantissa), bool)
+    quotient = mantissa.astype(LONG) / TENS.astype(LONG)[decimals]
+    value = quotient.astype(np.float64)
+    across = 2 * quotient - value
+    return value, (across != value) & (across.astype(np.float64) == across)
