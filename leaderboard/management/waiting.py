@@ -4,21 +4,66 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
+import threading
 import time
 from collections.abc import Callable
+
+from django.db import connection
 
 from leaderboard import jobs
 from leaderboard.models import Worker
 
 PAUSE = 0.2
+WIDTH = 30
 
 
-def work_until(settled: Callable[[], bool]) -> None:
-    """Take part in the work until `settled`; what other workers have begun is waited for."""
+def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = None) -> None:
+    """Take part in the work until `settled`; what other workers have begun is waited for.
+
+    Whoever sits at a terminal sees `how_far` it is.
+    """
     name = f"command-{os.getpid()}@{socket.gethostname()}"
+    bar = Bar(how_far) if how_far is not None and sys.stderr.isatty() else None
     try:
         while not settled():
             if not jobs.run_due(name, limit=1):
                 time.sleep(PAUSE)
     finally:
         Worker.objects.filter(name=name).delete()
+        if bar is not None:
+            bar.end()
+
+
+class Bar(threading.Thread):
+    """A line of the terminal that is written again while the work goes on.
+
+    It asks the database by a connection of its own: a worker elsewhere may be doing the job.
+    """
+
+    def __init__(self, how_far: Callable[[], str]) -> None:
+        super().__init__(name="bar", daemon=True)
+        self.how_far = how_far
+        self.over = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self.over.wait(PAUSE):
+            print(f"\r\x1b[K{self.how_far()}", end="", file=sys.stderr, flush=True)
+        connection.close()
+
+    def end(self) -> None:
+        self.over.set()
+        self.join()
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def bar_of(done: int, of: int) -> str:
+    """How much of it is done; without a total only how much.
+
+    >>> bar_of(5, 10)
+    '###############...............  5 of 10'
+    """
+    if not of:
+        return f"{done:,}"
+    return f"{'#' * (WIDTH * done // of):.<{WIDTH}}  {done:,} of {of:,}"

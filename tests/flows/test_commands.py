@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
+import threading
 from io import StringIO
 from pathlib import Path
 
@@ -10,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard import scoring
+from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Track, User, Worker
 from tests.builders import (
     DOCUMENTS,
@@ -21,6 +26,8 @@ from tests.builders import (
     make_run,
     make_track,
 )
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -88,6 +95,28 @@ def test_load_collection_imports_and_says_what_it_found(ada, folder):
     assert "12 in documents.jsonl (jsonl" in text
     assert "8 in qrels.txt (3 topics; grades 0: 3, 1: 3, 2: 1, 3: 1)" in text
     assert text.endswith("bread is ready.\n")
+
+
+def test_load_collection_may_be_the_first_command_of_a_new_home(folder, tmp_path):
+    own = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL")
+    rest = {name: word for name, word in os.environ.items() if name not in own}
+    words = ["load_collection", "bread", "--topics", str(folder / "topics.trec"), "--yes"]
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={**rest, "RANKFIELD_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.endswith("bread is ready.\n"), done.stderr
+
+
+def test_a_bar_says_how_far_it_is_and_goes_away(capsys):
+    said = threading.Event()
+    bar = Bar(lambda: said.set() or bar_of(5, 10))
+    said.wait()
+    bar.end()
+    assert f"\r\x1b[K{bar_of(5, 10)}\r\x1b[K" in capsys.readouterr().err
 
 
 def test_load_collection_takes_name_owner_and_version(ada, cat, folder):
@@ -184,9 +213,17 @@ def test_load_collection_touches_no_collection_there_is(ada, folder):
 
 def test_load_runs_uploads_a_folder_and_prints_a_line_a_run(track, runs):
     lines = command("load_runs", "bread", runs).splitlines()
-    assert [line.split()[0] for line in lines] == ["a.run", "b.run.gz"]
+    assert [line.split()[0] for line in lines[:-1]] == ["a.run", "b.run.gz"]
     assert lines[0].split()[2:] == ["scored", "ben-bm25", "AP", ".6944"]
     assert {run.team.of_organisers for run in Run.objects.all()} == {True}
+
+
+def test_load_runs_sums_up_by_verdict(track, runs):
+    (runs / "c.run").write_text("not a run\n")
+    out = StringIO()
+    with pytest.raises(CommandError, match="1 of 3 files are not on the board"):
+        call_command("load_runs", "bread", str(runs), stdout=out, stderr=out)
+    assert out.getvalue().endswith("3 files: 2 scored, 1 refused\n")
 
 
 def test_load_runs_may_be_repeated(track, runs):

@@ -15,14 +15,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from evaluation.problems import Problem
 from leaderboard import organising, uploads
 from leaderboard.api.fields import clean_slug
-from leaderboard.management.waiting import work_until
-from leaderboard.models import Collection, User
+from leaderboard.management.migrating import migrate_first
+from leaderboard.management.waiting import bar_of, work_until
+from leaderboard.models import Collection, Job, User
 from leaderboard.models.collections import ImportState
 from leaderboard.templatetags.numbers import count, counted
 from leaderboard.uploads import CollectionFiles, NotAccepted
 
 SETTLED = (ImportState.PREVIEW, ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
 PARTS = ("topics", "documents", "docnos", "judgments")
+DOING = {"check_collection": "checking", "import_collection": "importing"}
 # The option of this command that answers a question of the check.
 ANSWERS = {"renumber_topics": "--renumber-topics"}
 
@@ -52,6 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="import without asking")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        migrate_first()
         collection = self.begin(options)
         self.settle(collection)
         self.print_findings(collection)
@@ -90,7 +93,7 @@ class Command(BaseCommand):
             collection.refresh_from_db()
             return collection.state in SETTLED
 
-        work_until(settled)
+        work_until(settled, lambda: how_far(collection))
 
     def print_findings(self, collection: Collection) -> None:
         preview = collection.preview
@@ -121,6 +124,12 @@ class Command(BaseCommand):
             return
         organising.confirm_collection(collection, collection.owner)
         self.settle(collection)
+
+
+def how_far(collection: Collection) -> str:
+    """What is done with its files now, and of how much."""
+    job = Job.objects.open().filter(target_id=str(collection.pk), kind__in=DOING).first()
+    return f"{DOING[job.kind]} {bar_of(job.progress, job.progress_of)}" if job else ""
 
 
 def why_not(collection: Collection) -> str:

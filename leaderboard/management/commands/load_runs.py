@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.problems import Problem
 from leaderboard import joining
-from leaderboard.management.waiting import work_until
+from leaderboard.management.migrating import migrate_first
+from leaderboard.management.waiting import bar_of, work_until
 from leaderboard.models import Job, Run, Score, Team, Track
 from leaderboard.models.people import team_key
-from leaderboard.templatetags.numbers import score
+from leaderboard.templatetags.numbers import counted, score
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
+
+ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 
 
 class Command(BaseCommand):
@@ -30,6 +34,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        migrate_first()
         track = Track.objects.filter(slug=options["track"]).first()
         if track is None:
             raise CommandError(f"There is no track {options['track']}.")
@@ -39,9 +44,11 @@ class Command(BaseCommand):
             for path in files_in(options["folder"])
         }
         runs = {path: run for path, run in sent.items() if run is not None}
-        work_until(lambda: settled(track, runs))
-        bad = len(sent) - sum(self.report(path, run) for path, run in runs.items())
-        if bad:
+        work_until(lambda: settled(track, runs), lambda: how_far(runs))
+        verdicts = Counter(self.report(path, run) for path, run in runs.items())
+        verdicts["not taken"] = len(sent) - len(runs)
+        self.stdout.write(summary(verdicts))
+        if bad := verdicts.total() - sum(verdicts[state] for state in ACCEPTED):
             raise CommandError(f"{bad} of {len(sent)} files are not on the board.")
 
     def send(self, track: Track, path: Path, team: Team | None, lenient: bool) -> Run | None:
@@ -54,15 +61,15 @@ class Command(BaseCommand):
             self.stderr.write(f"{path.name}: {reason}")
             return None
 
-    def report(self, path: Path, run: Run) -> bool:
-        """One line for a run; whether it is accepted."""
+    def report(self, path: Path, run: Run) -> str:
+        """One line for a run, and its problems; its state."""
         run.refresh_from_db()
         self.stdout.write(f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {primary(run)}")
         for problem in run.problems:
             self.stderr.write(f"{path.name}: {Problem(**problem)}")
         if run.reason:
             self.stderr.write(f"{path.name}: {run.reason}")
-        return run.state in (Run.State.SCORED, Run.State.VALID)
+        return run.state
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -88,6 +95,20 @@ def settled(track: Track, runs: dict[Path, Run]) -> bool:
     unfinished = Run.objects.unfinished().filter(pk__in=[run.pk for run in runs.values()])
     comparing = Job.objects.open().filter(kind="compare", target_id=str(track.edition_id))
     return not unfinished.exists() and not comparing.exists()
+
+
+def how_far(runs: dict[Path, Run]) -> str:
+    unfinished = Run.objects.unfinished().filter(pk__in=[run.pk for run in runs.values()]).count()
+    return f"{bar_of(len(runs) - unfinished, len(runs))} runs"
+
+
+def summary(verdicts: Counter[str]) -> str:
+    """
+    >>> summary(Counter({"scored": 2, "refused": 1, "not taken": 0}))
+    '3 files: 2 scored, 1 refused'
+    """
+    said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common() if n)
+    return f"{counted(verdicts.total(), 'file')}: {said or 'nothing to send'}"
 
 
 def primary(run: Run) -> str:
