@@ -109,6 +109,14 @@ class TestSignFlips:
         together = sign_flips(differences)
         assert sign_flips(differences[:runs]).tolist() == together[:runs].tolist()
 
+    @pytest.mark.parametrize("scale", [10, 10**7], ids=["tenths", "seven digits"])
+    def test_totals_that_only_just_reach_are_counted_in_company_too(self, scale):
+        differences = np.round((random_scores(20, 300) - 0.4) * scale) / scale
+        # A pair of opposite differences lets many flips end where the observed total lies.
+        differences[:, :200] = np.where(differences[:, :200] > 0, 0.3, -0.3)
+        alone = [sign_flip(row).p for row in differences]
+        assert sign_flips(differences).tolist() == alone
+
     def test_p_of_counts_is_as_exact_as_p_of_shares(self):
         differences = np.round(random_scores(1, 60)[0] * 100) - 38
         assert sign_flip(differences * 2.0**20).p == sign_flip(differences).p
