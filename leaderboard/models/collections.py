@@ -121,7 +121,11 @@ class JudgmentSet(models.Model):
     filename = models.CharField(max_length=120, blank=True)
     sha256 = models.CharField(max_length=64)
     note = models.TextField(blank=True, max_length=2000)
+    # How the columns are to be read, where somebody said so; else as they are recognised.
+    format = models.CharField(max_length=60, blank=True, default="", db_default="")
     grade_map = models.JSONField(default=dict, blank=True)
+    # From this grade on a document counts as relevant; tracks begin with it.
+    relevant_from = models.PositiveSmallIntegerField(default=1, db_default=1)
     grade_counts = models.JSONField(default=dict, blank=True)
     top_grade = models.PositiveSmallIntegerField(null=True)
     num_judgments = models.PositiveIntegerField(default=0)
@@ -130,6 +134,11 @@ class JudgmentSet(models.Model):
     pool_depth = models.PositiveIntegerField(null=True)
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
     preview = models.JSONField(default=dict, blank=True)
+    questions = models.JSONField(
+        default=list, blank=True, db_default=models.Value([], models.JSONField())
+    )
+    # What they change in the judgments before them, a line each.
+    changes = models.FileField(max_length=200, blank=True, default="", db_default="")
     problems = models.JSONField(default=list, blank=True)
     problem_totals = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
