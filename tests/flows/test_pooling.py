@@ -41,7 +41,7 @@ def test_what_is_judged_already_is_not_judged_again(pool):
 
 def test_a_run_is_credited_with_what_it_alone_brought(pool):
     assert {each.run.tag: each.alone for each in pooling.pooled_runs(pool)} == {
-        "ben-bm25": 4,
+        "ben-bm25": 5,
         "other": 4,
     }
 
@@ -88,6 +88,5 @@ def test_judgments_of_a_pool_know_its_runs(pool, track, ada, runs):
 def test_fusion_pools_the_documents_that_many_runs_have_high(track, ada, runs):
     made = organising.begin_pool(track, ada, runs, "rrf", 1)
     work()
-    assert [each.docno for each in pooling.lines_of(made, everything=True)] == []
     made.refresh_from_db()
     assert [each.docno for each in pooling.lines_of(made, everything=True)] == ["d1", "d4", "d6"]

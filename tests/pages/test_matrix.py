@@ -43,6 +43,9 @@ PAGES = {
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
     "join": ("/tracks/blind/join/", SIGNED_IN),
+    "pools": ("/tracks/blind/pools/", ORGANISERS),
+    "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
+    "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
     "manage": ("/tracks/blind/manage/", ORGANISERS),
     "new_track": ("/collections/bread/tracks/new/", ORGANISERS_404),
     "run": ("/runs/{run}/", OWN_TEAM),
@@ -67,6 +70,9 @@ PAGES = {
 ACTS = {
     "choose_baseline": ("/tracks/blind/manage/baseline/", ACT),
     "release": ("/tracks/blind/manage/release/", ACT),
+    "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
+    "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
+    "judge_pool": ("/tracks/blind/pools/pool-1/judgments/", [302, 403, 403, 403, 403, 404, 404]),
     "score_again": ("/runs/{run}/again/", [302, 404, 302, 404, 404, 302, 302]),
     "withdraw": ("/runs/{run}/withdraw/", [302, 404, 302, 404, 404, 302, 302]),
     "confirm_collection": ("/collections/bread/confirm/", ACT_404),
@@ -112,6 +118,8 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
         "token": token.pk,
     }
+    organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
+    work()
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 

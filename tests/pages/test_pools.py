@@ -1,0 +1,69 @@
+"""Pools on the pages: choose runs, look, keep, download, send the judgments."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from leaderboard.models import JudgmentSet, Pool
+from tests.builders import OTHER_RUN, make_run, upload, work
+
+
+@pytest.fixture
+def runs(track, ben, cat):
+    return [make_run(track, ben), make_run(track, cat, OTHER_RUN)]
+
+
+@pytest.fixture
+def pool(as_ada, runs):
+    chosen = [run.pk for run in runs]
+    as_ada.post("/tracks/bread/pools/", {"runs": chosen, "method": "depth", "size": 2})
+    work()
+    return Pool.objects.get()
+
+
+def test_every_accepted_run_is_proposed_for_a_pool(as_ada, runs):
+    page = as_ada.get("/tracks/bread/pools/").content.decode()
+    assert page.count('name="runs"') == 2 and page.count(" checked") == 2
+
+
+def test_a_pool_shows_its_size_before_it_is_kept(as_ada, pool):
+    page = as_ada.get("/tracks/bread/pools/pool-1/").content.decode()
+    assert "<b>10</b> documents of 3 topics: <b>3</b> to judge" in page
+    assert "Keep it" in page
+
+
+def test_a_kept_pool_waits_for_its_judgments(as_ada, pool):
+    page = as_ada.post("/tracks/bread/pools/pool-1/keep/", follow=True).content.decode()
+    assert "The judgments of it" in page and "Keep it" not in page
+
+
+def test_a_pool_is_downloaded_with_the_texts_of_its_documents(as_ada, pool):
+    lines = b"".join(as_ada.get("/tracks/bread/pools/pool-1/pool.jsonl")).splitlines()
+    assert [json.loads(line)["title"] for line in lines] == [
+        "Document 9",
+        "Document 10",
+        "Document 11",
+    ]
+
+
+def test_a_pool_without_runs_is_asked_again(as_ada, runs):
+    answer = as_ada.post("/tracks/bread/pools/", {"method": "depth", "size": 2})
+    assert answer.status_code == 422
+    assert "A pool needs at least one run." in answer.content.decode()
+
+
+def test_judgments_of_a_pool_are_a_new_version(as_ada, pool):
+    as_ada.post("/tracks/bread/pools/pool-1/keep/")
+    body = {"version": "v2", "file": upload("v2.txt", "1 0 d9 1\n")}
+    answer = as_ada.post("/tracks/bread/pools/pool-1/judgments/", body)
+    assert answer.url == "/collections/bread/"
+    assert JudgmentSet.objects.get(version="v2").pooled_runs.count() == 2
+
+
+def test_a_version_that_exists_is_said_beside_the_form(as_ada, pool):
+    as_ada.post("/tracks/bread/pools/pool-1/keep/")
+    body = {"version": "v1", "file": upload("v1.txt", "1 0 d9 1\n")}
+    answer = as_ada.post("/tracks/bread/pools/pool-1/judgments/", body)
+    assert "There are judgments v1 already." in answer.content.decode()
