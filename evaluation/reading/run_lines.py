@@ -54,12 +54,19 @@ class TopicLines:
     lines: array[int] = field(default_factory=lambda: array("q"))
     too_many: int = 0
     first_too_many: int = 0
+    _places: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, line: int, docno: bytes, score: float, rank: int = 0) -> None:
         self.docnos.append(docno)
         self.scores.append(score)
         self.ranks.append(rank)
         self.lines.append(line)
+
+    def places(self) -> dict[bytes, int]:
+        """Where each document stands first; made once, when a topic is as deep as it may be."""
+        if not self._places:
+            self._places = {docno: i for i, docno in reversed(list(enumerate(self.docnos)))}
+        return self._places
 
     def has_duplicates(self) -> bool:
         return len(set(self.docnos)) < len(self.docnos)
@@ -146,8 +153,25 @@ class RunLines:
         if len(rows.docnos) < self.rules.depth:
             rows.add(number, docno, score, rank)
         else:
+            self._store_deep(number, topic, docno, score, rank)
+
+    def _store_deep(self, number: int, topic: bytes, docno: bytes, score: float, rank: int) -> None:
+        """A line beyond the depth: a repeated document makes no ranking deeper."""
+        rows = self.by_topic[topic]
+        places = rows.places()
+        place = places.get(docno)
+        if place is None and len(places) < self.rules.depth:
+            places[docno] = len(rows.docnos)
+            rows.add(number, docno, score, rank)
+        elif place is None:
             rows.too_many += 1
             rows.first_too_many = rows.first_too_many or number
+        elif self.rules.duplicates == "refuse":
+            report_duplicate(topic, docno, number, rows.lines[place], self.problems)
+        else:
+            warn_of_duplicate(number, self.problems)
+            if score > rows.scores[place]:
+                rows.scores[place], rows.ranks[place] = score, rank
 
     def _knows(self, number: int, topic: bytes) -> bool:
         if self.rules.topics is None or topic in self.rules.topics:
@@ -237,7 +261,7 @@ class RunLines:
             self.problems.note("W_MOSTLY_UNKNOWN", None, message, self.unknown_document, hint)
 
     def _report_depth(self, topic: bytes, rows: TopicLines) -> None:
-        count = len(rows.docnos) + rows.too_many
+        count = len(rows.places()) + rows.too_many
         self.problems.error(
             "E_DEPTH",
             rows.first_too_many,
@@ -269,11 +293,14 @@ def report_duplicates(
     first_line: dict[bytes, int] = {}
     for docno, line in zip(rows.docnos, rows.lines, strict=True):
         if docno in retrieved and first_line.setdefault(docno, line) != line:
-            problems.error(
-                "E_DUP_DOC",
-                line,
-                f"the document is already retrieved for topic {topic.decode('utf-8', 'replace')}"
-                f" at line {first_line[docno]:,}",
-                docno,
-                "Remove one of the lines.",
-            )
+            report_duplicate(topic, docno, line, first_line[docno], problems)
+
+
+def report_duplicate(topic: bytes, docno: bytes, line: int, first: int, problems: Problems) -> None:
+    message = f"the document is already retrieved for topic {topic.decode('utf-8', 'replace')}"
+    message += f" at line {first:,}"
+    problems.error("E_DUP_DOC", line, message, docno, "Remove one of the lines.")
+
+
+def warn_of_duplicate(line: int, problems: Problems) -> None:
+    problems.warn("W_DUP_DOC", line, "the document came before; its best score is kept")

@@ -21,7 +21,12 @@ from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.lines import in_line_order
 from evaluation.reading.run_checks import check_ranks, check_ties
 from evaluation.reading.run_formats import WITH_RANKS, take_run
-from evaluation.reading.run_lines import RunLines, TopicLines, report_duplicates
+from evaluation.reading.run_lines import (
+    RunLines,
+    TopicLines,
+    report_duplicates,
+    warn_of_duplicate,
+)
 from evaluation.reading.run_metadata import check_tag
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -183,7 +188,7 @@ def _best_of_each(rows: TopicLines, problems: Problems) -> Ranking:
     seen: set[bytes] = set()
     for docno, line in zip(rows.docnos, rows.lines, strict=True):
         if docno in seen:
-            problems.warn("W_DUP_DOC", line, "the document came before; its best score is kept")
+            warn_of_duplicate(line, problems)
         seen.add(docno)
     places = sorted(best.values())
     return Ranking([ranking.docnos[i] for i in places], ranking.scores[places])

@@ -257,6 +257,19 @@ def test_too_deep_a_ranking_names_the_first_line_too_many():
     assert problem.message == "topic 301 has 2 documents; the track takes at most 1"
 
 
+def test_a_document_twice_makes_no_ranking_too_deep():
+    text = line("D1") + line("D2") + line("D1", "8") + line("D3")
+    assert codes(refused(text, depth=2)) == [("E_DUP_DOC", 3), ("E_DEPTH", 4)]
+    assert codes(refused(text, depth=3)) == [("E_DUP_DOC", 3)]
+
+
+def test_the_best_of_each_document_counts_for_the_depth():
+    text = line("D1", "5") + line("D2", "7") + line("D1", "9")
+    run = accepted(text, depth=2, duplicates="keep_best")
+    assert run.rankings[b"301"].docnos == [b"D1", b"D2"]
+    assert ("W_DUP_DOC", 3) in codes(run.problems)
+
+
 def test_missing_topics_are_refused_where_the_track_says_so():
     (problem,) = refused(line(), missing_topics="refuse")
     assert problem.code == "E_MISSING_TOPIC"
