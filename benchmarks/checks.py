@@ -1,0 +1,55 @@
+"""What the strict checks cost: one run read leniently, strictly, and against its collection.
+
+    python -m benchmarks.checks L 3
+
+prints the seconds of each as JSON; every repetition does all three and judges what it read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+from benchmarks.inputs import INPUTS, Input
+from evaluation.judging import Judgments, judge, prepare
+from evaluation.reading.docnos import Docnos
+from evaluation.reading.qrels import read_qrels
+from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
+
+Reading = Callable[[BinaryIO], Run]
+
+
+def readings_of(asked: Input) -> dict[str, Reading]:
+    topics = frozenset(str(asked.first_topic + n).encode() for n in range(asked.topics))
+    known = RunRules(topics=topics, docnos=Docnos.open(asked.known_docnos))
+    return {
+        "leniently": read_run_leniently,
+        "strictly: duplicates, finite scores, one tag": read_run,
+        "and topics and 8.8 million docnos known": lambda file: read_run(file, known),
+    }
+
+
+def timed(reading: Reading, asked: Input, judgments: Judgments) -> float:
+    start = time.perf_counter()
+    with open(asked.run, "rb") as file:
+        judge(reading(file), judgments)
+    return time.perf_counter() - start
+
+
+def main(name: str, times: int) -> None:
+    asked = INPUTS[name]
+    with open(asked.qrels, "rb") as file:
+        judgments = prepare(read_qrels(file))
+    readings = readings_of(asked)
+    rounds = [
+        {how: timed(reading, asked, judgments) for how, reading in readings.items()}
+        for _ in range(times)
+    ]
+    print(json.dumps(rounds))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
