@@ -50,8 +50,8 @@ def stem(word: str) -> str:
 
 
 def terms_of(topic: Topic) -> frozenset[str]:
-    """The stems that are marked: of the title, or of the description where there is no title."""
-    found = WORD.findall((topic.title or topic.description).casefold())
+    """The stems that are marked: of the words of the title and of the description."""
+    found = WORD.findall(f"{topic.title} {topic.description}".casefold())
     return frozenset(stem(word) for word in found if len(word) >= SHORTEST and word not in IDLE)
 
 

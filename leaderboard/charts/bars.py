@@ -127,16 +127,21 @@ def _falls(differences: Sequence[float]) -> bool:
 
 
 def _sides(field: Field, above: str, below: str) -> str:
-    """How many topics are on each side, where no bar stands in the way."""
+    """How many topics are on each side, where no bar stands in the way; no word on an empty side
+    where all bars stand on the other."""
     wins, losses, ties = _count(field.bars)
     zero, crowded = field.y(0), 0.65 * len(field.bars)
     free = _falls([bar.difference for bar in field.bars])
     high = zero - 6 if free and wins < crowded else 12
     low = zero + 15 if free and losses < crowded else HEIGHT - 5
     equal = f", equal on {ties}" if ties else ""
-    return text(100, high, f"▲ {escape(above)} on {wins}", "side better", "end") + text(
-        0, low, f"▼ {escape(below)} on {losses}{equal}", "side worse", dx=4
-    )
+    parts = []
+    if wins or not losses:
+        parts.append(text(100, high, f"▲ {escape(above)} on {wins}", "side better", "end"))
+    if losses or ties or not wins:
+        words = f"▼ {escape(below)} on {losses}{equal}"
+        parts.append(text(0, low, words, "side worse", dx=4))
+    return "".join(parts)
 
 
 def _labels(field: Field) -> str:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from leaderboard.breakdowns.agreement import MeasureAgreement
 from leaderboard.breakdowns.gains import gain_curves, scale_of
 from leaderboard.breakdowns.matrices import SignificanceMatrix
+from leaderboard.breakdowns.pairs import Pair, overlaps
 from leaderboard.breakdowns.rankings import grades_seen, ranking_of
 from leaderboard.breakdowns.topic_map import TopicMap
 from leaderboard.disclosure import Sight
@@ -95,3 +96,29 @@ def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
         *["dcg", "dcg_reordered", "dcg_ideal"][: len(curves)],
     ]
     return csv_file(f"ranking-{run.pk}", head, lines)
+
+
+def pair_csv(pair: Pair) -> HttpResponse:
+    """A line for each topic, the largest difference of `b` minus `a` first."""
+    known = overlaps(pair.a, pair.b, pair.topics)
+    lines = [
+        [each.topic.number, each.a, each.b, each.difference, known[each.topic.number]]
+        for each in pair.by_size
+    ]
+    name = f"compare-{pair.a.pk}-{pair.b.pk}"
+    return csv_file(name, ["topic", "a", "b", "difference", "overlap"], lines)
+
+
+def sides_csv(sight: Sight, pair: Pair, topic: Topic) -> HttpResponse:
+    """A line for each document that one of the runs retrieves, with its rank in both."""
+    grades = grades_seen(sight, topic)
+    ranks = [
+        {docno: rank for rank, docno in enumerate(ranking_of(run, topic).docnos, start=1)}
+        for run in (pair.a, pair.b)
+    ]
+    lines = [
+        [docno, grades.get(docno), *(of_run.get(docno) for of_run in ranks)]
+        for docno in dict.fromkeys([*ranks[1], *ranks[0]])
+    ]
+    name = f"compare-{pair.a.pk}-{pair.b.pk}-topic"
+    return csv_file(name, ["docno", "grade", "rank_a", "rank_b"], lines)

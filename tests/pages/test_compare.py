@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 import pytest
 
+from evaluation.agreement import rbo
 from leaderboard import organising
 from leaderboard.models import Run, Track
+from leaderboard.templatetags.numbers import score
+from leaderboard.views import pairs
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
@@ -59,9 +63,112 @@ def test_without_two_runs_in_the_address_the_best_meets_the_baseline(ten, client
 def test_every_topic_is_a_bar_and_a_row(ten, client):
     page = page_at(client, between(ten, "base", "mixed"))
     assert page.count('<rect class="bar ') == 10
-    assert rows(page, 0)[1] == "2 about 2 .2500 .5000 −.2500"
-    assert "/tracks/ten/topic/?number=2&amp;measure=AP" in page
+    assert rows(page, 0)[-1].startswith("8 about 8 .2500 .5000 −.2500")
     assert [row.split()[0] for row in rows(page, 1)[:4]] == ["1", "3", "5", "7"]
+
+
+def test_a_bar_a_point_and_a_row_lead_to_both_rankings(ten, client):
+    page = unescape(page_at(client, between(ten, "base", "mixed")))
+    address = between(ten, "base", "mixed", "&measure=AP&number=2#topic")
+    # In the drawings, in the table of all, and not among the largest eleven of ten again.
+    assert page.count(f'href="{address}"') == 4
+
+
+def test_overlap_is_that_of_the_first_documents(ten, client):
+    """`base` has good1 second, `mixed` first and alone: .9 of what is listed at depth 2."""
+    page = page_at(client, between(ten, "base", "mixed"))
+    expected = rbo(["other1-1", "good1"], ["good1"], 0.9)
+    assert rows(page, 1)[0] == f"1 about 1 1.0000 .5000 +.5000 {score(expected, 2)}"
+
+
+def test_a_long_comparison_has_its_values_in_the_file(ten, client, monkeypatch):
+    monkeypatch.setattr(pairs, "TABLED", 9)
+    assert "Table of the" not in page_at(client, between(ten, "base", "mixed"))
+    lines = client.get(between(ten, "base", "mixed", "&format=csv")).content.decode().splitlines()
+    assert lines[0] == "topic,a,b,difference,overlap" and len(lines) == 11
+    assert lines[1].startswith("1,0.5,1.0,0.5,0.45")
+
+
+@pytest.fixture
+def bread(track, ben, cat) -> Track:
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    return track
+
+
+def cards(page: str) -> list[str]:
+    found = re.findall(r'<li class="hit-card.*?</li>', page, re.DOTALL)
+    return [words(card.replace("<", " <")) for card in found]
+
+
+def test_both_rankings_of_a_topic_stand_side_by_side(bread, client):
+    page = page_at(client, between(bread, "other", "ben-bm25", "&number=1"))
+    assert "Topic 1, side by side" in words(page)
+    assert "3 of the first 10 shared, unjudged 1 and 1" in words(page)
+    shown = cards(page)
+    assert shown[0].startswith("1 d1 Document 1 Loaf 1 of twelve, baked slowly. grade 2 ↘ 3 rank 3")
+    assert "rank 3 in the other run, 2 places lower" in shown[0]
+    assert "unjudged ↗ 2 rank 2 in the other run, 1 place higher" in shown[2]
+    assert shown[3].startswith("1 d3 Document 3") and "✕ missed" in shown[3]
+
+
+def test_lines_join_the_ranks_of_shared_documents(bread, client):
+    page = page_at(client, between(bread, "other", "ben-bm25", "&number=1"))
+    paths = re.findall(r'<path class="join( relevant)?" d="([^"]+)"', page)
+    # Cards are ten units apart: d9 from 3 to 2, then d1 from 1 to 3 and d2 from 2 to 4.
+    curves = [path for _, path in paths if "C" in path]
+    assert curves == [
+        "M0 24.56C50 24.56 50 14.56 100 14.56",
+        "M0 4.56C50 4.56 50 24.56 100 24.56",
+        "M0 14.56C50 14.56 50 34.56 100 34.56",
+    ]
+    assert ("", "M100 4.56h-12") in paths
+
+
+def test_relevant_documents_beneath_are_named(bread, client):
+    said = words(page_at(client, between(bread, "ben-bm25", "other", "&number=3")))
+    assert "Relevant, further down or missed grade 1 d8 missed" in said
+
+
+def test_the_topic_with_the_largest_difference_is_shown_first(ten, client):
+    said = words(page_at(client, between(ten, "base", "mixed")))
+    assert "Topic 1, side by side" in said
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("&number=5", {"prev": "3", "next": "7"}),
+        ("&number=5&order=topic", {"prev": "4", "next": "6"}),
+        ("&number=10&order=topic", {"prev": "9"}),
+    ],
+)
+def test_neighbours_stand_in_the_order_of_the_page(ten, client, more, expected):
+    page = unescape(page_at(client, between(ten, "base", "mixed", more)))
+    assert dict(re.findall(r'rel="(prev|next)" href="[^"]*number=(\d+)', page)) == expected
+
+
+def test_more_documents_are_shown_when_asked_for(ten, cat, client):
+    send(ten, cat, "deep", 30)
+    shown = [
+        len(cards(page_at(client, between(ten, "base", "deep", f"&depth={depth}"))))
+        for depth in ("10", "20", "7", "")
+    ]
+    assert shown == [12, 22, 12, 12]
+    said = words(page_at(client, between(ten, "base", "deep")))
+    assert "20 documents beneath, 19 of them unjudged" in said
+    assert "grade 1 good1 at 30" in said
+
+
+def test_the_documents_of_both_are_a_table_for_other_programs(bread, client):
+    address = between(bread, "other", "ben-bm25", "&number=1&format=csv&table=documents")
+    lines = client.get(address).content.decode().splitlines()
+    assert lines == ["docno,grade,rank_a,rank_b", "d1,2,3,1", "d2,1,4,2", "d9,,2,3", "d3,0,1,"]
+
+
+@pytest.mark.parametrize("number", ["99", "", "%00", "1%20"])
+def test_a_topic_that_is_not_compared(ten, client, number):
+    assert client.get(between(ten, "base", "mixed", f"&number={number}")).status_code == 404
 
 
 def test_bars_stand_in_the_order_asked_for(ten, client):
@@ -76,7 +183,7 @@ def test_lower_is_better_where_the_measure_says_so(ten, ada, client):
     organising.change_track(ten, ada, {"measures": ["AP", "NumRet", "Unjudged@5"]})
     work()
     page = page_at(client, between(ten, "base", "first", "&measure=Unjudged@5"))
-    assert "base better on" in page.partition("▲ ")[2].partition("</text>")[0]
+    assert "▼ first better on 10" in page and "▲" not in page
     assert "scatter" not in page
 
 

@@ -1,0 +1,94 @@
+"""Two rankings of one topic side by side: where each document of one stands in the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.agreement import rbo
+from leaderboard.breakdowns.pairs import PERSISTENCE, Pair, PairLine
+from leaderboard.breakdowns.rankings import (
+    Further,
+    Ranked,
+    Retrieved,
+    further,
+    grades_seen,
+    ranking_of,
+    retrieved,
+)
+from leaderboard.disclosure import Sight
+from leaderboard.models import Run
+from leaderboard.rankings import TOP
+
+# So many documents of each ranking can be shown; the first number unless others are asked for.
+DEPTHS = (10, 20, 50)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A document of one ranking; `twin` is its rank in the other, None where that misses it."""
+
+    document: Retrieved
+    twin: int | None
+
+    @property
+    def lower(self) -> int:
+        """By how many places the other run has it lower; negative where it has it higher."""
+        return 0 if self.twin is None else self.twin - self.document.rank
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two rankings: its first documents, and the relevant ones beneath or missed."""
+
+    run: Run
+    score: float
+    cards: list[Card]
+    further: list[Further]
+    retrieved: int
+    # How many of the documents beneath the cards nobody has judged.
+    unjudged_beneath: int
+
+    @property
+    def beneath(self) -> int:
+        return self.retrieved - len(self.cards)
+
+    @property
+    def unjudged(self) -> int:
+        return sum(card.document.look == "unjudged" for card in self.cards)
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """`left` is the run that is looked at, `right` the one it is held to."""
+
+    line: PairLine
+    left: Side
+    right: Side
+    shared: int
+    overlap: float
+
+
+def side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> SideBySide:
+    """The first `depth` documents of both runs of a pair on the topic of this line."""
+    grades = grades_seen(sight, line.topic)
+    left, right = ranking_of(pair.b, line.topic), ranking_of(pair.a, line.topic)
+
+    def side(run: Run, score: float, ranked: Ranked, other: Ranked) -> Side:
+        documents = retrieved(sight, line.topic, grades, ranked, 0, depth)
+        ranks = {docno: rank for rank, docno in enumerate(other.docnos, start=1)}
+        return Side(
+            run=run,
+            score=score,
+            cards=[Card(each, ranks.get(each.docno)) for each in documents],
+            further=further(sight.track, grades, ranked.docnos, ranked.docnos[:depth]),
+            retrieved=len(ranked.docnos),
+            unjudged_beneath=sum(grades.get(docno, -1) < 0 for docno in ranked.docnos[depth:]),
+        )
+
+    return SideBySide(
+        line=line,
+        left=side(pair.b, line.b, left, right),
+        right=side(pair.a, line.a, right, left),
+        shared=len(set(left.docnos[:depth]) & set(right.docnos[:depth])),
+        overlap=rbo(left.docnos[:TOP], right.docnos[:TOP], PERSISTENCE),
+    )

@@ -1,0 +1,250 @@
+"""Two runs beside each other: what the test says, every topic, and both rankings of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
+
+from evaluation.measures import parse_measure
+from leaderboard import charts, wording
+from leaderboard.breakdowns import Pair, compare_runs
+from leaderboard.breakdowns.pairs import PairLine, overlaps
+from leaderboard.breakdowns.sides import DEPTHS, Card, Side, SideBySide, side_by_side
+from leaderboard.charts import Bar, Joined, Point
+from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.drawings import address
+from leaderboard.models import Run
+from leaderboard.standings import Board
+from leaderboard.templatetags.numbers import count, counted
+from leaderboard.views.parts import board_of, run_seen_or_404
+from leaderboard.views.tables import pair_csv, sides_csv, wants_csv
+
+# So many of the largest differences stand beside the drawing of all of them.
+LARGEST = 11
+# More topics than this have their values in the file alone.
+TABLED = 500
+# So many of the relevant documents that are not in view are named.
+NAMED = 12
+
+
+@require_GET
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Run `b` held to run `a`; without them the best run and the baseline."""
+    sight = track_or_404(request.user, slug)
+    board = board_of(sight, request)
+    pair = _pair_asked_for(request, sight, board)
+    line = _topic_asked_for(request, pair) if pair is not None else None
+    if pair is not None and line is not None and wants_csv(request):
+        by_document = request.GET.get("table") == "documents"
+        return sides_csv(sight, pair, line.topic) if by_document else pair_csv(pair)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "pair": pair,
+        **(_of_pair(request, pair, line) if pair is not None else {}),
+        **(_of_topic(request, sight, pair, line) if pair is not None and line is not None else {}),
+    }
+    return render(request, "compare.html", context)
+
+
+def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
+    """The two runs of the address; None where they are one, or the board has no two."""
+    runs = [standing.run for standing in board.ranked]
+    a, b = request.GET.get("a", ""), request.GET.get("b", "")
+    if (a and a == b) or (not (a or b) and len(runs) < 2):
+        return None
+    held_to = run_seen_or_404(board, a) if a else _other(runs, board.baseline, b)
+    looked_at = run_seen_or_404(board, b) if b else _other(runs, None, held_to.pk)
+    return compare_runs(sight, held_to, looked_at, board.measure)
+
+
+def _other(runs: list[Run], wanted: Run | None, than: str) -> Run:
+    """The run that is wanted, or else the best one, if it is another than that one."""
+    for run in [wanted, *runs]:
+        if run is not None and run.pk != than:
+            return run
+    raise Http404("no second run")
+
+
+def _topic_asked_for(request: HttpRequest, pair: Pair) -> PairLine | None:
+    """The topic of the address, or else the one on which the two differ most."""
+    number = request.GET.get("number")
+    if number is None:
+        return next(iter(pair.by_size or pair.topics), None)
+    line = pair.line_of(number)
+    if line is None:
+        raise Http404("no such topic among those compared")
+    return line
+
+
+def _order(request: HttpRequest) -> str:
+    return "topic" if request.GET.get("order") == "topic" else "difference"
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """A topic with the address of its rankings; `overlap` is None where it is not worked out."""
+
+    line: PairLine
+    href: str
+    overlap: float | None
+
+
+def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
+    order = _order(request)
+    drawn = PairDrawing(pair, pair.in_order(order), line.topic.number if line else "")
+    largest, tabled = pair.by_size[:LARGEST], len(pair.topics) <= TABLED
+    known = overlaps(pair.a, pair.b, pair.topics if tabled else largest)
+    return {
+        "order": order,
+        "drawing": drawn,
+        "largest": drawn.rows(largest, known),
+        "rows": drawn.rows(pair.in_order(order) if tabled else [], known),
+        "verdict": wording.pair_verdict(pair),
+        "test": wording.pair_test(pair),
+    }
+
+
+@dataclass(frozen=True)
+class PairDrawing:
+    """The charts of a pair, with its topics in the order in which the reader looks at them."""
+
+    pair: Pair
+    lines: Sequence[PairLine]
+    current: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.pair.measure} of {self.pair.b} minus {self.pair.a}"
+
+    @property
+    def interval(self) -> SafeString | None:
+        against = self.pair.against
+        if against.difference is None or against.low is None or against.high is None:
+            return None
+        return charts.difference_interval(
+            against.difference, against.low, against.high, f"{self.title}, 95 % interval"
+        )
+
+    @property
+    def bars(self) -> SafeString:
+        bars = [
+            Bar(each.topic.number, each.difference, each.topic.title, self.rankings_of(each))
+            for each in self.lines
+        ]
+        above, below = str(self.pair.b), str(self.pair.a)
+        if parse_measure(self.pair.measure).direction < 0:
+            above, below = below, above
+        title = f"{self.title}, by topic"
+        return charts.difference_bars(bars, title, f"{above} better", f"{below} better")
+
+    @property
+    def scatter(self) -> SafeString | None:
+        """Only for measures from 0 up where higher is better, as the square is drawn."""
+        measure = parse_measure(self.pair.measure)
+        if measure.direction < 0 or measure.range[0] < 0:
+            return None
+        points = [
+            Point(each.topic.number, each.b, each.a, self.rankings_of(each))
+            for each in self.lines
+            if np.isfinite(each.difference)
+        ]
+        title = f"{self.pair.measure} of both runs, by topic"
+        return charts.scatter(points, title, str(self.pair.b), str(self.pair.a), self.current)
+
+    def rows(self, lines: Sequence[PairLine], known: dict[str, float]) -> list[PairRow]:
+        return [
+            PairRow(each, self.rankings_of(each), known.get(each.topic.number)) for each in lines
+        ]
+
+    def rankings_of(self, line: PairLine) -> str:
+        """Both rankings of a topic, on this page."""
+        a, b = self.pair.a.pk, self.pair.b.pk
+        query = {"a": a, "b": b, "measure": self.pair.measure, "number": line.topic.number}
+        return address("compare", self.pair.b.track, **query) + "#topic"
+
+
+def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:
+    """Both rankings of a topic, and its neighbours in the order of the page."""
+    asked = request.GET.get("depth", "")
+    depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])
+    found = side_by_side(sight, pair, line, depth)
+    lines = pair.in_order(_order(request))
+    place = lines.index(line) if line in lines else len(lines)
+    return {
+        "sides": found,
+        "left": _column(found.left, "↗→↘"),
+        "right": _column(found.right, "↖←↙"),
+        "joints": _joints(found, depth),
+        "depth": depth,
+        "depths": DEPTHS,
+        "previous": lines[place - 1] if place else None,
+        "next": lines[place + 1] if place + 1 < len(lines) else None,
+        "top_grade": sight.edition.judgment_set.top_grade if sight.edition is not None else None,
+    }
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """A card with the arrow to its place in the other run, and the words for it."""
+
+    card: Card
+    arrow: str
+    where: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Column:
+    side: Side
+    lines: list[CardLine]
+
+    @property
+    def further(self) -> list[object]:
+        return list(self.side.further[:NAMED])
+
+    @property
+    def num_unnamed(self) -> int:
+        return len(self.side.further[NAMED:])
+
+
+def _column(side: Side, arrows: str) -> Column:
+    """`arrows` point up, level and down, towards the other run."""
+    return Column(side, [_card_line(card, arrows) for card in side.cards])
+
+
+def _card_line(card: Card, arrows: str) -> CardLine:
+    if card.twin is None:
+        return CardLine(card, "✕", "missed", "missed by the other run")
+    up, level, down = arrows
+    places = counted(abs(card.lower), "place")
+    how = f"{places} lower" if card.lower > 0 else f"{places} higher"
+    told = f"rank {count(card.twin)} in the other run"
+    arrow = down if card.lower > 0 else up if card.lower < 0 else level
+    return CardLine(card, arrow, count(card.twin), f"{told}, {how}" if card.lower else told)
+
+
+def _joints(found: SideBySide, depth: int) -> SafeString:
+    """The lines between the two columns: each document of either once."""
+
+    def below(rank: int | None) -> int | None:
+        return rank if rank is not None and rank <= depth else None
+
+    joined = [
+        Joined(card.document.rank, below(card.twin), card.document.look == "relevant")
+        for card in found.left.cards
+    ]
+    joined += [
+        Joined(None, card.document.rank, card.document.look == "relevant")
+        for card in found.right.cards
+        if below(card.twin) is None
+    ]
+    cards = max(len(found.left.cards), len(found.right.cards))
+    return charts.joined_ranks(joined, cards) if cards else SafeString()
