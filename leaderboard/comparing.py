@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
 from leaderboard.models import Comparison, Edition, Job, Run, Score, Track
+from leaderboard.models.runs import RunQuerySet
 from leaderboard.scoring import Progress, Publish, mask_of
 
 HSD = "tukey_hsd"
@@ -46,6 +47,8 @@ def family_of(edition: Edition) -> list[str]:
     runs = Run.objects.filter(track=track, score_sets__edition=edition).on_the_board()
     if track.selection == Track.Selection.BEST:
         return sorted(best_of_each_team(edition, runs.values_list("pk", "team_id")))
+    if track.selection == Track.Selection.PRIMARY:
+        return sorted(primary_of_each_team(track, runs))
     return sorted(runs.values_list("pk", flat=True))
 
 
@@ -60,6 +63,17 @@ def best_of_each_team(edition: Edition, runs: Sequence[tuple[str, int]]) -> list
         if place not in best or means[run_id] > means[best[place]]:
             best[place] = run_id
     return list(best.values())
+
+
+def primary_of_each_team(track: Track, runs: RunQuerySet) -> list[str]:
+    """The primary run of each team, or the first it sent; the organisers' runs all stay."""
+    chosen: dict[int | str, str] = {}
+    ordered = runs.order_by("-is_primary", "received_at", "pk")
+    for run_id, team_id, of_organisers in ordered.values_list(
+        "pk", "team_id", "team__of_organisers"
+    ):
+        chosen.setdefault(run_id if of_organisers else team_id, run_id)
+    return list(chosen.values())
 
 
 def means_of(edition: Edition, measure: str) -> dict[str, float]:

@@ -62,8 +62,12 @@ class Sight:
         return self.team is not None and run.team_id == self.team.pk
 
     def inside(self, run: Run) -> bool:
-        """Whether file, problems and facts of a run may be shown: to its team and organisers."""
+        """Whether file and problems of a run may be shown: to its team and organisers."""
         return self.organises or self.owns(run)
+
+    def states(self, run: Run) -> bool:
+        """Whether this viewer may state facts of a run: organisers, and its team till release."""
+        return self.organises or (self.owns(run) and self.track.released_at is None)
 
     def state_of(self, run: Run) -> str:
         """The state to show; a blind track does not tell whether there are judgments."""

@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.facts import REQUIRABLE
 from leaderboard.models import Collection, JudgmentSet, Pool, Run, Track, User
 from leaderboard.models.collections import ImportState
 
@@ -170,6 +171,14 @@ class TrackForm(forms.ModelForm):
         "the tag is asked for beside the file.",
     )
 
+    required_facts = forms.MultipleChoiceField(
+        label="Facts that a run has to state",
+        choices=[(fact.name, fact.label) for fact in REQUIRABLE],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="All facts can be stated; teams are asked for these first.",
+    )
+
     class Meta:
         model = Track
         fields = [
@@ -193,6 +202,7 @@ class TrackForm(forms.ModelForm):
             "quota_per_day",
             "quota_total",
             "run_formats",
+            "required_facts",
             "missing_topics",
             "unknown_documents",
             "duplicates",
@@ -340,8 +350,7 @@ class RunForm(forms.ModelForm):
 
     class Meta:
         model = Run
-        fields = ["tag", "format", "kind", "description"]
-        labels = {"kind": "How it was made"}
+        fields = ["tag", "format", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:

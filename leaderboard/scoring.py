@@ -45,6 +45,7 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import settings_digest
 from leaderboard.rankings import Rankings, write_rankings
+from leaderboard.stating import settle_facts
 
 Progress = Callable[[int, int], None]
 Publish = Callable[[], None]
@@ -238,6 +239,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
     now = timezone.now()
     scored = {each.edition.pk for each in measured}
     shown = track.edition_id in scored
+    settle_facts(run.pk, read.metadata)
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.SCORED if shown else Run.State.VALID,
         tag=run.tag or read.tag,

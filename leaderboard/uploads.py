@@ -18,6 +18,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import jobs, joining
+from leaderboard.facts import columns_of, missing_facts
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -50,7 +51,6 @@ class RunDetails:
 
     tag: str = ""
     description: str = ""
-    kind: str = Run.Kind.AUTOMATIC
     facts: dict[str, Any] = field(default_factory=dict)
     idempotency_key: str = ""
     format: str = ""
@@ -80,6 +80,7 @@ def accept_run(
     refuse_large(file, settings.RUN_UPLOAD_LIMIT)
     if not organises:
         refuse_outside_dates(track, received_at)
+        refuse_without_facts(track, details.facts)
     team = team or team_for(track, user, organises)
     sha256 = digest_of(file)
     known = known_run(track, user, team, sha256, details.idempotency_key, received_at)
@@ -91,8 +92,7 @@ def accept_run(
         submitted_by=user,
         tag=details.tag,
         description=details.description,
-        kind=details.kind,
-        facts=details.facts,
+        **columns_of(details.facts),
         format=details.format,
         lenient=details.lenient and organises,
         filename=label_of(file),
@@ -170,6 +170,13 @@ def refuse_outside_dates(track: Track, now: datetime) -> None:
         raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
     if state == Track.State.CLOSED:
         raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
+
+
+def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
+    missing = missing_facts(track.required_facts, facts)
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise NotAccepted("E_FIELD", f"facts: this track asks for {names}.")
 
 
 def utc(instant: datetime | None) -> str:

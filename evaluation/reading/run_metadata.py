@@ -6,9 +6,11 @@ Schaer, SIGIR 2022). Of YAML nested keys, lists and scalars are read, which is a
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -129,8 +131,14 @@ def _plain(text: str) -> str:
 
     >>> [_plain(text) for text in ("'2020'", "bm25 # tuned", '"a # b"', "~", "[a, b]")]
     ['2020', 'bm25', 'a # b', '', 'a, b']
+    >>> _plain('"a \\\\"b\\\\""')
+    'a "b"'
     """
     text = text.strip()
+    if text[:1] == '"':
+        # JSON writes a text as YAML does, escapes and all.
+        with suppress(ValueError):
+            return str(json.JSONDecoder().raw_decode(text)[0])
     if text[:1] in ("'", '"') and text.find(text[0], 1) > 0:
         return text[1 : text.find(text[0], 1)]
     text = COMMENT.sub("", text).strip()

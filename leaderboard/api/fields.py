@@ -8,8 +8,9 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
+from leaderboard.facts import clean_facts, schema
 from leaderboard.forms import LARGEST, RESERVED
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -49,14 +50,24 @@ def clean_instant(value: Any) -> datetime:
 
 def clean_object(value: Any) -> dict[str, Any]:
     """A flat JSON object, itself or as the text of a form field."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value, parse_constant=_no_constant) if value.strip() else {}
-        except (ValueError, RecursionError):
-            raise ValueError("is not JSON") from None
+    value = _parsed(value)
     if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
         raise ValueError(f"is a JSON object of at most {MOST_ENTRIES} entries")
     return {clean(key): _clean_plain(entry) for key, entry in value.items()}
+
+
+def read_facts(value: Any) -> dict[str, Any]:
+    return clean_facts(_parsed(value))
+
+
+def _parsed(value: Any) -> Any:
+    """JSON, itself or as the text of a form field."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value, parse_constant=_no_constant) if value.strip() else {}
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
 
 
 def _no_constant(text: str) -> None:
@@ -84,3 +95,4 @@ Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
 Count = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
 Instant = Annotated[datetime, BeforeValidator(clean_instant)]
 PlainObject = Annotated[dict[str, Any], BeforeValidator(clean_object)]
+Facts = Annotated[dict[str, Any], BeforeValidator(read_facts), WithJsonSchema(schema())]

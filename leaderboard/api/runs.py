@@ -24,6 +24,7 @@ from leaderboard.api.schemas import (
     RunIn,
     RunList,
     RunOut,
+    RunPatch,
     RunReceipt,
     TopicScores,
     Withdrawal,
@@ -31,8 +32,10 @@ from leaderboard.api.schemas import (
 )
 from leaderboard.breakdowns import read_scores
 from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
+from leaderboard.facts import stated
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
+from leaderboard.stating import change_facts
 from leaderboard.uploads import RunDetails
 
 router = Router(tags=["runs"])
@@ -64,18 +67,13 @@ def create_run(
 
 
 def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
-    facts = dict(form.facts)
-    kind = facts.pop("kind", Run.Kind.AUTOMATIC)
-    if kind not in Run.Kind.values:
-        raise field_error("facts", f"`kind` is one of {', '.join(Run.Kind.values)}", str(kind))
     if form.format and form.format not in track.run_formats:
         raise field_error("format", f"is one of {', '.join(track.run_formats)}", form.format)
     return RunDetails(
         tag=form.tag,
         format=form.format,
         description=form.description,
-        kind=kind,
-        facts=facts,
+        facts=form.facts,
         idempotency_key=key,
     )
 
@@ -142,11 +140,11 @@ def shown(sight: Sight, run: Run, means: Means) -> dict[str, Any]:
         answer["topics"]["judged"] = sight.edition.num_evaluated
     if sight.inside(run):
         answer |= of_the_way(sight, run)
-        answer["facts"] = {"kind": run.kind, **run.facts}
         answer["description"] = run.description
         answer["format"] = run.format
         answer["metadata"] = run.metadata
     if sight.inside(run) or run.pk in means:
+        answer["facts"] = stated(run)
         answer["provenance"] = provenance_of(sight, run)
     return answer
 
@@ -213,6 +211,21 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     run = run_inside(request, run_id).run
     lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.all_problems(run))
     return StreamingHttpResponse(lines, content_type="application/jsonl")
+
+
+@router.patch("/runs/{slug:run_id}", auth=SUBMIT, response=answers(RunOut), exclude_unset=True)
+def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
+    """State facts of a run beside those that stay; null takes one back.
+
+    A team may until the release, organisers of the track always; what changed is kept.
+    """
+    seen = run_inside(request, run_id)
+    if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
+        raise not_allowed("This token may not organise; make one that may.")
+    if not seen.sight.states(seen.run):
+        raise not_allowed("The scores are released; ask the organisers to correct a fact.")
+    change_facts(seen.run, viewer(request), body.facts)
+    return get_run(request, run_id)
 
 
 @router.delete("/runs/{slug:run_id}", auth=SUBMIT, response=answers(None, 204))

@@ -16,6 +16,7 @@ from evaluation.conventions import CONVENTIONS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.api.fields import (
     Count,
+    Facts,
     GradeScale,
     Instant,
     Label,
@@ -26,6 +27,7 @@ from leaderboard.api.fields import (
     Text,
     Version,
 )
+from leaderboard.facts import REQUIRABLE
 from leaderboard.forms import LARGEST, MOST_MEASURES
 from leaderboard.models import Run, Track
 
@@ -171,6 +173,9 @@ class TrackSettings(Schema):
     run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]
         ["trec"], min_length=1, description="The formats in which a run is taken."
     )
+    required_facts: list[Literal[tuple(each.name for each in REQUIRABLE)]] = Field(  # type: ignore[misc]
+        [], description="The facts that every run of a team has to state."
+    )
     missing_topics: Track.Refusal = Track.Refusal.WARN
     unknown_documents: Track.UnknownDocuments = Track.UnknownDocuments.REFUSE
     duplicates: Track.Duplicates = Track.Duplicates.REFUSE
@@ -241,7 +246,11 @@ class RunIn(Schema):
     format: Label = Field(
         "", description="Where a file can be read in two of the track's `run_formats`."
     )
-    facts: PlainObject = Field({}, description="JSON: a flat object; `kind` says how it was made.")
+    facts: Facts = {}
+
+
+class RunPatch(Schema):
+    facts: Facts
 
 
 class Withdrawal(Schema):
@@ -276,7 +285,7 @@ class RunOut(RunReceipt):
     topics: TopicCounts | None = None
     format: str = Field("", description="In which format the file was read.")
     metadata: dict[str, str] = Field({}, description="Its ir_metadata header, by path.")
-    facts: dict[str, Any] = {}
+    facts: Facts = {}
     provenance: dict[str, Any] = {}
 
 

@@ -43,6 +43,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         scored = self.filter(state__in=[Run.State.VALID, Run.State.SCORING, Run.State.SCORED])
         return scored.exclude(ranking_file="")
 
+    def step_down(self, primary: Run) -> None:
+        """The other runs of its team make way for a new primary one."""
+        others = self.filter(team=primary.team_id, is_primary=True).exclude(pk=primary.pk)
+        others.update(is_primary=False)
+
     def unfinished(self) -> RunQuerySet:
         return self.filter(state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING])
 
@@ -72,6 +77,7 @@ class Run(models.Model):
     tag = models.CharField(max_length=128, blank=True)
     description = models.TextField(blank=True, max_length=5000)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.AUTOMATIC)
+    is_primary = models.BooleanField(default=False, db_default=False)
     facts = models.JSONField(default=dict, blank=True)
 
     file = models.FileField(max_length=200)
@@ -121,6 +127,11 @@ class Run(models.Model):
                 fields=["team", "sha256"],
                 condition=~Q(state__in=["refused", "failed"]) & Q(withdrawn_at=None),
                 name="the_same_bytes_are_one_run_of_a_team",
+            ),
+            models.UniqueConstraint(
+                fields=["team"],
+                condition=Q(is_primary=True, state__in=["valid", "scored"], withdrawn_at=None),
+                name="a_team_has_one_primary_run",
             ),
             models.CheckConstraint(
                 condition=Q(

@@ -67,6 +67,7 @@ class Track(models.Model):
     class Selection(models.TextChoices):
         ALL = "all", "Every scored run"
         BEST = "best", "The best run of each team"
+        PRIMARY = "primary", "The primary run of each team, or its first where it names none"
 
     class Refusal(models.TextChoices):
         WARN = "warn"
@@ -134,6 +135,10 @@ class Track(models.Model):
     # Of evaluation.reading.recognition.RUN_FORMATS.
     run_formats = models.JSONField(
         default=trec_alone, db_default=Value(["trec"], models.JSONField())
+    )
+    # Of leaderboard.facts.REQUIRABLE, by name.
+    required_facts = models.JSONField(
+        default=list, blank=True, db_default=Value([], models.JSONField())
     )
     missing_topics = models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN)
     unknown_documents = models.CharField(

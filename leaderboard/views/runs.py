@@ -16,10 +16,12 @@ from leaderboard.breakdowns import run_breakdown
 from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
+from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms import RunForm
 from leaderboard.models import Run
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.standings import find_board
+from leaderboard.stating import history_of
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
 from leaderboard.views.parts import choice_of
 
@@ -32,10 +34,13 @@ TOPICS = 50
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
+    facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.organises)
     status = 200
-    if request.method == "POST" and form.is_valid():
+    # Both, so that all that is wrong is said at once.
+    if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
+        details = _details(form, facts)
         try:
-            accepted = accept_run(sight.track, request.user, request.FILES["file"], _details(form))
+            accepted = accept_run(sight.track, request.user, request.FILES["file"], details)
             if not accepted.is_new:
                 messages.info(request, "This file was sent before. Here is its run, unchanged.")
             return redirect("run", run_id=accepted.run.pk)
@@ -48,6 +53,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "form": form,
+        "facts": facts,
         "limits": limits.of_track(sight.track),
         "quota": limits.quota_of(sight.track, sight.team),
         "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
@@ -56,9 +62,10 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "submit.html", context, status=status)
 
 
-def _details(form: RunForm) -> RunDetails:
-    names = ("tag", "format", "description", "kind", "idempotency_key")
-    return RunDetails(**{name: form.cleaned_data.get(name, "") for name in names})
+def _details(form: RunForm, facts: FactsForm) -> RunDetails:
+    names = ("tag", "format", "description", "idempotency_key")
+    said = {name: form.cleaned_data.get(name, "") for name in names}
+    return RunDetails(**said, facts=facts.facts)
 
 
 @login_required
@@ -82,6 +89,9 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "track": seen.sight.track,
         "run": seen.run,
         "inside": seen.sight.inside(seen.run),
+        "states": seen.sight.states(seen.run),
+        "stated": rows_of(stated(seen.run)),
+        "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
         "receipt": receipts.receipt_of(seen.sight, seen.run),
         **_scores(request, seen),
     }

@@ -1,6 +1,7 @@
 """What the pages of a track say in whole sentences; templates print them piece by piece."""
 
 from leaderboard.wording.boards import board_verdict, much_unjudged, power, selection_rule
+from leaderboard.wording.costs import cost_verdict, stating
 from leaderboard.wording.pairs import pair_test, pair_verdict
 from leaderboard.wording.phrases import Phrase, Sentence
 from leaderboard.wording.rankings import gain_verdict
@@ -11,6 +12,7 @@ __all__ = [
     "Phrase",
     "Sentence",
     "board_verdict",
+    "cost_verdict",
     "describe_test",
     "gain_verdict",
     "much_unjudged",
@@ -18,5 +20,6 @@ __all__ = [
     "pair_verdict",
     "power",
     "selection_rule",
+    "stating",
     "topic_verdict",
 ]

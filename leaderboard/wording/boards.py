@@ -186,6 +186,8 @@ def selection_rule(board: Board) -> Sentence:
     which = "every scored run"
     if board.sight.track.selection == Track.Selection.BEST:
         which = "the best run of each team"
+    if board.sight.track.selection == Track.Selection.PRIMARY:
+        which = "the primary run of each team, or its first where it names none,"
     best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
     rule = f": {which} on judgments {board.edition.judgment_set.version}, by {board.measure}"
     order = f" at full precision, {best} first."

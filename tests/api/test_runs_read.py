@@ -17,6 +17,7 @@ PUBLIC = {
     "received_at",
     "topics",
     "scores",
+    "facts",
     "provenance",
 }
 INSIDE = {
@@ -27,7 +28,6 @@ INSIDE = {
     "problems",
     "problem_totals",
     "problems_url",
-    "facts",
     "format",
     "metadata",
     "description",

@@ -1,0 +1,92 @@
+"""The form that asks for the facts of a run: what a track requires stands first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.forms import BoundField
+
+from leaderboard.facts.declared import BY_NAME, FACTS
+from leaderboard.facts.figures import COSTS
+from leaderboard.models import Track
+
+UNCHOSEN = "State at least one figure."
+
+
+@dataclass(frozen=True)
+class FigureFields:
+    """The three fields of one cost."""
+
+    value: BoundField
+    unit: BoundField
+    origin: BoundField
+
+
+class FactsForm(forms.Form):
+    """The fields of every fact; `facts` holds what was said, None where nothing was.
+
+    What the track requires is demanded of teams; organisers are only asked.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        track: Track,
+        demands: bool = True,
+        facts: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        stated = {name: value for name, value in (facts or {}).items() if name in BY_NAME}
+        initial = {
+            field: shown
+            for name, value in stated.items()
+            for field, shown in BY_NAME[name].asked(value).items()
+        }
+        super().__init__(*args, initial=initial, **kwargs)
+        self.required = {*(track.required_facts if demands else ())}
+        self.early = {"kind", *track.required_facts}
+        if track.selection == Track.Selection.PRIMARY:
+            self.early.add("primary")
+        self.facts: dict[str, Any] = {}
+        for fact in FACTS:
+            for name, field in fact.fields().items():
+                field.label = field.label or fact.label
+                field.help_text = fact.hint if name == fact.name else ""
+                field.required = name in self.required or name == "kind"
+                self.fields[name] = field
+
+    @property
+    def first(self) -> list[BoundField]:
+        """What is asked for before all else."""
+        return [self[name] for name in self.fields if name in self.early]
+
+    @property
+    def further(self) -> list[BoundField]:
+        return [self[name] for name in self.fields if name in BY_NAME and name not in self.early]
+
+    @property
+    def figures(self) -> list[FigureFields]:
+        return [
+            FigureFields(self[f"{cost}-value"], self[f"{cost}-unit"], self[f"{cost}-origin"])
+            for cost in COSTS
+        ]
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether something wrong, or asked for, may stand among the further facts."""
+        return bool(self.errors) or "efficiency" in self.early
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        for fact in FACTS:
+            said = fact.answer(cleaned)
+            try:
+                self.facts[fact.name] = None if said is None else fact.clean(said)
+            except ValueError as problem:
+                self.add_error(fact.name if fact.name in self.fields else None, str(problem))
+        if "efficiency" in self.required and not self.facts.get("efficiency"):
+            self.add_error(None, UNCHOSEN)
+        return cleaned

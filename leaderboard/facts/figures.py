@@ -1,0 +1,202 @@
+"""Efficiency: what a run cost, in one unit a cost, and where the figure comes from."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django import forms
+
+from leaderboard.facts.kinds import Fact
+
+SELF_REPORTED = "self-reported"
+ORIGINS = {
+    "organiser": "measured by the organisers",
+    "tool": "measured by a tool",
+    SELF_REPORTED: "self-reported",
+}
+PARTS = ("value", "unit", "origin")
+# Costs are positive: they stand on a logarithmic axis.
+LEAST, MOST = 1e-12, 1e18
+NUMBER = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Something that a run uses up; `units` says how many of the first one each unit is."""
+
+    name: str
+    label: str
+    units: Mapping[str, float]
+
+    @property
+    def unit(self) -> str:
+        """The unit in which figures are kept and compared."""
+        return next(iter(self.units))
+
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
+GIGABYTES = {"GB": 1.0, "MB": 1e-3, "kB": 1e-6, "TB": 1e3}
+COSTS = {
+    cost.name: cost
+    for cost in (
+        Cost("seconds_per_topic", "Time a topic", SECONDS),
+        Cost("run_seconds", "Time of the whole run", SECONDS),
+        Cost("run_energy", "Energy of the whole run", {"J": 1.0, "kJ": 1e3, "Wh": 3.6e3}),
+        Cost("run_price", "Price of the whole run", {"USD": 1.0}),
+        Cost("model_calls_per_topic", "Calls of a language model a topic", {"calls": 1.0}),
+        Cost("parameters", "Parameters of its models", {"million": 1.0, "billion": 1e3}),
+        Cost("index_seconds", "Time to index", SECONDS),
+        Cost("index_size", "Size of the index", GIGABYTES),
+        Cost("memory", "Memory at its peak", GIGABYTES),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One cost of one run: `value` in the unit of its cost."""
+
+    what: str
+    value: float
+    unit: str
+    origin: str
+
+    @property
+    def cost(self) -> Cost:
+        return COSTS[self.what]
+
+    @property
+    def words(self) -> str:
+        return f"{amount(self.value)} {self.unit}"
+
+    @property
+    def origin_in_words(self) -> str:
+        return ORIGINS[self.origin]
+
+    @property
+    def is_measured(self) -> bool:
+        return self.origin != SELF_REPORTED
+
+
+def amount(value: float) -> str:
+    """A cost to three digits.
+
+    >>> amount(0.00123456), amount(12.0), amount(340000)
+    ('0.00123', '12', '340,000')
+    """
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def figure_of(facts: Mapping[str, Any], cost: str) -> Figure | None:
+    """What the facts of a run state of one cost."""
+    figures = facts.get("efficiency", ())
+    return next((Figure(**each) for each in figures if each["what"] == cost), None)
+
+
+def clean_figure(given: Any) -> Figure:
+    """A figure with its value in the unit of its cost; raises ValueError.
+
+    >>> clean_figure({"what": "seconds_per_topic", "value": 250, "unit": "ms"}).value
+    0.25
+    """
+    if not isinstance(given, dict) or given.get("what") not in COSTS:
+        raise ValueError(f"is a list of objects whose `what` is one of {', '.join(COSTS)}")
+    cost = COSTS[given["what"]]
+    value, attached = number_of(given.get("value"))
+    unit = given.get("unit") or attached or cost.unit
+    origin = given.get("origin") or SELF_REPORTED
+    if unit not in cost.units:
+        raise ValueError(f"{cost.name}: the unit is one of {', '.join(cost.units)}")
+    if origin not in ORIGINS:
+        raise ValueError(f"{cost.name}: the origin is one of {', '.join(ORIGINS)}")
+    value *= cost.units[unit]
+    if not LEAST <= value <= MOST:
+        raise ValueError(f"{cost.name}: the value is more than 0")
+    return Figure(cost.name, value, cost.unit, origin)
+
+
+def number_of(value: Any) -> tuple[float, str]:
+    """A number, and the unit that a text has behind it.
+
+    >>> number_of("1250ms"), number_of(3)
+    ((1250.0, 'ms'), (3.0, ''))
+    """
+    if isinstance(value, str) and (found := NUMBER.fullmatch(value)):
+        value, unit = _float(found[1]), found[2]
+    else:
+        unit = ""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("the value of a figure is a number")
+    return float(value), unit
+
+
+def _float(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@dataclass(frozen=True)
+class Figures(Fact):
+    """The figures of a run, one a cost, in the order of the costs."""
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise ValueError("is a list of figures")
+        figures = {figure.what: asdict(figure) for figure in map(clean_figure, value)}
+        if len(figures) < len(value):
+            raise ValueError("states a cost twice")
+        return [figures[name] for name in COSTS if name in figures]
+
+    def words(self, value: Any) -> str:
+        figures = [Figure(**each) for each in value]
+        return "; ".join(
+            f"{figure.cost.label.lower()} {figure.words}, {figure.origin_in_words}"
+            for figure in figures
+        )
+
+    def schema(self) -> dict[str, Any]:
+        units = sorted({unit for cost in COSTS.values() for unit in cost.units})
+        properties = {
+            "what": {"type": "string", "enum": list(COSTS)},
+            "value": {"type": "number", "exclusiveMinimum": 0},
+            "unit": {"type": "string", "enum": units, "description": "Converted to one a cost."},
+            "origin": {"type": "string", "enum": list(ORIGINS), "default": SELF_REPORTED},
+        }
+        required = ["what", "value"]
+        return {
+            "type": "array",
+            "items": {"type": "object", "properties": properties, "required": required},
+        }
+
+    def fields(self) -> dict[str, forms.Field]:
+        """For each cost a number, its unit and its origin."""
+        fields: dict[str, forms.Field] = {}
+        for cost in COSTS.values():
+            fields[f"{cost.name}-value"] = forms.FloatField(
+                label=cost.label, widget=forms.NumberInput(attrs={"step": "any", "min": "0"})
+            )
+            fields[f"{cost.name}-unit"] = _select(f"Unit of: {cost.label}", cost.units)
+            fields[f"{cost.name}-origin"] = _select(f"Origin of: {cost.label}", ORIGINS)
+            fields[f"{cost.name}-origin"].initial = SELF_REPORTED
+        return fields
+
+    def answer(self, cleaned: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        figures = [
+            {"what": name, **{part: cleaned.get(f"{name}-{part}") for part in PARTS}}
+            for name in COSTS
+            if cleaned.get(f"{name}-value") is not None
+        ]
+        return figures or None
+
+    def asked(self, value: Any) -> dict[str, Any]:
+        return {f"{each['what']}-{part}": each[part] for each in value for part in PARTS}
+
+
+def _select(label: str, choices: Iterable[str]) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[(each, each) for each in choices])

@@ -1,0 +1,106 @@
+"""The facts of a run in ir_metadata: read from the header of its file, written for its download.
+
+What the schema of ir_metadata has a place for is read from there; all facts stand under
+`rankfield`, so that a run that comes back says the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from leaderboard.facts.declared import FACTS
+from leaderboard.facts.figures import Figures
+from leaderboard.facts.kinds import Choices, Fact
+from leaderboard.facts.stated import stated
+from leaderboard.models import Run
+
+SECTION = "rankfield"
+HARDWARE = ("cpu.model", "gpu.model", "ram")
+WALL_CLOCK = "resources.runtime.wallclock"
+
+
+def facts_in_header(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """The facts that a header states; a value that cannot be read states nothing.
+
+    >>> facts_in_header({"implementation.source.repository": "https://a.example/x"})
+    {'code': 'https://a.example/x'}
+    """
+    facts = {}
+    for fact in FACTS:
+        for value in _values(fact, metadata):
+            with suppress(ValueError):
+                facts.setdefault(fact.name, fact.clean(value))
+    return facts
+
+
+def _values(fact: Fact, metadata: Mapping[str, str]) -> Iterator[Any]:
+    """What the header may mean by a fact, the surest first."""
+    own = f"{SECTION}.{fact.name}"
+    if isinstance(fact, Figures):
+        yield [*_listed(own, metadata)] or None
+        yield [{"what": "run_seconds", "value": metadata.get(WALL_CLOCK), "origin": "tool"}]
+    elif isinstance(fact, Choices):
+        yield [metadata[path] for path in _items(own, metadata)] or metadata.get(own)
+    yield from (metadata[path] for path in (own, *fact.paths) if path in metadata)
+    if fact.name == "hardware":
+        paths = (f"platform.hardware.{part}" for part in HARDWARE)
+        yield ", ".join(metadata[path] for path in paths if path in metadata) or None
+
+
+def _items(path: str, metadata: Mapping[str, str]) -> Iterator[str]:
+    number = 1
+    while f"{path}.{number}" in metadata:
+        yield f"{path}.{number}"
+        number += 1
+
+
+def _listed(path: str, metadata: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The objects of a list, each with its own keys."""
+    number = 1
+    while f"{path}.{number}.what" in metadata:
+        names = ("what", "value", "unit", "origin")
+        places = {name: f"{path}.{number}.{name}" for name in names}
+        yield {name: metadata[place] for name, place in places.items() if place in metadata}
+        number += 1
+
+
+def as_metadata(run: Run) -> str:
+    """The facts of a run as YAML by the schema of ir_metadata."""
+    facts = stated(run)
+    tree: dict[str, Any] = {"tag": str(run), "actor": {"team": run.team.name}}
+    tree["method"] = {"automatic": facts["kind"] == Run.Kind.AUTOMATIC}
+    for fact in FACTS:
+        if fact.paths and fact.name in facts:
+            _plant(tree, fact.paths[0].split("."), facts[fact.name])
+    tree[SECTION] = facts
+    return "".join(f"{line}\n" for line in _yaml(tree))
+
+
+def _plant(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    *way, last = path
+    for key in way:
+        tree = tree.setdefault(key, {})
+    tree[last] = value
+
+
+def _yaml(value: Any) -> Iterator[str]:
+    """Nested keys, lists and scalars; a text in JSON's quotes is one in YAML's too."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if isinstance(entry, dict | list):
+                yield f"{_key(key)}:"
+                yield from (f"  {line}" for line in _yaml(entry))
+            else:
+                yield f"{_key(key)}: {json.dumps(entry, ensure_ascii=False)}"
+    else:
+        for entry in value:
+            first, *rest = _yaml(entry) if isinstance(entry, dict) else [json.dumps(entry)]
+            yield f"- {first}"
+            yield from (f"  {line}" for line in rest)
+
+
+def _key(text: str) -> str:
+    return text if text.replace("_", "").replace(" ", "").isalnum() else json.dumps(text)

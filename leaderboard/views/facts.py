@@ -1,0 +1,46 @@
+"""The facts of a run: stating them, and taking them home."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from leaderboard.disclosure import run_or_404
+from leaderboard.facts import FactsForm, as_metadata, stated
+from leaderboard.stating import change_facts
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
+    """A team states the facts of its run until the release; organisers correct them always."""
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.states(seen.run):
+        raise PermissionDenied
+    form = FactsForm(
+        request.POST or None,
+        track=seen.sight.track,
+        demands=not seen.sight.organises,
+        facts=stated(seen.run),
+    )
+    if request.method == "POST" and form.is_valid():
+        change_facts(seen.run, request.user, form.facts)
+        messages.success(request, "The facts are kept, and what they were before.")
+        return redirect("run", run_id=run_id)
+    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
+    return render(request, "run_facts.html", context, status=422 if form.is_bound else 200)
+
+
+@require_GET
+def run_metadata(request: HttpRequest, run_id: str) -> HttpResponse:
+    """What is stated of a run, as ir_metadata."""
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run) and not seen.sight.scores_of(seen.run):
+        raise Http404("no facts to see")
+    response = HttpResponse(as_metadata(seen.run), content_type="application/yaml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="metadata-{seen.run.pk}.yml"'
+    return response
