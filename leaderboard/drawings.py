@@ -13,10 +13,9 @@ import numpy as np
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from evaluation.measures import parse_measure
 from leaderboard import charts
-from leaderboard.breakdowns import Answer, Pair, TopicBreakdown, TopicSummary
-from leaderboard.charts import Bar, Column, Mark, Point
+from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
+from leaderboard.charts import Column, Mark
 from leaderboard.charts.drawing import Kind
 from leaderboard.models import Run, Track
 
@@ -123,55 +122,3 @@ def summary_table(summaries: Sequence[TopicSummary]) -> SummaryTable:
             for each in summaries
         ],
     )
-
-
-@dataclass(frozen=True)
-class PairDrawing:
-    """The charts of two runs beside each other; `b` is held to `a`."""
-
-    pair: Pair
-    order: str
-
-    @property
-    def title(self) -> str:
-        return f"{self.pair.measure} of {self.pair.b} minus {self.pair.a}"
-
-    @property
-    def interval(self) -> SafeString | None:
-        against = self.pair.against
-        if against.difference is None or against.low is None or against.high is None:
-            return None
-        return charts.difference_interval(
-            against.difference, against.low, against.high, f"{self.title}, 95 % interval"
-        )
-
-    @property
-    def bars(self) -> SafeString:
-        lines = self.pair.topics if self.order == "topic" else self.pair.falling
-        bars = [
-            Bar(each.topic.number, each.difference, each.topic.title, self.topic(each.topic.number))
-            for each in lines
-        ]
-        above, below = str(self.pair.b), str(self.pair.a)
-        if parse_measure(self.pair.measure).direction < 0:
-            above, below = below, above
-        title = f"{self.title}, by topic"
-        return charts.difference_bars(bars, title, f"{above} better", f"{below} better")
-
-    @property
-    def scatter(self) -> SafeString | None:
-        """Only for measures from 0 up where higher is better, as the square is drawn."""
-        measure = parse_measure(self.pair.measure)
-        if measure.direction < 0 or measure.range[0] < 0:
-            return None
-        points = [
-            Point(each.topic.number, each.b, each.a, self.topic(each.topic.number))
-            for each in self.pair.topics
-            if np.isfinite(each.difference)
-        ]
-        title = f"{self.pair.measure} of both runs, by topic"
-        return charts.scatter(points, title, str(self.pair.b), str(self.pair.a))
-
-    def topic(self, number: str) -> str:
-        query = {"number": number, "measure": self.pair.measure}
-        return address("topic", self.pair.b.track, **query)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard import exports, wording
 from leaderboard.breakdowns import (
-    Pair,
-    compare_runs,
     judged_topics,
     judgment_counts,
     origin_of,
@@ -18,12 +16,12 @@ from leaderboard.breakdowns import (
 )
 from leaderboard.breakdowns.scores import evaluated_topics
 from leaderboard.columns import shown_columns
-from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.drawings import PairDrawing, grade_lines
+from leaderboard.disclosure import track_or_404
+from leaderboard.drawings import grade_lines
 from leaderboard.models import Edition, Run
 from leaderboard.standings import Board, find_board
 from leaderboard.tabulating import BoardTable
-from leaderboard.views.parts import board_of, choice_of, page_of, run_seen_or_404
+from leaderboard.views.parts import choice_of, page_of
 
 TOPICS = 100
 
@@ -57,51 +55,6 @@ def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,
         "exports": exports.FORMATS,
-    }
-
-
-@require_GET
-def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """Run `b` held to run `a`; without them the best run and the baseline."""
-    sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
-    order = "topic" if request.GET.get("order") == "topic" else "difference"
-    pair = _pair_asked_for(request, sight, board)
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "board": board,
-        "pair": pair,
-        "order": order,
-        **(_of_pair(pair, order) if pair is not None else {}),
-    }
-    return render(request, "compare.html", context)
-
-
-def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
-    """The two runs of the address; None where they are one, or the board has no two."""
-    runs = [standing.run for standing in board.ranked]
-    a, b = request.GET.get("a", ""), request.GET.get("b", "")
-    if (a and a == b) or (not (a or b) and len(runs) < 2):
-        return None
-    held_to = run_seen_or_404(board, a) if a else _other(runs, board.baseline, b)
-    looked_at = run_seen_or_404(board, b) if b else _other(runs, None, held_to.pk)
-    return compare_runs(sight, held_to, looked_at, board.measure)
-
-
-def _other(runs: list[Run], wanted: Run | None, than: str) -> Run:
-    """The run that is wanted, or else the best one, if it is another than that one."""
-    for run in [wanted, *runs]:
-        if run is not None and run.pk != than:
-            return run
-    raise Http404("no second run")
-
-
-def _of_pair(pair: Pair, order: str) -> dict[str, object]:
-    return {
-        "drawing": PairDrawing(pair, order),
-        "verdict": wording.pair_verdict(pair),
-        "test": wording.pair_test(pair),
     }
 
 
