@@ -31,6 +31,7 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
+from leaderboard import repeats
 from leaderboard.documents import known_docnos
 from leaderboard.models import (
     Collection,
@@ -61,10 +62,13 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     Run.objects.moved(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
     try:
         read = read_file(run)
+        repeats.check_tag(run, run.tag or read.tag, read.problems)
+        read.problems.raise_if_refused()
     except Refused as refusal:
         problems = refusal.problems
         return lambda: publish_refusal(run, problems)
     run.ranking_file.name = store_rankings(run, read)
+    repeats.check_likeness(run, read.problems)
     editions = list(editions_to_score(run.track))
     if editions:
         Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])

@@ -14,9 +14,10 @@ ROOT = Path(__file__).parent.parent
 FLOORS = [
     {"environment", "numbers"},
     {"settings"},
-    {"models", "charts"},
+    {"models", "charts", "changes", "previewing"},
     {"documents", "rankings", "facts"},
     {"stating"},
+    {"repeats"},
     {"scoring"},
     {"importing", "comparing", "pooling"},
     {"checking", "disclosure", "leases", "sweeping"},
