@@ -17,6 +17,10 @@ class NotPossible(Exception):
     """Why the act cannot be done now; the text is for the organiser."""
 
 
+WAITING = (ImportState.PREVIEW,)
+STOPPED = (ImportState.PREVIEW, ImportState.REFUSED, ImportState.FAILED)
+
+
 @transaction.atomic
 def confirm_collection(
     collection: Collection,
@@ -59,8 +63,18 @@ def confirm_judgments(judgment_set: JudgmentSet, user: User) -> None:
     )
     if not taken:
         raise NotPossible("These judgments do not wait for a confirmation.")
-    AuditEvent.objects.record(user, "confirm", judgment_set)
-    jobs.enqueue("import_judgments", judgment_set)
+    jobs.enqueue("check_judgments", judgment_set)
+
+
+def discard_judgments(judgment_set: JudgmentSet, user: User) -> None:
+    """Take away new judgments that were never imported."""
+    with transaction.atomic():
+        version = {"version": judgment_set.version}
+        AuditEvent.objects.record(user, "discard", judgment_set, before=version)
+        never_imported = JudgmentSet.objects.filter(pk=judgment_set.pk, state__in=STOPPED)
+        deleted, _ = never_imported.filter(collection__state=ImportState.READY).delete()
+        if not deleted:
+            raise NotPossible("Imported judgments stay: scores are computed with them.")
 
 
 def discard_collection(collection: Collection, user: User) -> None:
@@ -107,6 +121,13 @@ def _plain(value: Any) -> Any:
 def renew_edition(track: Track) -> None:
     if scoring.start_edition(track) is not None:
         transaction.on_commit(jobs.ring)
+
+
+def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
+    """Score every run of the track with these judgments too; the board stays as it is."""
+    with transaction.atomic():
+        AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
+        renew_edition(scoring.with_judgments(track, judgment_set))
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:

@@ -10,6 +10,7 @@ import json
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import islice
@@ -38,6 +39,7 @@ from leaderboard.models import (
     Edition,
     Job,
     Judgment,
+    JudgmentSet,
     Run,
     Score,
     ScoreSet,
@@ -313,6 +315,18 @@ def start_edition(track: Track) -> Edition | None:
     )
     Job.objects.enqueue("build_edition", edition)
     return edition
+
+
+def edition_with(track: Track, judgment_set: JudgmentSet) -> Edition | None:
+    """The edition of these judgments under the track's present settings, if there is one."""
+    return Edition.objects.filter(**identity(with_judgments(track, judgment_set))).first()
+
+
+def with_judgments(track: Track, judgment_set: JudgmentSet) -> Track:
+    """The track as it would be with these judgments; not for saving."""
+    other = copy(track)
+    other.judgment_set = judgment_set
+    return other
 
 
 def identity(track: Track) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from leaderboard.views import (
     site,
     topics,
     tracks,
+    versions,
 )
 
 track_urls = [
@@ -37,6 +38,9 @@ track_urls = [
     path("cost/", costs.cost, name="cost"),
     path("compare/", pairs.compare, name="compare"),
     path("judgments/", boards.judgments, name="judgments"),
+    path("judgments/<slug:version>/impact/", versions.impact, name="impact"),
+    path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
+    path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),
     path("computed/", boards.computed, name="computed"),
     path("join/", tracks.join, name="join"),
     path("pools/", pools.pools, name="pools"),

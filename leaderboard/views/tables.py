@@ -66,6 +66,16 @@ def ranks_csv(name: str, agreement: MeasureAgreement) -> HttpResponse:
     return csv_file(name, ["run", "tag", *named, "documents_a_topic"], lines)
 
 
+def impact_csv(name: str, impact: Impact) -> HttpResponse:
+    """A line for each run on both boards: its ranks and means with the old and new judgments."""
+    lines = [
+        [each.run.pk, each.run.tag, each.old_rank, each.new_rank, each.old, each.new]
+        for each in impact.moves
+    ]
+    head = ["run", "tag", "old_rank", "new_rank", "old", "new"]
+    return csv_file(name, head, lines)
+
+
 def map_csv(name: str, topics: TopicMap) -> HttpResponse:
     """A line for each topic, a column for each run, by its tag."""
     lines = [

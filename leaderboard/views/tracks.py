@@ -16,6 +16,7 @@ from leaderboard import joining, limits, organising
 from leaderboard.disclosure import track_or_404
 from leaderboard.forms import BaselineForm, JoinForm, TrackForm
 from leaderboard.models import Collection, Track
+from leaderboard.models.collections import ImportState
 from leaderboard.views.overview import in_groups, latest_runs, track_line
 from leaderboard.views.parts import organised_or_403
 
@@ -80,6 +81,9 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "track": track,
         "form": form,
         "baseline_form": BaselineForm(track=track),
+        "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
+            pk=track.judgment_set_id
+        ),
         "invitation": _invitation(request, track),
         "events": track.events.select_related("actor").order_by("-at")[:LATEST_EVENTS],
     }

@@ -43,6 +43,7 @@ PAGES = {
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
     "join": ("/tracks/blind/join/", SIGNED_IN),
+    "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
@@ -70,6 +71,8 @@ PAGES = {
 ACTS = {
     "choose_baseline": ("/tracks/blind/manage/baseline/", ACT),
     "release": ("/tracks/blind/manage/release/", ACT),
+    "try_judgments": ("/tracks/blind/judgments/v1/try/", ACT),
+    "switch_judgments": ("/tracks/blind/judgments/v1/switch/", ACT),
     "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
     "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
     "judge_pool": ("/tracks/blind/pools/pool-1/judgments/", [302, 403, 403, 403, 403, 404, 404]),

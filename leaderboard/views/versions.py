@@ -1,0 +1,73 @@
+"""Versions of the judgments of a track: try one, see what it does to the board, switch to it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard import organising, wording
+from leaderboard.breakdowns.impact import Impact, impact_of
+from leaderboard.disclosure import Sight
+from leaderboard.models import Edition, JudgmentSet, Track
+from leaderboard.models.collections import ImportState
+from leaderboard.scoring import edition_with
+from leaderboard.views.parts import organised_or_403
+from leaderboard.views.tables import impact_csv, wants_csv
+
+
+@login_required
+@require_GET
+def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """What these judgments do to the board, once every run is scored with them."""
+    sight = organised_or_403(request, slug)
+    judgment_set = _version_or_404(sight.track, version)
+    edition = edition_with(sight.track, judgment_set)
+    found = _impact(sight, edition) if edition is not None else None
+    if found is not None and wants_csv(request):
+        return impact_csv(f"{slug}-{version}-impact", found)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "judgment_set": judgment_set,
+        "edition": edition,
+        "building": edition is not None and edition.state != Edition.State.READY,
+        "impact": found,
+        "verdict": wording.impact_verdict(found) if found is not None else "",
+    }
+    return render(request, "impact.html", context)
+
+
+def _impact(sight: Sight, edition: Edition) -> Impact | None:
+    current = sight.track.edition
+    if current is None or edition == current or edition.state != Edition.State.READY:
+        return None
+    current.track = edition.track = sight.track
+    return impact_of(current, edition, sight.track.primary_measure)
+
+
+@login_required
+@require_POST
+def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Score every run with these judgments; the board stays as it is."""
+    track = organised_or_403(request, slug).track
+    organising.try_judgments(track, request.user, _version_or_404(track, version))
+    return redirect("impact", slug=slug, version=version)
+
+
+@login_required
+@require_POST
+def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """From now on the board is that of these judgments."""
+    track = organised_or_403(request, slug).track
+    judgment_set = _version_or_404(track, version)
+    organising.change_track(track, request.user, {"judgment_set": judgment_set})
+    messages.success(request, f"The board changes to {version} as soon as it is complete.")
+    return redirect("board", slug=slug)
+
+
+def _version_or_404(track: Track, version: str) -> JudgmentSet:
+    ready = track.collection.judgment_sets.filter(state=ImportState.READY)
+    return get_object_or_404(ready, version=version)
