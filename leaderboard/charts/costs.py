@@ -88,9 +88,7 @@ class LogAxis:
         return [value for value in values if self.low <= math.log10(value) <= self.high]
 
 
-def costs(
-    runs: Sequence[Priced], unit: str, measure: str, title: str, direction: int
-) -> SafeString:
+def costs(runs: Sequence[Priced], unit: str, measure: str, title: str) -> SafeString:
     """Across what a run costs, up what it is worth; the steps join the runs on the front."""
     across = LogAxis.over([each.cost for each in runs])
     up = Axis.around(min(each.low for each in runs), max(each.high for each in runs), most=5)

@@ -81,7 +81,7 @@ def test_what_a_team_states_is_kept_with_its_run(track, ben):
 
 def test_facts_that_a_track_asks_for_are_not_optional(collection, ben):
     track = make_track(collection, required_facts=["topic_fields", "hardware"])
-    with pytest.raises(NotAccepted, match="facts: this track asks for `hardware`."):
+    with pytest.raises(NotAccepted, match=r"facts: this track asks for `hardware`\."):
         send(track, ben, topic_fields=["title"])
     assert not Run.objects.exists()
 

@@ -1,0 +1,128 @@
+"""Effectiveness against cost: the values on the page are those of the tests and the facts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.significance import t_interval
+from leaderboard.breakdowns.costs import cost_breakdown
+from leaderboard.charts.costs import LogAxis
+from leaderboard.disclosure import look
+from leaderboard.models import Run, Track
+from leaderboard.standings import find_board
+from leaderboard.stating import change_facts
+from leaderboard.templatetags.numbers import score
+from tests.builders import make_track
+from tests.pages.reading import page_at, rows, words
+from tests.pages.ten_topics import send, ten_track
+
+ADDRESS = "/tracks/ten/cost/"
+# By tag: the ranks of the one relevant document, and seconds a topic.
+RUNS = {
+    "best": ([1] * 10, 10.0),
+    "near": ([1] * 9 + [2], 1.0),
+    "poor": ([5] * 10, 0.1),
+    "waste": ([5] * 9 + [6], 2.0),
+}
+
+
+def state(run: Run, user, seconds: float, origin: str = "tool", **facts: object) -> None:
+    figure = {"what": "seconds_per_topic", "value": seconds, "unit": "s", "origin": origin}
+    change_facts(run, user, {"efficiency": [figure], **facts})
+
+
+@pytest.fixture
+def ten(ada, ben, cat) -> Track:
+    track = ten_track(ada)
+    for tag, (ranks, seconds) in RUNS.items():
+        user = ben if tag == "near" else cat
+        state(send(track, user, tag, ranks), user, seconds)
+    send(track, ben, "silent", [3] * 10)
+    return track
+
+
+def found(track: Track, user):
+    track.refresh_from_db()
+    return cost_breakdown(find_board(look(track, user)))
+
+
+def test_the_cheapest_run_that_is_good_enough_is_named(ten, client):
+    said = words(page_at(client, ADDRESS))
+    assert (
+        "The cheapest run that is not significantly worse than the best is near: "
+        ".950 for 1 s, best has 1.000 for 10 s." in said
+    )
+    assert "4 runs state it; 1 run does not." in said
+
+
+def test_the_runs_stand_from_cheap_to_dear_with_their_origin(ten, client):
+    lines = rows(page_at(client, ADDRESS))
+    assert [line.split()[0] for line in lines] == ["poor", "near", "waste", "best"]
+    assert "1 s measured by a tool .950" in lines[1]
+
+
+def test_no_run_on_the_front_is_beaten(ten, ada):
+    front = [each.run.tag for each in found(ten, ada).lines if each.on_front]
+    assert front == ["poor", "near", "best"]
+
+
+def test_the_interval_is_that_of_the_mean_over_topics(ten, ada, client):
+    interval = t_interval(np.array([1.0] * 9 + [0.5]))
+    line = found(ten, ada).lines[1]
+    assert (line.low, line.high) == (interval.low, interval.high)
+    assert (
+        f"{score(interval.low, 3)}–{score(interval.high, 3)}" in rows(page_at(client, ADDRESS))[1]
+    )
+
+
+def test_where_every_cheaper_run_is_worse_the_best_is_worth_it(ada, cat, client):
+    track = ten_track(ada)
+    for tag, rank, seconds in (("best", 1, 10.0), ("poor", 5, 0.1)):
+        state(send(track, cat, tag, [rank] * 10), cat, seconds)
+    assert "every cheaper run is significantly worse" in words(page_at(client, ADDRESS))
+
+
+def test_what_a_team_says_itself_is_a_square_and_says_so(ten, cat, client):
+    state(Run.objects.get(tag="best"), cat, 20.0, origin="self-reported")
+    page = page_at(client, ADDRESS)
+    assert page.count('class="stated"') == 1
+    assert "20 s self-reported" in rows(page)[3]
+
+
+def test_figures_of_several_machines_are_told_apart(ten, cat, client):
+    state(Run.objects.get(tag="best"), cat, 10.0, hardware="one core")
+    state(Run.objects.get(tag="poor"), cat, 0.1, hardware="a large cluster")
+    assert "The figures are from 2 machines" in page_at(client, ADDRESS)
+
+
+def test_the_table_goes_to_other_programs_with_every_digit(ten, client):
+    lines = client.get(f"{ADDRESS}?format=csv").content.decode().splitlines()
+    run = Run.objects.get(tag="poor").pk
+    assert lines[0].startswith("run,tag,team,cost,value,unit,origin,hardware,measure,mean,low,high")
+    assert lines[1].startswith(f"{run},poor,cat,seconds_per_topic,0.1,s,tool,,AP,0.2,0.2,0.2,-0.8,")
+
+
+def test_any_measure_and_any_cost_that_a_run_states(ten, ben, client):
+    memory = {"what": "memory", "value": 2.0, "unit": "GB", "origin": "tool"}
+    change_facts(Run.objects.get(tag="silent"), ben, {"efficiency": [memory]})
+    page = page_at(client, f"{ADDRESS}?cost=memory&measure=P@5")
+    assert "silent is the only run that states it: .200 for 2 GB." in words(page)
+    assert "seconds_per_topic" in page
+
+
+def test_a_board_on_which_nobody_states_a_cost_says_so(collection, client):
+    make_track(collection, slug="ten")
+    assert "No run says what it cost" in page_at(client, ADDRESS)
+
+
+@pytest.mark.parametrize("query", ["?cost=x", "?cost=%00", "?measure=x&baseline=%00"])
+def test_an_address_that_asks_for_nothing_known_shows_the_usual(ten, client, query):
+    assert page_at(client, ADDRESS + query).count("measured by a tool") == 4
+
+
+@pytest.mark.parametrize("values", [[1.0], [1e-9, 1e9], [0.012, 0.5], [3.0, 3.0]])
+def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
+    axis = LogAxis.over(values)
+    assert all(0 < axis.at(value) < 100 for value in values)
+    assert 2 <= len(axis.ticks) <= 10

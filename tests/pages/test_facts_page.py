@@ -1,0 +1,115 @@
+"""The facts of a run, asked on the submit form, stated on a page of their own, shown to others."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.models import AuditEvent, Run, Track
+from tests.builders import RUN, make_run, make_track, upload, work
+from tests.pages.reading import page_at, words
+
+
+def send(client, **fields: object):
+    return client.post(
+        "/tracks/bread/submit/", {"file": upload("a.run", RUN), "kind": "automatic", **fields}
+    )
+
+
+def change(client, run: Run, **fields: object):
+    return client.post(f"/runs/{run.pk}/facts/", {"kind": "automatic", **fields})
+
+
+def test_facts_are_stated_with_the_upload(track, as_ben):
+    send(as_ben, topic_fields=["title"], llm="no", code="https://example.org/code")
+    facts = {"topic_fields": ["title"], "llm": False, "code": "https://example.org/code"}
+    assert Run.objects.get().facts == facts
+
+
+def test_a_figure_is_stated_with_its_unit_and_origin(track, as_ben):
+    figure = {"seconds_per_topic-value": "250", "seconds_per_topic-unit": "ms"}
+    send(as_ben, **figure, **{"seconds_per_topic-origin": "tool"})
+    kept = {"what": "seconds_per_topic", "value": 0.25, "unit": "s", "origin": "tool"}
+    assert Run.objects.get().facts == {"efficiency": [kept]}
+
+
+def test_what_a_track_asks_for_is_asked_before_all_else(collection, as_ben):
+    make_track(collection, required_facts=["hardware"])
+    before, _, further = page_at(as_ben, "/tracks/bread/submit/").partition("More facts")
+    assert 'name="hardware"' in before and 'name="models"' in further
+
+
+def test_without_what_a_track_asks_for_nothing_is_taken(collection, as_ben):
+    make_track(collection, required_facts=["hardware"])
+    assert send(as_ben).status_code == 422
+    assert not Run.objects.exists()
+
+
+def test_a_figure_that_is_asked_for_may_be_any(collection, as_ben):
+    make_track(collection, required_facts=["efficiency"])
+    refused = send(as_ben)
+    assert refused.status_code == 422 and b"State at least one figure." in refused.content
+    assert send(as_ben, **{"memory-value": "2", "memory-unit": "GB"}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"code": "http://example.org"}, "is an address that begins with https://"),
+        ({"kind": "magic"}, "Select a valid choice."),
+        ({"priority": "0"}, "greater than or equal to 1"),
+        ({"memory-value": "-1"}, "memory: the value is more than 0"),
+        ({"memory-value": "nan"}, "Enter a number."),
+    ],
+)
+def test_a_wrong_fact_is_said_on_the_form(track, as_ben, fields, said):
+    answer = send(as_ben, **fields)
+    assert answer.status_code == 422
+    assert said in words(answer.content.decode())
+
+
+def test_its_team_changes_a_fact_and_sees_what_was_before(track, ben, as_ben):
+    run = make_run(track, ben)
+    assert change(as_ben, run, stage="rerank").url == f"/runs/{run.pk}/"
+    page = words(page_at(as_ben, f"/runs/{run.pk}/"))
+    assert "1 change of the facts" in page and "What it ranks: not said → rerank" in page
+
+
+def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_cat):
+    run = make_run(track, ben)
+    change(as_ben, run, stage="rerank")
+    page = words(page_at(as_cat, f"/runs/{run.pk}/"))
+    assert "What it ranks rerank" in page.replace("ranksrerank", "ranks rerank")
+    assert "change of the facts" not in page and "State or correct facts" not in page
+
+
+def test_the_form_holds_what_is_stated(track, ben, as_ben):
+    run = make_run(track, ben)
+    change(as_ben, run, llm="yes", **{"memory-value": "2", "memory-unit": "GB"})
+    change(as_ben, run, stage="fusion", llm="yes")
+    run.refresh_from_db()
+    assert run.facts == {"stage": "fusion", "llm": True}
+
+
+def test_after_the_release_only_organisers_correct_facts(blind_track, ben, as_ben, as_ada):
+    run = make_run(blind_track, ben)
+    Track.objects.update(released_at=timezone.now())
+    assert change(as_ben, run, stage="rerank").status_code == 403
+    assert change(as_ada, run, stage="rerank").status_code == 302
+    assert AuditEvent.objects.get(act="state facts").actor.username == "ada"
+
+
+def test_links_of_strangers_earn_nothing(track, as_ben, client):
+    send(as_ben, paper="https://example.org/p?a=1&b=2")
+    work()
+    page = page_at(client, f"/runs/{Run.objects.get().pk}/")
+    assert '<a href="https://example.org/p?a=1&amp;b=2" rel="nofollow noopener">' in page
+
+
+def test_facts_are_taken_home_as_ir_metadata(track, as_ben, client):
+    send(as_ben, code="https://example.org/code", topic_fields=["title"])
+    work()
+    text = client.get(f"/runs/{Run.objects.get().pk}/metadata.yml").content.decode()
+    assert text.startswith('tag: "ben-bm25"\nactor:\n  team: "ben"\nmethod:\n  automatic: true\n')
+    assert '    repository: "https://example.org/code"\n' in text
+    assert '  topic_fields:\n    - "title"\n' in text
