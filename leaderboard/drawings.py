@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 
 from leaderboard import charts
 from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
+from leaderboard.breakdowns.topics import JudgedDocument
 from leaderboard.charts import Column, Mark
 from leaderboard.charts.drawing import Kind
 from leaderboard.models import Run, Track
@@ -64,6 +65,30 @@ def answer_lines(breakdown: TopicBreakdown, top_grade: int) -> list[AnswerLine]:
             ),
         )
         for each in breakdown.answers
+    ]
+
+
+@dataclass(frozen=True)
+class JudgedLine:
+    """A judged document with its rank in each of the columns, None where it was not retrieved.
+
+    `finder` is the run that alone has it among its first hundred.
+    """
+
+    document: JudgedDocument
+    ranks: list[int | None]
+    finder: Run | None
+
+
+def judged_lines(breakdown: TopicBreakdown) -> list[JudgedLine]:
+    runs = {each.run.pk: each.run for each in breakdown.answers}
+    return [
+        JudgedLine(
+            document=each,
+            ranks=[each.ranks.get(column.run.pk) for column in breakdown.columns],
+            finder=runs[each.finders[0]] if len(each.finders) == 1 < len(runs) else None,
+        )
+        for each in breakdown.judged
     ]
 
 

@@ -11,11 +11,14 @@ from django.core.paginator import Page, Paginator
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.rankings import Titles, grades_of, neighbours, ranking_of
 from leaderboard.breakdowns.scores import Scores, read_scores
+from leaderboard.breakdowns.topic_map import item_total_correlations
 from leaderboard.models import Run, Topic
 from leaderboard.standings import Board
 
 TOP = 10
 NEVER_JUDGED = 10
+# A run has found a document that stands in so many of its first ranks.
+FOUND = 100
 # So many runs have a column of ranks in the table of judged documents.
 COLUMNS = 10
 DOCUMENTS = 50
@@ -46,10 +49,13 @@ class JudgedDocument:
     docno: str
     title: str
     grade: int
-    # The rank in each of the columns; None where it was not retrieved.
-    ranks: list[int | None]
-    # In how many of all runs it is among the first hundred.
-    found: int
+    # By the id of the run; runs that did not retrieve it are left out.
+    ranks: dict[str, int]
+
+    @property
+    def finders(self) -> list[str]:
+        """The ids of the runs that have it among their first hundred."""
+        return [run_id for run_id, rank in self.ranks.items() if rank <= FOUND]
 
 
 @dataclass(frozen=True)
@@ -76,13 +82,24 @@ class TopicBreakdown:
     answers: list[Answer]
     # The answers whose ranks are shown: the first of the board, the baseline, and own runs.
     columns: list[Answer]
-    relevant: list[JudgedDocument]
+    # The item-total correlation: of the runs' scores here with their means on all other topics.
+    correlation: float
+    # Every judged document, without titles; a page of them with titles; the relevant ones.
+    documents: list[JudgedDocument]
     judged: Page[JudgedDocument]
+    relevant: list[JudgedDocument]
+    # What nobody judged of the first tens, all of it without titles, the first with titles.
+    unjudged: list[UnjudgedDocument]
     never_judged: list[UnjudgedDocument]
 
     @property
     def num_judged(self) -> int:
         return sum(number for grade, number in self.grades.items() if grade >= 0)
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether runs that are better on all other topics tend to be worse on this one."""
+        return self.correlation < 0
 
 
 def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
@@ -95,7 +112,8 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
     columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)
     threshold = board.edition.track.relevance_threshold
-    documents = _judged_documents(grades, columns, retrieved)
+    documents = _judged_documents(grades, retrieved)
+    unjudged = _unjudged_documents(grades, retrieved)
     before, after = neighbours(topic)
     return TopicBreakdown(
         topic=topic,
@@ -109,9 +127,12 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
         num_topics=len(scores.topics),
         answers=answers,
         columns=columns,
-        relevant=[each for each in documents if each.grade >= threshold],
+        correlation=_correlation(scores, topic),
+        documents=documents,
         judged=_with_titles(Paginator(documents, DOCUMENTS).get_page(page), titles),
-        never_judged=_never_judged(grades, retrieved, titles),
+        relevant=[each for each in documents if each.grade >= threshold],
+        unjudged=unjudged,
+        never_judged=_titled(unjudged[:NEVER_JUDGED], titles),
     )
 
 
@@ -127,6 +148,12 @@ def _ease(scores: Scores, topic: Topic, direction: int) -> int | None:
     if np.isnan(own):
         return None
     return int((direction * scores.median > direction * own).sum()) + 1
+
+
+def _correlation(scores: Scores, topic: Topic) -> float:
+    if topic not in scores.topics:
+        return float("nan")
+    return float(item_total_correlations(scores.values)[scores.topics.index(topic)])
 
 
 def _answers(
@@ -174,24 +201,16 @@ def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
 
 
 def _judged_documents(
-    grades: dict[str, int], columns: list[Answer], retrieved: dict[str, list[str]]
+    grades: dict[str, int], retrieved: dict[str, list[str]]
 ) -> list[JudgedDocument]:
     """Every judged document without its title, the most relevant and most found first."""
-    ranks = {
-        run_id: {docno: rank for rank, docno in enumerate(docnos, start=1) if docno in grades}
-        for run_id, docnos in retrieved.items()
-    }
-    documents = [
-        JudgedDocument(
-            docno=docno,
-            title="",
-            grade=grade,
-            ranks=[ranks[each.run.pk].get(docno) for each in columns],
-            found=sum(of_run.get(docno, 101) <= 100 for of_run in ranks.values()),
-        )
-        for docno, grade in grades.items()
-    ]
-    return sorted(documents, key=lambda each: (-each.grade, -each.found, each.docno))
+    ranks: dict[str, dict[str, int]] = {docno: {} for docno in grades}
+    for run_id, docnos in retrieved.items():
+        for rank, docno in enumerate(docnos, start=1):
+            if docno in ranks:
+                ranks[docno][run_id] = rank
+    documents = [JudgedDocument(docno, "", grade, ranks[docno]) for docno, grade in grades.items()]
+    return sorted(documents, key=lambda each: (-each.grade, -len(each.finders), each.docno))
 
 
 def _with_titles(page: Page[JudgedDocument], titles: Titles) -> Page[JudgedDocument]:
@@ -200,10 +219,10 @@ def _with_titles(page: Page[JudgedDocument], titles: Titles) -> Page[JudgedDocum
     return page
 
 
-def _never_judged(
-    grades: dict[str, int], retrieved: dict[str, list[str]], titles: Titles
+def _unjudged_documents(
+    grades: dict[str, int], retrieved: dict[str, list[str]]
 ) -> list[UnjudgedDocument]:
-    """The documents that most runs have in their first ten and nobody has judged."""
+    """What runs have in their first ten and nobody has judged, that of most runs first."""
     runs: Counter[str] = Counter()
     best: dict[str, int] = {}
     for docnos in retrieved.values():
@@ -211,8 +230,10 @@ def _never_judged(
             if docno not in grades:
                 runs[docno] += 1
                 best[docno] = min(rank, best.get(docno, rank))
-    first = sorted(runs, key=lambda docno: (-runs[docno], best[docno], docno))[:NEVER_JUDGED]
-    named = titles.of(first)
-    return [
-        UnjudgedDocument(docno, named.get(docno, ""), runs[docno], best[docno]) for docno in first
-    ]
+    found = [UnjudgedDocument(docno, "", runs[docno], best[docno]) for docno in runs]
+    return sorted(found, key=lambda each: (-each.runs, each.best_rank, each.docno))
+
+
+def _titled(documents: list[UnjudgedDocument], titles: Titles) -> list[UnjudgedDocument]:
+    named = titles.of(each.docno for each in documents)
+    return [replace(each, title=named.get(each.docno, "")) for each in documents]

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
-from leaderboard.breakdowns import topic_breakdown, topic_or_404, topic_summaries
+from leaderboard.breakdowns import (
+    TopicBreakdown,
+    topic_breakdown,
+    topic_or_404,
+    topic_summaries,
+)
 from leaderboard.breakdowns.rankings import neighbours
 from leaderboard.breakdowns.summaries import ORDERS, in_order
-from leaderboard.disclosure import track_or_404
-from leaderboard.drawings import answer_lines, grade_lines, summary_table, topic_strip
-from leaderboard.models import Topic
+from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.drawings import (
+    answer_lines,
+    grade_lines,
+    judged_lines,
+    summary_table,
+    topic_strip,
+)
 from leaderboard.standings import Board, find_board
 from leaderboard.views.parts import choice_of, page_of
+from leaderboard.views.tables import wants_csv
+from leaderboard.views.topic_tables import answers_csv, judged_csv, unjudged_csv
 
 TOPICS = 100
+# The tables of a topic's page as files.
+TABLES = {"runs": answers_csv, "judged": judged_csv, "unjudged": unjudged_csv}
 
 
 @require_GET
@@ -48,6 +62,9 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
     board = find_board(sight, choice_of(request))
+    breakdown = topic_breakdown(board, found, page_of(request)) if board is not None else None
+    if wants_csv(request):
+        return _as_csv(request, sight, breakdown)
     previous, following = neighbours(found)
     context = {
         "sight": sight,
@@ -56,19 +73,27 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
-        **(_broken_down(request, board, found) if board is not None else {}),
+        **(_broken_down(board, breakdown) if board is not None and breakdown is not None else {}),
     }
     return render(request, "topic.html", context)
 
 
-def _broken_down(request: HttpRequest, board: Board, topic: Topic) -> dict[str, object]:
-    breakdown = topic_breakdown(board, topic, page_of(request))
+def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
+    """One of the page's tables; all judged documents are the judgments, which have their switch."""
+    table = request.GET.get("table", "")
+    if breakdown is None or table not in TABLES or (table == "judged" and not sight.qrels):
+        raise Http404("no such table")
+    return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
+
+
+def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
     top = board.edition.judgment_set.top_grade or 1
     return {
         "breakdown": breakdown,
         "verdict": wording.topic_verdict(breakdown),
         "strip": topic_strip(breakdown),
         "lines": answer_lines(breakdown, top),
+        "judged_lines": judged_lines(breakdown),
         "grades": grade_lines(breakdown.grades, top, board.sight.track.relevance_threshold),
         "top_grade": top,
     }

@@ -46,20 +46,20 @@ def _own_place(measure: str, scored: list[Answer], own: Answer) -> Sentence:
 
 def _found_late(breakdown: TopicBreakdown, own: Answer) -> Sentence:
     """Relevant documents that the baseline has in its first ten and this run has not."""
-    baseline = next((each for each in breakdown.columns if each.is_baseline), None)
-    if baseline is None or baseline is own or own not in breakdown.columns:
+    baseline = next((each for each in breakdown.answers if each.is_baseline), None)
+    if baseline is None or baseline is own:
         return []
-    mine, theirs = breakdown.columns.index(own), breakdown.columns.index(baseline)
+    mine, theirs = own.run.pk, baseline.run.pk
     late = [
         document
         for document in breakdown.relevant
-        if (document.ranks[mine] or TOP + 1) > TOP and (document.ranks[theirs] or TOP + 1) <= TOP
+        if document.ranks.get(mine, TOP + 1) > TOP >= document.ranks.get(theirs, TOP + 1)
     ][:TOLD]
     if not late:
         return []
     sentence = say(" It has ")
     for place, document in enumerate(late):
-        rank = document.ranks[mine]
+        rank = document.ranks.get(mine)
         where = f" at {count(rank)}" if rank is not None else " nowhere"
         sentence += say(" and " if place else "", Phrase(code=document.docno), where)
     ranks = " and ".join(str(document.ranks[theirs]) for document in late)

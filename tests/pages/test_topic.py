@@ -46,7 +46,53 @@ def test_a_dot_and_a_row_lead_to_the_ranking(judged, client):
 def test_judged_documents_with_their_ranks(judged, client):
     documents = rows(page_at(client, ADDRESS), 2)
     assert documents[0] == "grade 2 d1 Document 1 2 of 2 1 3"
-    assert documents[2] == "grade 0 d3 Document 3 1 of 2 – 1"
+    assert documents[2] == "grade 0 d3 Document 3 only other – 1"
+
+
+def test_who_alone_found_a_document_is_named(judged, client):
+    """d6 is found by both, d7 and d8 by Ben's run alone."""
+    documents = rows(page_at(client, "/tracks/bread/topic/?number=3"), 2)
+    assert documents[0].startswith("grade 3 d6 Document 6 2 of 2")
+    assert documents[1].startswith("grade 1 d8 Document 8 only ben-bm25")
+
+
+def test_the_runs_are_a_table_for_other_programs(judged, client):
+    lines = client.get(f"{ADDRESS}&format=csv&table=runs").content.decode().splitlines()
+    assert lines[0].startswith("rank,run,tag,team,AP,first_relevant,relevant_in_top_10,")
+    assert lines[1].startswith("1,") and lines[1].endswith(",ben-bm25,ben,1.0,1,2,1,3")
+
+
+def test_all_that_nobody_judged_is_a_table(judged, client):
+    lines = client.get(f"{ADDRESS}&format=csv&table=unjudged").content.decode().splitlines()
+    assert lines == ["docno,runs_in_top_10,best_rank", "d9,2,2"]
+
+
+def test_judgments_leave_with_organisers_alone(judged, as_ada, as_ben):
+    address = f"{ADDRESS}&format=csv&table=judged"
+    assert as_ben.get(address).status_code == 404
+    lines = as_ada.get(address).content.decode().splitlines()
+    assert lines == [
+        "docno,grade,found_in_top_100,ben-bm25,other",
+        "d1,2,2,1,3",
+        "d2,1,2,2,4",
+        "d3,0,1,,1",
+    ]
+
+
+@pytest.mark.parametrize("table", ["", "nosuch", "judged"])
+def test_a_table_that_is_none(judged, client, table):
+    assert client.get(f"{ADDRESS}&format=csv&table={table}").status_code == 404
+
+
+def test_organisers_read_whether_the_order_of_runs_is_inverted(ada, ben, cat, client):
+    track = ten_track(ada)
+    for user, tag, ranks in ((ben, "best", [1] * 9 + [5]), (cat, "last", [5] * 9 + [1])):
+        send(track, user, tag, ranks)
+    send(track, cat, "middle", [2] * 9 + [3])
+    said = words(page_at(signed_in(ada), "/tracks/ten/topic/?number=10"))
+    assert "agrees with the board: r = −.87" in said and "The order of runs is inverted." in said
+    assert "inverted" not in page_at(client, "/tracks/ten/topic/?number=10")
+    assert "inverted" not in page_at(signed_in(ada), "/tracks/ten/topic/?number=1")
 
 
 def test_what_nobody_judged(judged, client):
@@ -103,6 +149,7 @@ def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, 
     head = page.partition("Found<small>")[2].partition("</tr>")[0]
     assert words(head.replace("<th", " <th")) == "in top 100 r1 r2 r3 r4 r5 r6 r7 r8 bens base"
     assert rows(page, 2)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
+    assert "10 of 14 runs have a column: the first of the board, your own and the" in words(page)
 
 
 def test_neighbours_follow_the_arrow_keys(judged, client):
@@ -129,8 +176,11 @@ def test_a_blind_topic_is_its_text(blind_track, ben, as_ben):
     page = page_at(as_ben, "/tracks/blind/topic/?number=1")
     assert "sourdough bread" in page and "Blind until the release." in page
     main = page.partition("<main")[2]
-    for hidden in ("ben-bm25", "d1", "grade", "median", "<table"):
+    for hidden in ("ben-bm25", "d1", "grade", "median", "<table", "format=csv"):
         assert hidden not in main
+    for table in ("runs", "judged", "unjudged"):
+        address = f"/tracks/blind/topic/?number=1&format=csv&table={table}"
+        assert as_ben.get(address).status_code == 404
 
 
 def test_topics_of_strangers_are_only_text(judged, client):

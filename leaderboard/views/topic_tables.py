@@ -1,0 +1,45 @@
+"""What a topic's page shows, as tables for other programs."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+
+from leaderboard.breakdowns import TopicBreakdown
+from leaderboard.views.tables import csv_file
+
+
+def answers_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+    """A line for each run on the topic."""
+    lines = [
+        [
+            each.rank,
+            each.run.pk,
+            each.run.tag,
+            each.run.team.name,
+            each.score,
+            each.first_relevant,
+            each.relevant_in_top,
+            each.unjudged_in_top,
+            each.retrieved,
+        ]
+        for each in breakdown.answers
+    ]
+    head = ["rank", "run", "tag", "team", breakdown.measure, "first_relevant"]
+    return csv_file(name, [*head, "relevant_in_top_10", "unjudged_in_top_10", "retrieved"], lines)
+
+
+def judged_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+    """A line for each judged document, a column of ranks for each run, by its tag."""
+    runs = [each.run for each in breakdown.answers]
+    lines = [
+        [each.docno, each.grade, len(each.finders), *(each.ranks.get(run.pk) for run in runs)]
+        for each in breakdown.documents
+    ]
+    head = ["docno", "grade", "found_in_top_100", *(run.tag for run in runs)]
+    return csv_file(name, head, lines)
+
+
+def unjudged_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+    """A line for each document of the first tens that nobody judged."""
+    lines = [[each.docno, each.runs, each.best_rank] for each in breakdown.unjudged]
+    return csv_file(name, ["docno", "runs_in_top_10", "best_rank"], lines)
