@@ -402,6 +402,24 @@ class PoolForm(forms.Form):
         self.fields["runs"].initial = [run.pk for run in runs]
 
 
+class SnapshotForm(forms.Form):
+    name = forms.CharField(
+        label="Name", max_length=120, help_text="Such as: as published in the overview paper."
+    )
+    note = forms.CharField(
+        label="Note", max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class JoinForm(forms.Form):
+    team_name = forms.CharField(
+        label="Name of your team",
+        max_length=80,
+        required=False,
+        help_text="Left empty, your own name. It stands on the board.",
+    )
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, required=False, label="What it is for")
     scopes = forms.MultipleChoiceField(

@@ -25,9 +25,9 @@ FLOORS = [
     {"celery", "uploads", "organising", "standings", "limits", "receipts"},
     {"columns"},
     {"breakdowns", "forms", "exports", "sample", "processes"},
-    {"showing", "portraits", "wording", "drawings", "parts"},
-    {"tabulating"},
-    {"views", "api", "accounts", "context", "middleware"},
+    {"showing", "freezing", "archiving", "portraits", "wording", "drawings", "parts"},
+    {"tabulating", "judged"},
+    {"views", "api", "accounts", "context", "middleware", "restoring"},
     {"urls", "wsgi", "management"},
 ]
 FLOOR = {module: height for height, modules in enumerate(FLOORS) for module in modules}

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('name', models.SlugField(max_length=40)),
                 ('method', models.CharField(choices=[('depth', 'The first N documents of every run'), ('take', 'N documents a topic, best rank first'), ('rrf', 'N documents a topic, by reciprocal rank fusion'), ('rbp', 'N documents a topic, by the weight of RBP')], default='depth', max_length=10)),
                 ('size', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('preview', 'Preview'), ('kept', 'Kept'), ('failed', 'Failed')], default='queued', max_length=10)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('proposed', 'Proposed'), ('kept', 'Kept'), ('failed', 'Failed')], default='queued', max_length=10)),
                 ('file', models.FileField(blank=True, max_length=200, upload_to='')),
                 ('sha256', models.CharField(blank=True, max_length=64)),
                 ('summary', models.JSONField(blank=True, default=dict)),

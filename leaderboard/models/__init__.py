@@ -5,6 +5,7 @@ from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.people import ApiToken, AuditEvent, Membership, Team, User
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
+from leaderboard.models.snapshots import Snapshot
 from leaderboard.models.tracks import Edition, Track
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Run",
     "Score",
     "ScoreSet",
+    "Snapshot",
     "Team",
     "Topic",
     "Track",

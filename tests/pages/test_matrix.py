@@ -12,8 +12,11 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard.models import ApiToken, JudgmentSet
-from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in
+from leaderboard import freezing, organising
+from leaderboard.disclosure import look
+from leaderboard.models import ApiToken, JudgmentSet, Track
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in, work
 
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "sue"]
 # anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
@@ -23,6 +26,7 @@ SIGNED_IN = [302, 200, 200, 200, 200, 200, 200]
 OWN_TEAM = [404, 404, 200, 404, 404, 200, 200]
 ORGANISERS = [302, 403, 403, 403, 403, 200, 200]
 ORGANISERS_404 = [302, 404, 404, 404, 404, 200, 200]
+OPENED = [404, 404, 404, 404, 404, 200, 200]
 ACT = [302, 403, 403, 403, 403, 302, 302]
 ACT_404 = [302, 404, 404, 404, 404, 302, 302]
 
@@ -45,6 +49,8 @@ PAGES = {
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
+    "snapshots": ("/tracks/blind/snapshots/", OPENED),
+    "snapshot": ("/tracks/blind/snapshots/final/", OPENED),
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
@@ -76,6 +82,7 @@ ACTS = {
     "release": ("/tracks/blind/manage/release/", ACT),
     "try_judgments": ("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": ("/tracks/blind/judgments/v1/switch/", ACT),
+    "freeze": ("/tracks/blind/manage/freeze/", ACT),
     "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
     "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
     "judge_pool": ("/tracks/blind/pools/pool-1/judgments/", [302, 403, 403, 403, 403, 404, 404]),
@@ -129,6 +136,7 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
     }
     organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
     work()
+    freezing.freeze(find_board(look(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 

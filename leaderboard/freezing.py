@@ -1,0 +1,98 @@
+"""A board becomes a snapshot: every cell as it is printed now, and the files as they are now.
+
+A late run, a new version of the judgments or of this code changes the live board, and its
+p-values with the family of comparisons; what was frozen stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from leaderboard.columns import RUN, choosable
+from leaderboard.exports import FORMATS, caption, in_papers, tex
+from leaderboard.models import AuditEvent, Run, Snapshot, User
+from leaderboard.standings import Board
+
+
+class NotPossible(Exception):
+    """Why the board cannot be frozen; the text is for the organiser."""
+
+
+def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
+    """Keep this board under a name.  Raises NotPossible."""
+    if not board.standings:
+        raise NotPossible("An empty board cannot be frozen.")
+    columns = in_papers(choosable(board))
+    snapshot = Snapshot(
+        track=board.sight.track,
+        edition=board.edition,
+        slug=slugify(name)[:60] or "snapshot",
+        name=name,
+        note=note,
+        caption=caption(board),
+        heads=[column.title for column in columns],
+        rows=[
+            [standing.run.pk, *(column.printed(standing) for column in columns)]
+            for standing in board.standings
+        ],
+        files={name: each.write(board, columns) for name, each in FORMATS.items()},
+        created_by=user,
+    )
+    try:
+        with transaction.atomic():
+            snapshot.save(force_insert=True)
+            AuditEvent.objects.record(user, "freeze", snapshot, after={"name": name})
+    except IntegrityError:
+        raise NotPossible(f"There is a snapshot {snapshot.slug} already.") from None
+    return snapshot
+
+
+@dataclass(frozen=True)
+class FrozenLine:
+    """A line of a snapshot, cut at the name; `since` says what became of the run afterwards."""
+
+    run_id: str
+    before: Sequence[str]
+    name: str
+    after: Sequence[str]
+    since: str
+
+
+def lines_of(snapshot: Snapshot) -> list[FrozenLine]:
+    runs = Run.objects.in_bulk([run_id for run_id, *_ in snapshot.rows])
+    at = snapshot.heads.index(RUN.title)
+    return [
+        FrozenLine(run_id, cells[:at], cells[at], cells[at + 1 :], _since(runs.get(run_id)))
+        for run_id, *cells in snapshot.rows
+    ]
+
+
+def _since(run: Run | None) -> str:
+    if run is None or run.hidden_at:
+        return "hidden"
+    if run.disqualified_at:
+        return "disqualified"
+    return "withdrawn" if run.withdrawn_at else ""
+
+
+def bibtex(snapshot: Snapshot, address: str) -> str:
+    """An entry with which a paper cites the snapshot."""
+    track, at = snapshot.track, snapshot.created_at
+    owner = track.owner.get_full_name() or track.owner.username
+    fields = {
+        "title": f"{{{tex(track.name)}: {tex(snapshot.name)}}}",
+        "author": f"{{{tex(owner)}}}",
+        "year": str(at.year),
+        "month": at.strftime("%b").lower(),
+        "howpublished": f"\\url{{{address}}}",
+        "note": tex(snapshot.caption),
+    }
+    lines = "".join(
+        f"  {name} = {value if name == 'month' else '{' + value + '}'},\n"
+        for name, value in fields.items()
+    )
+    return f"@misc{{{track.slug}-{snapshot.slug},\n{lines}}}\n"

@@ -1,0 +1,88 @@
+"""Snapshots of a board: frozen by its organisers, cited by everybody."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard import freezing
+from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.exports import FORMATS
+from leaderboard.forms import SnapshotForm
+from leaderboard.models import Snapshot
+from leaderboard.standings import find_board
+from leaderboard.views.parts import organised_or_403
+
+BIBTEX = "application/x-bibtex; charset=utf-8"
+
+
+@require_GET
+def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = _seen_or_404(request, slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "snapshots": sight.track.snapshots.select_related("edition__judgment_set"),
+        "form": SnapshotForm() if sight.organises and sight.edition is not None else None,
+    }
+    return render(request, "snapshots.html", context)
+
+
+@require_GET
+def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """A frozen board, or one of its files."""
+    sight = _seen_or_404(request, slug)
+    found = get_object_or_404(sight.track.snapshots.select_related("track__owner"), slug=name)
+    format = request.GET.get("format", "")
+    if format:
+        return _file(request, found, format)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "snapshot": found,
+        "lines": freezing.lines_of(found),
+        "bibtex": freezing.bibtex(found, request.build_absolute_uri(request.path)),
+        "exports": FORMATS,
+    }
+    return render(request, "snapshot.html", context)
+
+
+def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
+    if format == "bib":
+        text = freezing.bibtex(found, request.build_absolute_uri(request.path))
+        return HttpResponse(text, content_type=BIBTEX)
+    if format not in found.files:
+        raise Http404("no such format")
+    media_type = FORMATS[format].media_type
+    response = HttpResponse(found.files[format], content_type=f"{media_type}; charset=utf-8")
+    filename = f"{found.track.slug}-{found.slug}.{format}"
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response
+
+
+@login_required
+@require_POST
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = SnapshotForm(request.POST)
+    board = find_board(sight)
+    if board is None or not form.is_valid():
+        messages.error(request, "A snapshot needs a board and a name.")
+        return redirect("snapshots", slug=slug)
+    try:
+        made = freezing.freeze(board, request.user, **form.cleaned_data)
+    except freezing.NotPossible as reason:
+        messages.error(request, str(reason))
+        return redirect("snapshots", slug=slug)
+    return redirect("snapshot", slug=slug, name=made.slug)
+
+
+def _seen_or_404(request: HttpRequest, slug: str) -> Sight:
+    """Snapshots hold scores: where scores may not be seen there are none."""
+    sight = track_or_404(request.user, slug)
+    if not sight.everything:
+        raise Http404("no snapshots to see")
+    return sight

@@ -1,0 +1,67 @@
+"""Frozen boards: what they hold stays, whatever becomes of the live one."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard import organising
+from leaderboard.models import Snapshot
+from tests.builders import OTHER_RUN, make_run, signed_in
+
+
+@pytest.fixture
+def frozen(track, as_ada, ben, cat):
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    as_ada.post("/tracks/bread/manage/freeze/", {"name": "As published"})
+    return Snapshot.objects.get()
+
+
+def table_of(client) -> str:
+    page = client.get("/tracks/bread/snapshots/as-published/").content.decode()
+    return page.split("<tbody>")[1].split("</tbody>")[0]
+
+
+def test_a_snapshot_holds_every_line_of_the_board(frozen, as_cat):
+    table = table_of(as_cat)
+    assert table.count("<tr>") == 2
+    assert "ben-bm25" in table and "0.6944" in table
+
+
+def test_a_late_run_changes_the_board_and_no_snapshot(frozen, track, as_cat):
+    before = table_of(as_cat)
+    make_run(track, track.owner, "1 Q0 d1 1 1.0 late\n")
+    assert table_of(as_cat) == before
+    assert Snapshot.objects.get().files == frozen.files
+
+
+def test_a_run_withdrawn_since_stays_and_says_so(frozen, track, ben, as_cat):
+    organising.withdraw(track.runs.get(tag="ben-bm25"), ben)
+    assert "ben-bm25" in table_of(as_cat) and "withdrawn" in table_of(as_cat)
+
+
+def test_the_files_are_those_of_the_day(frozen, as_cat):
+    answer = as_cat.get("/tracks/bread/snapshots/as-published/?format=csv")
+    assert answer.content.decode() == frozen.files["csv"]
+    assert answer["Content-Disposition"] == 'attachment; filename="bread-as-published.csv"'
+
+
+def test_a_paper_cites_it(frozen, as_cat):
+    entry = as_cat.get("/tracks/bread/snapshots/as-published/?format=bib").content.decode()
+    assert entry.startswith("@misc{bread-as-published,\n")
+    assert "\\url{http://testserver/tracks/bread/snapshots/as-published/}" in entry
+
+
+def test_two_snapshots_never_share_an_address(frozen, as_ada):
+    page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "as published"}, follow=True)
+    assert "There is a snapshot as-published already." in page.content.decode()
+    assert Snapshot.objects.count() == 1
+
+
+def test_a_blind_track_hides_its_snapshots_until_the_release(blind_track, ada, ben, as_ada):
+    make_run(blind_track, ben)
+    as_ada.post("/tracks/blind/manage/freeze/", {"name": "final"})
+    as_ben = signed_in(ben)
+    assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 404
+    organising.release(blind_track, ada)
+    assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 200
