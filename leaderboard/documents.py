@@ -127,6 +127,11 @@ class Documents:
             found = (Document(*json.loads(line)) for line in lines if docno_of(line) in wanted)
             return {document.docno: document for document in found}
 
+    def __iter__(self) -> Iterator[Document]:
+        with default_storage.open(self.name) as file:
+            for block in self.blocks:
+                yield from read_block(file, block)
+
     def docnos(self) -> Iterator[str]:
         with default_storage.open(self.name) as file:
             for block in self.blocks:

@@ -57,6 +57,13 @@ def _new_team(track: Track, user: User, name: str) -> Team:
         raise CannotJoin(f"There is a team {name} already; choose another name.") from None
 
 
+def team_called(track: Track, name: str) -> Team:
+    """The team of that name, made without members if there is none; for organisers."""
+    name = checked_name(name)
+    team, _ = Team.objects.get_or_create(track=track, key=team_key(name), defaults={"name": name})
+    return team
+
+
 def organisers_team(track: Track) -> Team:
     """The team under which baselines and other runs of the organisers stand."""
     team, _ = Team.objects.get_or_create(

@@ -7,15 +7,18 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from django.db import connection
 
 from leaderboard import jobs
-from leaderboard.models import Worker
+from leaderboard.models import Collection, Job, Run, Track, Worker
+from leaderboard.models.collections import ImportState
 
 PAUSE = 0.2
 WIDTH = 30
+SETTLED = (ImportState.PREVIEW, ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
+DOING = {"check_collection": "checking", "import_collection": "importing"}
 
 
 def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = None) -> None:
@@ -33,6 +36,33 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
         Worker.objects.filter(name=name).delete()
         if bar is not None:
             bar.end()
+
+
+def wait_for_collection(collection: Collection) -> None:
+    """Until nothing more happens to it by itself."""
+
+    def settled() -> bool:
+        collection.refresh_from_db()
+        return collection.state in SETTLED
+
+    def how_far() -> str:
+        job = Job.objects.open().filter(target_id=str(collection.pk), kind__in=DOING).first()
+        return f"{DOING[job.kind]} {bar_of(job.progress, job.progress_of)}" if job else ""
+
+    work_until(settled, how_far)
+
+
+def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:
+    """Until they are through, and compared with the others."""
+    ids = [run.pk for run in runs]
+    unfinished = Run.objects.unfinished().filter(pk__in=ids)
+
+    def settled() -> bool:
+        track.refresh_from_db(fields=["edition"])
+        edition = Job.objects.open().filter(target_id=str(track.edition_id))
+        return not (unfinished.exists() or edition.filter(kind="compare").exists())
+
+    work_until(settled, lambda: f"{bar_of(len(ids) - unfinished.count(), len(ids))} runs")
 
 
 class Bar(threading.Thread):

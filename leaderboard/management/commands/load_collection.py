@@ -16,15 +16,14 @@ from evaluation.problems import Problem
 from leaderboard import organising, uploads
 from leaderboard.api.fields import clean_slug
 from leaderboard.management.migrating import migrate_first
-from leaderboard.management.waiting import bar_of, work_until
-from leaderboard.models import Collection, Job, User
+from leaderboard.management.organisers import organiser
+from leaderboard.management.waiting import wait_for_collection
+from leaderboard.models import Collection
 from leaderboard.models.collections import ImportState
 from leaderboard.templatetags.numbers import count, counted
 from leaderboard.uploads import CollectionFiles, NotAccepted
 
-SETTLED = (ImportState.PREVIEW, ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
 PARTS = ("topics", "documents", "docnos", "judgments")
-DOING = {"check_collection": "checking", "import_collection": "importing"}
 # The option of this command that answers a question of the check.
 ANSWERS = {"renumber_topics": "--renumber-topics"}
 
@@ -56,7 +55,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
         collection = self.begin(options)
-        self.settle(collection)
+        wait_for_collection(collection)
         self.print_findings(collection)
         if collection.state == ImportState.PREVIEW:
             self.confirm(collection, yes=options["yes"])
@@ -88,13 +87,6 @@ class Command(BaseCommand):
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None
 
-    def settle(self, collection: Collection) -> None:
-        def settled() -> bool:
-            collection.refresh_from_db()
-            return collection.state in SETTLED
-
-        work_until(settled, lambda: how_far(collection))
-
     def print_findings(self, collection: Collection) -> None:
         preview = collection.preview
         for part in ("topics", "documents"):
@@ -123,13 +115,7 @@ class Command(BaseCommand):
         if collection.questions or not (yes or said_yes()):
             return
         organising.confirm_collection(collection, collection.owner)
-        self.settle(collection)
-
-
-def how_far(collection: Collection) -> str:
-    """What is done with its files now, and of how much."""
-    job = Job.objects.open().filter(target_id=str(collection.pk), kind__in=DOING).first()
-    return f"{DOING[job.kind]} {bar_of(job.progress, job.progress_of)}" if job else ""
+        wait_for_collection(collection)
 
 
 def why_not(collection: Collection) -> str:
@@ -140,19 +126,6 @@ def why_not(collection: Collection) -> str:
 
 def opened(path: Path | None, stack: ExitStack) -> File | None:
     return None if path is None else File(stack.enter_context(path.open("rb")), name=path.name)
-
-
-def organiser(name: str | None) -> User:
-    """The user of that name; without one the first who organises, made where there is nobody."""
-    if name is not None:
-        user = User.objects.filter(username=name).first()
-        if user is None:
-            raise CommandError(f"There is no user {name}; `create_token {name}` makes one.")
-        return user
-    organisers = User.objects.filter(is_active=True, can_organise=True)
-    staff = User.objects.filter(is_active=True, is_staff=True)
-    first = organisers.order_by("pk").first() or staff.order_by("pk").first()
-    return first or User.objects.create_user("organiser", can_organise=True)
 
 
 def said_yes() -> bool:

@@ -13,9 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.problems import Problem
 from leaderboard import joining
 from leaderboard.management.migrating import migrate_first
-from leaderboard.management.waiting import bar_of, work_until
-from leaderboard.models import Job, Run, Score, Team, Track
-from leaderboard.models.people import team_key
+from leaderboard.management.waiting import wait_for_runs
+from leaderboard.models import Run, Score, Team, Track
 from leaderboard.templatetags.numbers import counted, score
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
 
@@ -38,13 +37,13 @@ class Command(BaseCommand):
         track = Track.objects.filter(slug=options["track"]).first()
         if track is None:
             raise CommandError(f"There is no track {options['track']}.")
-        team = team_called(track, options["team"]) if options["team"] else None
+        team = team_called(track, options["team"])
         sent = {
             path: self.send(track, path, team, options["lenient"])
             for path in files_in(options["folder"])
         }
         runs = {path: run for path, run in sent.items() if run is not None}
-        work_until(lambda: settled(track, runs), lambda: how_far(runs))
+        wait_for_runs(track, runs.values())
         verdicts = Counter(self.report(path, run) for path, run in runs.items())
         verdicts["not taken"] = len(sent) - len(runs)
         self.stdout.write(summary(verdicts))
@@ -80,26 +79,11 @@ def files_in(folder: Path) -> list[Path]:
     return [path for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
-def team_called(track: Track, name: str) -> Team:
+def team_called(track: Track, name: str | None) -> Team | None:
     try:
-        name = joining.checked_name(name)
+        return joining.team_called(track, name) if name else None
     except joining.CannotJoin as reason:
         raise CommandError(str(reason)) from None
-    team, _ = Team.objects.get_or_create(track=track, key=team_key(name), defaults={"name": name})
-    return team
-
-
-def settled(track: Track, runs: dict[Path, Run]) -> bool:
-    """Whether the runs are through, and compared with the others."""
-    track.refresh_from_db(fields=["edition"])
-    unfinished = Run.objects.unfinished().filter(pk__in=[run.pk for run in runs.values()])
-    comparing = Job.objects.open().filter(kind="compare", target_id=str(track.edition_id))
-    return not unfinished.exists() and not comparing.exists()
-
-
-def how_far(runs: dict[Path, Run]) -> str:
-    unfinished = Run.objects.unfinished().filter(pk__in=[run.pk for run in runs.values()]).count()
-    return f"{bar_of(len(runs) - unfinished, len(runs))} runs"
 
 
 def summary(verdicts: Counter[str]) -> str:

@@ -1,0 +1,46 @@
+"""`manage.py export_track TRACK FILE`: a track as one file, to keep or to take elsewhere."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.archiving import archive_track
+from leaderboard.management.migrating import migrate_first
+from leaderboard.models import Track
+from leaderboard.templatetags.numbers import count, counted
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes collection, judgments, runs, scores and board of a track into one zip file, "
+        "which import_track reads. The judgments are in it: mind who gets it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("track")
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--documents", action="store_true", help="the documents too, not only their docnos"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        migrate_first()
+        track = Track.objects.filter(slug=options["track"]).first()
+        if track is None:
+            raise CommandError(f"There is no track {options['track']}.")
+        path: Path = options["file"]
+        # Under its own name it is whole, or the one that was there before.
+        part = path.with_name(f"{path.name}.part")
+        try:
+            with part.open("wb") as file:
+                runs = archive_track(track, file, with_documents=options["documents"])
+            part.replace(path)
+        except OSError as error:
+            raise CommandError(str(error)) from None
+        finally:
+            part.unlink(missing_ok=True)
+        self.stdout.write(f"{path}: {counted(runs, 'run')}, {count(path.stat().st_size)} bytes")

@@ -1,0 +1,198 @@
+"""A track goes into a file, and comes out of it somewhere else with the same scores."""
+
+from __future__ import annotations
+
+import zipfile
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard import archives, organising
+from leaderboard.archives import NotAnArchive, opened_archive
+from leaderboard.models import Collection, Run, Score, Team, Track
+from tests.builders import OTHER_RUN, RUN, make_run, make_track
+
+AWAY = ("--track", "away", "--collection", "elsewhere")
+
+
+@pytest.fixture
+def scored(track, ada, ben, cat) -> Track:
+    """A track with two runs, a baseline of the organisers, and a withdrawn run."""
+    make_run(track, ben, RUN)
+    withdrawn = make_run(track, cat, RUN)
+    organising.withdraw(withdrawn, cat, "a slip")
+    organising.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
+    Run.objects.filter(submitted_by=ben).update(description="BM25, k1 = 0.9")
+    return track
+
+
+@pytest.fixture
+def file(scored, tmp_path: Path) -> Path:
+    path = tmp_path / "bread.zip"
+    command("export_track", "bread", path)
+    return path
+
+
+def command(*words: object) -> str:
+    out = StringIO()
+    call_command(*map(str, words), stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def scores(slug: str) -> dict[tuple[str, str, str], bytes]:
+    """Every value of a track, by team, tag and measure."""
+    found = Score.objects.filter(score_set__run__track__slug=slug)
+    return {
+        (score.score_set.run.team.name, score.score_set.run.tag, score.measure): score.by_topic
+        for score in found.select_related("score_set__run__team")
+    }
+
+
+def repacked(file: Path, changes: dict[str, bytes | None]) -> Path:
+    """The archive with members put in or left out, and with checksums that fit."""
+    with zipfile.ZipFile(file) as old:
+        members = {name: old.read(name) for name in old.namelist() if name != archives.SUMS}
+    members = {n: text for n, text in {**members, **changes}.items() if text is not None}
+    sums = "".join(f"{sha256(text).hexdigest()}  {name}\n" for name, text in members.items())
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, text in {**members, archives.SUMS: sums.encode()}.items():
+            new.writestr(name, text)
+    return file
+
+
+def test_an_archive_holds_all_that_makes_a_track(file):
+    with zipfile.ZipFile(file) as archive:
+        names = set(archive.namelist())
+        assert archive.read("docnos.txt").splitlines()[:2] == [b"d1", b"d2"]
+        assert archive.read("judgments.qrels").startswith(b"1 0 d1 2\n1 0 d2 1\n")
+        assert archive.read("board.tex").count(b"ben-bm25") == 1
+    runs = {f"{folder}/{run.pk}" for folder in ("runs", "scores") for run in Run.objects.all()}
+    other = {"manifest.json", "topics.jsonl", "docnos.txt", "judgments.qrels", "SHA256SUMS"}
+    assert {name.removesuffix(".json") for name in names} == {
+        name.removesuffix(".json") for name in runs | other | {"board.csv", "board.tex"}
+    }
+
+
+def test_a_restored_track_scores_to_the_last_bit(file):
+    said = command("import_track", file, *AWAY)
+    assert "All of them score as in the archive, to the last bit." in said
+    assert scores("away") == scores("bread") and len(scores("away")) == 9
+
+
+def test_a_restored_track_keeps_its_settings_and_its_baseline(scored, file):
+    Collection.objects.filter(slug="bread").update(slug="old")
+    Track.objects.filter(slug="bread").update(slug="old")
+    command("import_track", file)
+    track = Track.objects.get(slug="bread")
+    assert (track.name, track.measures) == (scored.name, scored.measures)
+    assert track.baseline.tag == "other" and track.baseline.team.of_organisers
+    assert track.invitation != scored.invitation
+
+
+def test_a_restored_run_keeps_its_facts_team_and_fate(scored, file):
+    command("import_track", file, *AWAY)
+    for old in scored.runs.all():
+        new = Run.objects.get(track__slug="away", team__name=old.team.name)
+        assert new.pk != old.pk and new.sha256 == old.sha256
+        for name in ("tag", "description", "received_at", "withdrawn_at", "withdrawn_reason"):
+            assert getattr(new, name) == getattr(old, name)
+
+
+def test_a_restored_team_has_no_members_yet(file):
+    command("import_track", file, *AWAY)
+    assert not Team.objects.get(track__slug="away", name="ben").memberships.exists()
+
+
+def test_documents_go_along_when_they_are_asked_for(scored, tmp_path):
+    command("export_track", "bread", tmp_path / "b.zip", "--documents")
+    command("import_track", tmp_path / "b.zip", *AWAY)
+    collection = Collection.objects.get(slug="elsewhere")
+    assert collection.num_documents == 12
+    assert collection.preview["documents"]["first"][0]["title"] == "Document 1"
+
+
+def test_a_track_without_judgments_or_documents_goes_too(collection, tmp_path):
+    make_track(collection, slug="early", judgment_set=None)
+    Collection.objects.update(documents="")
+    command("export_track", "early", tmp_path / "early.zip")
+    command("import_track", tmp_path / "early.zip", *AWAY)
+    assert Track.objects.get(slug="away").judgment_set is None
+
+
+def test_values_that_differ_are_told_and_fail(file):
+    with zipfile.ZipFile(file) as archive:
+        name = next(n for n in archive.namelist() if n.startswith("scores/"))
+        text = archive.read(name).replace(b"1.0", b"0.9", 1)
+    with pytest.raises(CommandError, match="1 measure of runs differ"):
+        command("import_track", repacked(file, {name: text}), *AWAY)
+
+
+def test_names_that_are_taken_are_said(file):
+    with pytest.raises(CommandError, match="a bread already; --track gives it another name"):
+        command("import_track", file)
+    with pytest.raises(CommandError, match="a bread already; --collection gives it another name"):
+        command("import_track", file, "--track", "away")
+
+
+def test_an_export_that_fails_leaves_the_file_that_was_there(file):
+    before = file.read_bytes()
+    with pytest.raises(CommandError, match="There is no track rye"):
+        command("export_track", "rye", file)
+    assert file.read_bytes() == before and not file.with_name("bread.zip.part").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        pytest.param({"manifest.json": b"{}"}, "archive: Field required", id="empty-manifest"),
+        pytest.param({"manifest.json": b"\xff"}, "its manifest is not one", id="no-manifest"),
+        pytest.param({"manifest.json": b"[" * 9999}, "its manifest is not one", id="deep"),
+        pytest.param({"topics.jsonl": None}, "there is no topics.jsonl in it", id="no-topics"),
+        pytest.param({"topics.jsonl": b"?\n"}, "Its collection is refused", id="no-json"),
+        pytest.param({"../../etc/passwd": b"x"}, "There is a", id="a-path-is-only-a-name"),
+        pytest.param({"a b": b"x"}, "SHA256SUMS does not list", id="no-name"),
+        pytest.param({"zeros": bytes(70 << 20)}, "a bomb, not an archive", id="bomb"),
+    ],
+)
+def test_an_archive_of_something_else_is_refused(file, changes, why):
+    away = () if why == "There is a" else AWAY
+    with pytest.raises(CommandError, match=why):
+        command("import_track", repacked(file, changes), *away)
+    assert Collection.objects.count() == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04" + bytes(100)], ids=len)
+def test_a_file_that_is_no_zip_is_refused(db, tmp_path, content):
+    (tmp_path / "a.zip").write_bytes(content)
+    with pytest.raises(CommandError, match="the zip file is damaged"):
+        command("import_track", tmp_path / "a.zip")
+
+
+def test_a_member_is_given_out_only_with_its_checksum(file, settings):
+    with zipfile.ZipFile(file) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    with zipfile.ZipFile(file, "w") as new:
+        for name, text in members.items():
+            new.writestr(name, text.replace(b"1 0 d1 2", b"1 0 d1 0"))
+    with file.open("rb") as packed, opened_archive(packed) as archive:
+        archive.manifest()
+        with pytest.raises(NotAnArchive, match="is not what SHA256SUMS says"):
+            archive.member("judgments.qrels").__enter__()
+
+
+def test_no_damage_of_an_archive_is_our_bug(file):
+    good, random = file.read_bytes(), np.random.default_rng(42)
+    for _ in range(300):
+        bad = bytearray(good)
+        for place in random.integers(len(bad), size=3):
+            bad[place] = random.integers(256)
+        file.write_bytes(bad)
+        try:
+            with file.open("rb") as packed, opened_archive(packed) as archive:
+                archive.manifest()
+        except NotAnArchive:
+            pass
