@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import Count, Q
+from django.db.models import Count
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
@@ -17,11 +17,15 @@ from leaderboard.standings import Board
 
 @dataclass(frozen=True)
 class JudgedTopic:
-    """How many documents of a topic were judged, and how many of them are relevant."""
+    """How many documents of a topic have each grade, and how many of them are relevant."""
 
     topic: Topic
-    judged: int
+    grades: dict[int, int]
     relevant: int
+
+    @property
+    def judged(self) -> int:
+        return sum(number for grade, number in self.grades.items() if grade >= 0)
 
 
 @dataclass(frozen=True)
@@ -112,13 +116,19 @@ def _ends(
 def judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:
     """These topics with their judgments, counted by the database."""
     threshold = edition.track.relevance_threshold
-    rows = Judgment.objects.filter(judgment_set=edition.judgment_set_id).values("topic_id")
-    counted = rows.annotate(
-        judged=Count("pk", filter=Q(grade__gte=0)),
-        relevant=Count("pk", filter=Q(grade__gte=threshold)),
-    )
-    counts = {row["topic_id"]: (row["judged"], row["relevant"]) for row in counted}
-    return [JudgedTopic(topic, *counts.get(topic.pk, (0, 0))) for topic in topics]
+    judgments = Judgment.objects.filter(judgment_set=edition.judgment_set_id)
+    counts: dict[int, dict[int, int]] = {topic.pk: {} for topic in topics}
+    rows = judgments.values_list("topic_id", "grade").annotate(Count("pk"))
+    for topic_id, grade, number in rows.order_by("grade"):
+        counts.setdefault(topic_id, {})[grade] = number
+    return [
+        JudgedTopic(
+            topic=topic,
+            grades=counts[topic.pk],
+            relevant=sum(n for grade, n in counts[topic.pk].items() if grade >= threshold),
+        )
+        for topic in topics
+    ]
 
 
 # The orders in which topics can be looked at; a topic without a value comes last.

@@ -8,6 +8,7 @@ from leaderboard.charts.axes import UNIT, Axis, Column
 from leaderboard.charts.bars import Bar, difference_bars, histogram
 from leaderboard.charts.cells import (
     board_column,
+    bounds_cell,
     column_head,
     dots_cell,
     mean_cell,
@@ -16,7 +17,7 @@ from leaderboard.charts.cells import (
 from leaderboard.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.charts.drawing import Mark
 from leaderboard.charts.gains import Gained, gain_chart
-from leaderboard.charts.grades import grade_bar, grade_class, grade_squares
+from leaderboard.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
 from leaderboard.charts.pairs import Joined, Point, difference_interval, joined_ranks, scatter
 from leaderboard.charts.strips import dot_line, strip
 
@@ -32,6 +33,7 @@ __all__ = [
     "Point",
     "RecallCurves",
     "board_column",
+    "bounds_cell",
     "column_head",
     "difference_bars",
     "difference_interval",
@@ -41,6 +43,7 @@ __all__ = [
     "grade_bar",
     "grade_class",
     "grade_squares",
+    "grade_stack",
     "histogram",
     "joined_ranks",
     "mean_cell",

@@ -134,6 +134,19 @@ def range_cell(
     return _cell(column, title, body)
 
 
+def bounds_cell(
+    column: Column, low: float, value: float, high: float, kind: Kind = "other"
+) -> SafeString:
+    """A value on its way between two ends: a line from one to the other, a dot where it is now."""
+    if np.isnan(value):
+        return _cell(column, "no score", "")
+    ends = sorted((low, high))
+    x1, x2 = (short(column.axis.at(end)) for end in ends)
+    body = f'<line class="range" x1="{x1}%" x2="{x2}%" y1="50%" y2="50%"/>'
+    title = f"{score(value)}, from {score(ends[0])} to {score(ends[1])}"
+    return _cell(column, title, body + _dot(column, value, kind, 4))
+
+
 def _dot(column: Column, value: float, kind: Kind, radius: float) -> str:
     return (
         f'<circle class="dot {kind}" cx="{short(column.axis.at(value))}%" cy="50%" r="{radius}"/>'

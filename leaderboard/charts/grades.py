@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -39,6 +39,22 @@ def grade_squares(grades: Sequence[int | None], top: int = RAMP) -> SafeString:
     return mark_safe(
         f'<svg class="squares" role="img" width="{width}" height="{TALL + 1}">'
         f"<title>grades by rank: {words or 'none'}</title>{squares}</svg>"
+    )
+
+
+def grade_stack(counts: Mapping[int, int], most: int, top: int = RAMP) -> SafeString:
+    """How many documents have each grade, end to end, the most relevant first."""
+    shapes, left = "", 0
+    for grade in sorted(counts, reverse=True):
+        x, width = short(100 * left / max(most, 1)), short(100 * counts[grade] / max(most, 1))
+        shapes += (
+            f'<rect class="square {grade_class(grade, top)}" x="{x}%" y="9" width="{width}%"'
+            f' height="{BAR_HEIGHT}"/>'
+        )
+        left += counts[grade]
+    words = ", ".join(f"{count(counts[grade])} of grade {grade}" for grade in sorted(counts)[::-1])
+    return mark_safe(
+        f'<svg class="cell" role="img"><title>{words or "nothing judged"}</title>{shapes}</svg>'
     )
 
 

@@ -14,14 +14,18 @@ from leaderboard.breakdowns import (
     origin_of,
     waiting_runs,
 )
+from leaderboard.breakdowns.holes import HoleTable, hole_table
 from leaderboard.breakdowns.scores import evaluated_topics
+from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.columns import shown_columns
 from leaderboard.disclosure import track_or_404
 from leaderboard.drawings import grade_lines
-from leaderboard.models import Edition, Run
+from leaderboard.judged import HoleDrawing, judged_lines
+from leaderboard.models import Run
 from leaderboard.standings import Board, find_board
 from leaderboard.tabulating import BoardTable
-from leaderboard.views.parts import choice_of, page_of
+from leaderboard.views.parts import board_of, choice_of, page_of
+from leaderboard.views.tables import holes_csv, judged_csv, wants_csv
 
 TOPICS = 100
 
@@ -60,25 +64,44 @@ def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
 
 @require_GET
 def judgments(request: HttpRequest, slug: str) -> HttpResponse:
+    """How many documents were judged, and what the others could change."""
     sight = track_or_404(request.user, slug)
-    edition = sight.edition
-    context: dict[str, object] = {"sight": sight, "track": sight.track, "edition": edition}
-    if edition is not None:
-        edition.track = sight.track
-        context |= _of_judgments(edition, page_of(request))
+    context: dict[str, object] = {"sight": sight, "track": sight.track}
+    if sight.edition is None:
+        return render(request, "judgments.html", context)
+    board = board_of(sight, request)
+    topics = judged_topics(board.edition, evaluated_topics(board.edition))
+    holes = hole_table(board, request.GET.get("measure", ""))
+    if wants_csv(request):
+        of_runs = request.GET.get("table") == "runs"
+        return holes_csv(slug, holes) if of_runs else judged_csv(slug, board.edition, topics)
+    context |= _of_judgments(board, topics, page_of(request)) | _of_holes(board, holes)
     return render(request, "judgments.html", context)
 
 
-def _of_judgments(edition: Edition, number: int) -> dict[str, object]:
-    judgment_set, counts = edition.judgment_set, judgment_counts(edition)
-    page = Paginator(evaluated_topics(edition), TOPICS).get_page(number)
-    page.object_list = judged_topics(edition, list(page.object_list))
+def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
+    judgment_set, counts = board.edition.judgment_set, judgment_counts(board.edition)
+    grades = grade_lines(counts.grades, judgment_set.top_grade or 1, counts.threshold)
+    page = Paginator(topics, TOPICS).get_page(number)
+    most = max((sum(each.grades.values()) for each in topics), default=0)
     return {
+        "edition": board.edition,
         "judgment_set": judgment_set,
         "counts": counts,
-        "grades": grade_lines(counts.grades, judgment_set.top_grade or 1, counts.threshold),
+        "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
         "page": page,
+        "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),
+    }
+
+
+def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
+    return {
+        "board": board,
+        "holes": holes,
+        "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
+        "drawing": HoleDrawing(holes),
+        "holes_verdict": wording.holes_verdict(holes, board.baseline),
     }
 
 

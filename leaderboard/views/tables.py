@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 
 from django.http import HttpRequest, HttpResponse
 
 from leaderboard.breakdowns.agreement import MeasureAgreement
 from leaderboard.breakdowns.gains import gain_curves, scale_of
+from leaderboard.breakdowns.holes import CUTOFFS, Doubt, HoleTable
+from leaderboard.breakdowns.impact import Impact
 from leaderboard.breakdowns.matrices import SignificanceMatrix
 from leaderboard.breakdowns.pairs import Pair, overlaps
 from leaderboard.breakdowns.rankings import grades_seen, ranking_of
+from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.topic_map import TopicMap
 from leaderboard.disclosure import Sight
 from leaderboard.exports import Cell, exactly
-from leaderboard.models import Run, Topic
+from leaderboard.models import Edition, Run, Topic
 from leaderboard.receipts import inert
 
 
@@ -78,12 +82,14 @@ def impact_csv(name: str, impact: Impact) -> HttpResponse:
 
 def map_csv(name: str, topics: TopicMap) -> HttpResponse:
     """A line for each topic, a column for each run, by its tag."""
+    rows = zip(topics.topics, topics.quartiles.T, topics.values.T, strict=True)
     lines = [
-        [each.topic.number, each.summary.relevant, each.summary.median, *column.tolist()]
-        for each, column in zip(topics.topics, topics.values.T, strict=True)
+        [each.topic.number, each.summary.relevant, *quartiles.tolist(), *column.tolist()]
+        for each, quartiles, column in rows
     ]
     tags = [str(each.run) for each in topics.standings]
-    return csv_file(name, ["topic", "relevant", "median", *tags], lines)
+    head = ["topic", "relevant", "first_quartile", "median", "third_quartile"]
+    return csv_file(name, [*head, *tags], lines)
 
 
 def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
@@ -132,3 +138,43 @@ def sides_csv(sight: Sight, pair: Pair, topic: Topic) -> HttpResponse:
     ]
     name = f"compare-{pair.a.pk}-{pair.b.pk}-topic"
     return csv_file(name, ["docno", "grade", "rank_a", "rank_b"], lines)
+
+
+def judged_csv(slug: str, edition: Edition, topics: Sequence[JudgedTopic]) -> HttpResponse:
+    """A line for each topic, a column for each grade that somebody gave."""
+    grades = sorted((int(grade) for grade in edition.judgment_set.grade_counts), reverse=True)
+    lines = [
+        [
+            each.topic.number,
+            each.topic.title or each.topic.description,
+            each.judged,
+            each.relevant,
+            *(each.grades.get(grade, 0) for grade in grades),
+        ]
+        for each in topics
+    ]
+    head = ["topic", "title", "judged", "relevant", *(f"grade {grade}" for grade in grades)]
+    return csv_file(f"{slug}-judgments", head, lines)
+
+
+def holes_csv(slug: str, holes: HoleTable) -> HttpResponse:
+    """A line for each run: what was judged of it, and what it and its verdict could become."""
+    doubt = [field.name for field in fields(Doubt)]
+    lines = [
+        [
+            line.standing.run.pk,
+            line.standing.run.tag,
+            line.standing.run.team.name,
+            *line.judged_at.values(),
+            line.score,
+            line.low,
+            line.high,
+            *(getattr(line.doubt, name, None) for name in doubt),
+        ]
+        for line in holes.lines
+    ]
+    judged = [f"judged_at_{cutoff}" for cutoff in CUTOFFS]
+    bounds = [f"{holes.measure} low", f"{holes.measure} high"]
+    named = [f"difference_{name}" if name in ("low", "high") else name for name in doubt]
+    head = ["run", "tag", "team", *judged, holes.measure, *bounds, *named]
+    return csv_file(f"{slug}-unjudged", head, lines)

@@ -2,6 +2,7 @@
 
 from leaderboard.wording.boards import board_verdict, much_unjudged, power, selection_rule
 from leaderboard.wording.costs import cost_verdict, stating
+from leaderboard.wording.holes import holes_verdict
 from leaderboard.wording.impact import impact_verdict
 from leaderboard.wording.pairs import pair_test, pair_verdict
 from leaderboard.wording.phrases import Phrase, Sentence
@@ -16,6 +17,7 @@ __all__ = [
     "cost_verdict",
     "describe_test",
     "gain_verdict",
+    "holes_verdict",
     "impact_verdict",
     "much_unjudged",
     "pair_test",

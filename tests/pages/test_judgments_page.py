@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from csv import DictReader
+from io import StringIO
+
 from leaderboard import organising
-from leaderboard.models import Judgment, JudgmentSet
+from leaderboard.models import Judgment, JudgmentSet, Track
 from tests.builders import make_collection, make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
-from tests.pages.ten_topics import ten_track
+from tests.pages.ten_topics import send, ten_track, with_baseline
 
 ADDRESS = "/tracks/bread/judgments/"
+TEN = "/tracks/ten/judgments/"
 
 
 def test_version_and_counts(track, client):
@@ -27,9 +31,9 @@ def test_grades_from_the_top_of_the_scale_down(track, client):
 def test_every_topic_with_its_judgments(track, client):
     page = page_at(client, ADDRESS)
     assert rows(page, 1) == [
-        "1 sourdough bread 3 2",
-        "2 rye flour 2 1",
-        "3 oven temperature 3 2",
+        "1 sourdough bread 1 of grade 2, 1 of grade 1, 1 of grade 0 0 1 1 1 3 2",
+        "2 rye flour 1 of grade 1, 1 of grade 0 0 0 1 1 2 1",
+        "3 oven temperature 1 of grade 3, 1 of grade 1, 1 of grade 0 1 0 1 1 3 2",
     ]
     assert 'href="/tracks/bread/topic/?number=2"' in page
 
@@ -39,7 +43,7 @@ def test_the_threshold_of_the_track_decides_what_is_relevant(track, ada, client)
     work()
     page = page_at(client, ADDRESS)
     assert "2 are relevant, which is grade 2 or higher" in words(page)
-    assert rows(page, 1)[0] == "1 sourdough bread 3 1"
+    assert rows(page, 1)[0].endswith(" 3 1")
 
 
 def test_negative_grades_are_documents_that_were_passed_over(track, client):
@@ -84,9 +88,94 @@ def test_without_judgments_it_says_so(ada, client, as_ada):
     assert "Add judgments" in page_at(as_ada, "/tracks/bare/judgments/")
 
 
-def test_queries_do_not_grow_with_topics(track, ada, client, django_assert_num_queries):
-    page_at(client, ADDRESS)
-    asked = num_queries(client, ADDRESS)
-    ten_track(ada)
+def test_the_topics_as_csv(track, client):
+    lines = client.get(f"{ADDRESS}?format=csv&table=topics").content.decode().splitlines()
+    assert lines[0] == "topic,title,judged,relevant,grade 3,grade 2,grade 1,grade 0"
+    assert lines[2] == "2,rye flour,2,1,0,0,1,1"
+
+
+# What nobody judged: every document of these runs but the relevant one of each topic
+
+
+def test_what_was_judged_of_each_run_and_what_it_could_become(ada, ben, client):
+    track = ten_track(ada)
+    send(track, ben, "first", 1)
+    send(track, ben, "third", 3)
+    page = page_at(client, TEN)
+    assert "could raise third by up to +.400 P@5, and no other run by more." in words(page)
+    first, third = rows(page, 1)
+    assert first.split()[:6] == ["first", "1.00", "1.00", "1.00", "1.00", ".2000"]
+    assert third.split()[:6] == ["third", ".60", ".80", ".90", ".98", ".2000"]
+    assert ".2000, from .2000 to .6000" in third
+
+
+def test_which_verdicts_could_flip(ada, ben, client):
+    """All have P@5 .2; base and third share one unjudged document, third has one more."""
+    track = ten_track(ada)
+    with_baseline(track, ada, 2)
+    send(track, ben, "first", 1)
+    send(track, ben, "third", 3)
+    page = page_at(client, TEN)
+    assert "2 of 2 verdicts against the baseline base could flip: first and third." in words(page)
+    lines = {line.split()[0]: line for line in rows(page, 1)}
+    assert lines["third"].endswith("from .0000 to .2000 better –")
+    assert lines["first"].endswith("from −.2000 to .0000 worse –")
+
+
+def judge_others(track: Track) -> None:
+    """Nobody's first five documents stay unjudged; none of them is relevant."""
+    Judgment.objects.bulk_create(
+        Judgment(judgment_set=track.judgment_set, topic=topic, docno=docno, grade=0)
+        for topic in track.collection.topics.all()
+        for docno in (f"other{place}-{topic.number}" for place in range(1, 6))
+    )
+
+
+def test_a_verdict_that_nothing_flips_stands(ada, ben, client):
+    track = ten_track(ada)
+    judge_others(track)
+    with_baseline(track, ada, 6)
+    send(track, ben, "first", 1)
+    page = page_at(client, TEN)
+    assert "Every document that decides P@5 was judged" in words(page)
+    assert "The verdict against the baseline base stands, whatever" in words(page)
+    assert rows(page, 1)[0].endswith("stands no number")
+
+
+def test_a_lead_says_how_many_documents_would_turn_it(ada, ben, client):
+    track = ten_track(ada)
+    with_baseline(track, ada, 6)
+    send(track, ben, "first", 1)
+    line = rows(page_at(client, TEN), 1)[0]
+    assert line.endswith("worse 10 of 50")
+
+
+def test_a_measure_whose_scenarios_are_no_bounds_says_so(ada, ben, client):
+    track = ten_track(ada)
+    send(track, ben, "third", 3)
+    page = page_at(client, f"{TEN}?measure=AP")
+    assert "Two scenarios" in words(page) and "all relevant" in words(page)
+    assert "could raise" not in words(page)
+
+
+def test_the_runs_as_csv(ada, ben, client):
+    track = ten_track(ada)
+    with_baseline(track, ada, 2)
+    send(track, ben, "third", 3)
+    text = client.get(f"{TEN}?format=csv&table=runs").content.decode()
+    base, third = sorted(DictReader(StringIO(text)), key=lambda each: each["tag"])
+    assert (third["judged_at_10"], third["P@5"]) == ("0.8", "0.2")
+    assert (third["verdict"], third["verdict_high"]) == ("not significant", "better")
+    assert base["verdict"] == ""
+
+
+def test_queries_do_not_grow_with_runs(ada, ben, client, django_assert_num_queries):
+    track = ten_track(ada)
+    with_baseline(track, ada, 2)
+    send(track, ben, "first", 1)
+    page_at(client, TEN)
+    asked = num_queries(client, TEN)
+    send(track, ben, "third", 3)
+    page_at(client, TEN)
     with django_assert_num_queries(asked):
-        page_at(client, "/tracks/ten/judgments/")
+        page_at(client, TEN)

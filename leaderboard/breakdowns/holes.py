@@ -1,0 +1,248 @@
+"""What nobody judged: how much of each run, and what it could change.
+
+Two questions are asked of the missing judgments.  Of each run: which scores it could have.  Of
+each pair with the baseline: whether the verdict stands in the two worlds that favour the one and
+the other most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from django.core.files.storage import default_storage
+from numpy.typing import NDArray
+
+from evaluation.judging import JudgedRun, Judgments
+from evaluation.measures import Measure, parse_measure
+from evaluation.pooling import ADDITIVE, PairBounds, compare_with_holes, holes
+from evaluation.problems import Problems
+from evaluation.reading.runs import Ranking
+from evaluation.reading.runs import Run as ReadRun
+from evaluation.significance import compare_with_baseline
+from leaderboard.comparing import AT_ONCE
+from leaderboard.models import Edition, Run, ScoreSet
+from leaderboard.rankings import TOP, Rankings
+from leaderboard.scoring import prepared, resolved
+from leaderboard.standings import Board, Standing, verdict_of
+
+CUTOFFS = (5, 10, 20, 100)
+# So many runs of a board have a line.
+MOST = 100
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A verdict against the baseline, and what it is where the missing judgments are extreme.
+
+    `difference`, `low` and `high` are means over the topics, `needed` and `among` those of
+    `PairBounds`.
+    """
+
+    difference: float
+    low: float
+    high: float
+    verdict: str
+    verdict_low: str
+    verdict_high: str
+    robust: bool
+    needed: int | None
+    among: int
+
+    @property
+    def stands(self) -> bool:
+        """Whether no missing judgment takes the verdict back."""
+        return self.verdict == self.verdict_low == self.verdict_high
+
+
+@dataclass(frozen=True)
+class HoleLine:
+    """A run: the share of its first documents that was judged, and the scores it could have."""
+
+    standing: Standing
+    judged_at: dict[int, float]
+    score: float
+    low: float
+    high: float
+    doubt: Doubt | None
+
+
+@dataclass(frozen=True)
+class HoleTable:
+    """The first runs of a board by one measure.
+
+    `bounds_hold`: no judgment leads beyond low and high; otherwise they are two scenarios.
+    """
+
+    measure: str
+    measures: list[str]
+    bounds_hold: bool
+    lines: list[HoleLine]
+    more: int
+
+    @property
+    def reach(self) -> int:
+        """How many documents of every ranking are at hand for pairs."""
+        return TOP
+
+    @property
+    def doubts(self) -> list[HoleLine]:
+        """The runs that are compared with the baseline."""
+        return [line for line in self.lines if line.doubt is not None]
+
+    @property
+    def doubtful(self) -> list[HoleLine]:
+        """Those whose verdict could flip."""
+        return [line for line in self.lines if line.doubt is not None and not line.doubt.stands]
+
+
+def hole_table(board: Board, asked: str = "") -> HoleTable:
+    """The holes of the runs that a board shows, by a measure that can be bounded."""
+    measures = [each for each in board.measures if parse_measure(each).definition.bounds != "none"]
+    text = asked if asked in measures else most_telling(board.measure, measures)
+    shown = board.shown[:MOST]
+    doubts = _doubts(board, text) if text else {}
+    records = _records(board.edition, shown)
+    return HoleTable(
+        measure=text,
+        measures=measures,
+        bounds_hold=bool(text) and parse_measure(text).definition.bounds == "true",
+        lines=[_line(board, each, text, records, doubts) for each in shown],
+        more=len(board.shown) - len(shown),
+    )
+
+
+def most_telling(ranking: str, measures: Sequence[str]) -> str:
+    """The measure that ranks where its bounds hold; else the first whose verdicts have bounds."""
+    ways = (
+        lambda text: text == ranking and parse_measure(text).definition.bounds == "true",
+        lambda text: _sums_tops(parse_measure(text)),
+        lambda text: parse_measure(text).definition.bounds == "true",
+        lambda text: text == ranking,
+        lambda text: True,
+    )
+    found = (text for way in ways for text in measures if way(text))
+    return next(found, "")
+
+
+def _sums_tops(measure: Measure) -> bool:
+    """Whether it is a sum over documents of the tops that every ranking file keeps at hand."""
+    cutoff = measure.parameters.get("k")
+    return (
+        measure.name in ADDITIVE
+        and measure.parameters["holes"] != "condensed"
+        and isinstance(cutoff, int)
+        and cutoff <= TOP
+    )
+
+
+def _records(edition: Edition, shown: Sequence[Standing]) -> dict[str, bytes]:
+    rows = ScoreSet.objects.filter(edition=edition, run__in=[each.run for each in shown])
+    return {run_id: bytes(record) for run_id, record in rows.values_list("run_id", "record")}
+
+
+def _line(
+    board: Board, standing: Standing, text: str, records: dict[str, bytes], doubts: dict[str, Doubt]
+) -> HoleLine:
+    judgments = prepared(board.edition.pk)
+    measure = resolved(board.sight.track, text) if text else None
+    found = reach_of(records[standing.run.pk], judgments, measure)
+    return HoleLine(standing, *found, doubts.get(standing.run.pk))
+
+
+# A record never changes, nor do the judgments of an edition.
+@lru_cache(maxsize=1024)
+def reach_of(
+    record: bytes, judgments: Judgments, measure: Measure | None
+) -> tuple[dict[int, float], float, float, float]:
+    """Judged@k by k, the score of a run, and the lowest and highest that it could have."""
+    run = JudgedRun.unpack(record, judgments)
+    judged_at = holes(run, CUTOFFS).judged_at
+    if measure is None:
+        return judged_at, np.nan, np.nan, np.nan
+    low, high = measure.bounds(_reaching(run, measure))
+    return judged_at, *(measure.aggregate(each) for each in (measure.scores(run), low, high))
+
+
+def _reaching(run: JudgedRun, measure: Measure) -> JudgedRun:
+    """The run as far as a measure with a cutoff and true bounds looks: the rest is not filled."""
+    cutoff = measure.parameters.get("k")
+    if not isinstance(cutoff, int) or measure.definition.bounds != "true":
+        return run
+    keep = run.within(cutoff)
+    return replace(
+        run,
+        topic=run.topic[keep],
+        rank=run.rank[keep],
+        grade=run.grade[keep],
+        retrieved=np.minimum(run.retrieved, cutoff),
+    )
+
+
+def _doubts(board: Board, text: str) -> dict[str, Doubt]:
+    """The verdicts of the whole family; none where they cannot be bounded while one waits."""
+    measure = resolved(board.sight.track, text)
+    family = tuple(sorted(each.run.pk for each in board.standings))
+    size = len(family) * board.edition.num_evaluated
+    if board.baseline is None or len(family) < 2 or not _sums_tops(measure) or size > AT_ONCE:
+        return {}
+    return dict(doubts_of(board.edition.pk, measure, board.baseline.pk, family))
+
+
+@lru_cache(maxsize=32)
+def doubts_of(
+    edition_id: int, measure: Measure, baseline: str, family: tuple[str, ...]
+) -> tuple[tuple[str, Doubt], ...]:
+    edition = Edition.objects.select_related("track").get(pk=edition_id)
+    judgments = prepared(edition_id)
+    runs = Run.objects.in_bulk(family)
+    others = [run_id for run_id in family if run_id != baseline]
+    tops = {run_id: top_of(runs[run_id]) for run_id in family}
+    cutoff = int(measure.parameters["k"])  # type: ignore[arg-type]
+    pairs = [
+        compare_with_holes(measure, tops[run_id], tops[baseline], judgments, cutoff)
+        for run_id in others
+    ]
+    verdicts = [
+        _verdicts(edition, np.array([getattr(pair, which) for pair in pairs]))
+        for which in ("difference", "low", "high")
+    ]
+    doubts = [_doubt(*found) for found in zip(pairs, *verdicts, strict=True)]
+    return tuple(zip(others, doubts, strict=True))
+
+
+def top_of(run: Run) -> ReadRun:
+    """The first documents of a run for every topic."""
+    with default_storage.open(run.ranking_file.name) as file:
+        tops = Rankings(file).tops
+    rankings = {
+        number.encode(errors="surrogateescape"): Ranking(
+            [docno.encode(errors="surrogateescape") for docno in docnos],
+            -np.arange(len(docnos), dtype=float),
+        )
+        for number, docnos in tops.items()
+    }
+    return ReadRun(run.tag, rankings, lines=0, problems=Problems())
+
+
+def _verdicts(edition: Edition, differences: NDArray[np.float64]) -> list[str]:
+    """What the track's test says of each row, over the family."""
+    nothing = np.zeros(differences.shape[1])
+    tested = compare_with_baseline(differences, nothing, test=edition.track.test)
+    return [verdict_of(each, edition.num_evaluated) for each in tested]
+
+
+def _doubt(pair: PairBounds, verdict: str, low: str, high: str) -> Doubt:
+    return Doubt(
+        difference=float(pair.difference.mean()),
+        low=float(pair.low.mean()),
+        high=float(pair.high.mean()),
+        verdict=verdict,
+        verdict_low=low,
+        verdict_high=high,
+        robust=pair.robust,
+        needed=pair.needed,
+        among=pair.among,
+    )

@@ -1,0 +1,142 @@
+"""The judgments of a track as its page draws them: topics by grade, and what was never judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from django.utils.safestring import SafeString
+
+from leaderboard import charts
+from leaderboard.breakdowns.holes import HoleLine, HoleTable
+from leaderboard.breakdowns.summaries import JudgedTopic
+from leaderboard.charts import Column
+from leaderboard.charts.drawing import Kind
+from leaderboard.drawings import address
+from leaderboard.models import Topic
+from leaderboard.standings import Standing
+from leaderboard.templatetags.numbers import count
+
+VERDICTS = ("better", "not significant", "worse")
+
+
+@dataclass(frozen=True)
+class JudgedLine:
+    """A topic with its judgments: a count for each grade of the scale, and all of them as bars."""
+
+    topic: Topic
+    judged: int
+    relevant: int
+    counts: list[int]
+    stack: SafeString
+
+
+def judged_lines(
+    topics: Sequence[JudgedTopic], grades: Sequence[int], most: int
+) -> list[JudgedLine]:
+    """`grades` are those of the columns, `most` the documents of the topic that has most."""
+    top = max([1, *grades])
+    return [
+        JudgedLine(
+            topic=each.topic,
+            judged=each.judged,
+            relevant=each.relevant,
+            counts=[each.grades.get(grade, 0) for grade in grades],
+            stack=charts.grade_stack(each.grades, most, top),
+        )
+        for each in topics
+    ]
+
+
+@dataclass(frozen=True)
+class HoleRow:
+    """A run with what it could become, and what could become of its verdict."""
+
+    line: HoleLine
+    score: SafeString
+    difference: SafeString
+    explained: str
+
+    @property
+    def becomes(self) -> str:
+        """What the verdict could turn into: "stands", "worse", "not significant or worse"."""
+        doubt = self.line.doubt
+        if doubt is None or doubt.stands:
+            return "stands" if doubt is not None else ""
+        others = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
+        return " or ".join(each for each in VERDICTS if each in others)
+
+    @property
+    def takes(self) -> str:
+        """How many documents would turn the lead: "3 of 40"."""
+        doubt = self.line.doubt
+        if doubt is None or doubt.needed is None:
+            return "–" if doubt is None or not doubt.robust else "no number"
+        return f"{count(doubt.needed)} of {count(doubt.among)}"
+
+
+@dataclass(frozen=True)
+class HoleDrawing:
+    """The table of the holes; its columns of drawings share an axis each."""
+
+    table: HoleTable
+
+    @property
+    def score_head(self) -> SafeString:
+        return charts.column_head(self._scores)
+
+    @property
+    def difference_head(self) -> SafeString:
+        return charts.column_head(self._differences)
+
+    @property
+    def rows(self) -> list[HoleRow]:
+        return [
+            HoleRow(
+                line=line,
+                score=charts.bounds_cell(
+                    self._scores,
+                    line.low,
+                    line.score,
+                    line.high,
+                    _kind(line.standing),
+                ),
+                difference=self._difference(line),
+                explained=address(
+                    "computed",
+                    line.standing.run.track,
+                    run=line.standing.run.pk,
+                    measure=self.table.measure,
+                ),
+            )
+            for line in self.table.lines
+        ]
+
+    def _difference(self, line: HoleLine) -> SafeString:
+        if line.doubt is None:
+            return SafeString("")
+        doubt, own = line.doubt, _kind(line.standing)
+        return charts.bounds_cell(self._differences, doubt.low, doubt.difference, doubt.high, own)
+
+    @cached_property
+    def _scores(self) -> Column:
+        ends = [end for line in self.table.lines for end in (line.low, line.high)]
+        return Column(_axis(ends), "scores")
+
+    @cached_property
+    def _differences(self) -> Column:
+        doubts = [line.doubt for line in self.table.lines if line.doubt is not None]
+        ends = [end for doubt in doubts for end in (doubt.low, doubt.high)]
+        return Column(_axis([0.0, *ends]), "differences", dashed=0.0)
+
+
+def _axis(values: Sequence[float]) -> charts.Axis:
+    """Around the values that there are; four named values at most, for a narrow column."""
+    known = [value for value in values if np.isfinite(value)] or [0.0]
+    return charts.Axis.around(min(known), max(known), most=4)
+
+
+def _kind(standing: Standing) -> Kind:
+    return "baseline" if standing.is_baseline else "own" if standing.is_own else "other"
