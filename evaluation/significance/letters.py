@@ -31,15 +31,40 @@ def letters_of(different: BoolArray, order: IntArray) -> tuple[str, ...]:
 
 def _groups(different: BoolArray) -> list[int]:
     """The largest groups without a different pair, as bit sets, ordered by their members."""
-    groups = [(1 << len(different)) - 1] if len(different) else []
-    for first, second in zip(*np.nonzero(np.triu(different)), strict=True):
+    if not len(different):
+        return []
+    later = np.triu(different)
+    ends = np.where(later.any(axis=1), later.argmax(axis=1), len(later))
+    all_beyond = np.count_nonzero(later, axis=1) == len(later) - ends
+    if all_beyond.all() and (np.diff(ends) >= 0).all():
+        return _stretches(ends.tolist())
+    return sorted(_inserted_and_absorbed(later), key=_members)
+
+
+def _stretches(ends: list[int]) -> list[int]:
+    """The groups where one margin decides: from each run to the last that does not differ.
+
+    `ends` ascends; a stretch that goes no further than the one before lies within it.
+    """
+    befores = [0, *ends]
+    return [
+        (1 << end) - (1 << start)
+        for start, (before, end) in enumerate(zip(befores, ends, strict=False))
+        if end > before
+    ]
+
+
+def _inserted_and_absorbed(later: BoolArray) -> list[int]:
+    """The groups under any relation: every different pair splits those that hold both."""
+    groups = [(1 << len(later)) - 1]
+    for first, second in zip(*np.nonzero(later), strict=True):
         one, other = 1 << int(first), 1 << int(second)
         split = [group for group in groups if group & one and group & other]
         if split:
             kept = [group for group in groups if not (group & one and group & other)]
             halves = [half for group in split for half in (group & ~one, group & ~other)]
             groups = kept + _absorbed(halves, kept)
-    return sorted(groups, key=_members)
+    return groups
 
 
 def _absorbed(halves: list[int], kept: list[int]) -> list[int]:

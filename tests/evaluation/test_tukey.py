@@ -204,6 +204,17 @@ class TestLetters:
         shared = np.array([[bool(one & other) for other in words] for one in words])
         assert np.array_equal(shared, ~different)
 
+    @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(0, 20))
+    def test_one_margin_makes_no_group_that_lies_in_another(self, means, margin):
+        means = -np.sort(-np.array(means))
+        words = letters_of(np.abs(means[:, np.newaxis] - means) > margin, np.arange(len(means)))
+        shared = [[bool(set(one) & set(other)) for other in words] for one in words]
+        assert np.array_equal(shared, np.abs(means[:, np.newaxis] - means) <= margin)
+        groups = [
+            {n for n, word in enumerate(words) if name in word} for name in set("".join(words))
+        ]
+        assert not any(one < other for one in groups for other in groups)
+
     def test_more_than_fifty_two_groups_still_have_names(self):
         words = letters_of(~np.eye(60, dtype=bool), np.arange(60))
         assert (words[0], words[51], words[52]) == ("a", "Z", "a'")
