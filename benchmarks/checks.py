@@ -14,10 +14,17 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from benchmarks.inputs import INPUTS, Input
-from evaluation.judging import Judgments, judge, prepare
+from evaluation import (
+    Judgments,
+    Run,
+    RunRules,
+    judge,
+    prepare,
+    read_qrels,
+    read_run,
+    read_run_leniently,
+)
 from evaluation.reading.docnos import Docnos
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
 
 Reading = Callable[[BinaryIO], Run]
 

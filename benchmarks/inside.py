@@ -17,11 +17,8 @@ import numpy as np
 
 from benchmarks.inputs import INPUTS, Input
 from benchmarks.peers.measures import MEASURES
-from evaluation.judging import JudgedRun, Judgments, judge, prepare
-from evaluation.measures import parse_measures
+from evaluation import JudgedRun, Judgments, judge, parse_measures, prepare, read_qrels, read_run
 from evaluation.ragged import FloatArray
-from evaluation.reading.qrels import read_qrels
-from evaluation.reading.runs import read_run
 
 ASKED = [asked.measure for text in MEASURES for asked in parse_measures(text)]
 

@@ -1,0 +1,194 @@
+"""Large boards, written straight into the tables: random scores, the same from every seed."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from benchmarks.naive import models as naive
+from evaluation import Problems, Ranking
+from evaluation import Run as ReadRun
+from evaluation.ragged import FloatArray
+from leaderboard import scoring
+from leaderboard.models import (
+    Collection,
+    Edition,
+    Judgment,
+    JudgmentSet,
+    Run,
+    Score,
+    ScoreSet,
+    Team,
+    Topic,
+    Track,
+    User,
+)
+from leaderboard.rankings import write_rankings
+
+MEASURES = (
+    *("nDCG@10", "AP", "P@10", "RR", "R@100", "Rprec", "Bpref", "nDCG@100", "Success@10"),
+    "RBP(p=0.8)",
+)
+JUDGED = 10
+ANSWERED = 100
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A board of so many runs on so many topics, under so many measures."""
+
+    slug: str
+    runs: int
+    topics: int
+    measures: int
+    # The rankings of the first topics, which its pages read.
+    ranked_topics: int
+
+    @property
+    def texts(self) -> list[str]:
+        return list(MEASURES[: self.measures])
+
+    def scores(self) -> FloatArray:
+        """float64[runs, measures, topics]: a run has its level, a topic its own."""
+        random = np.random.default_rng([self.runs, self.topics])
+        run = random.normal(0, 0.5, (self.runs, 1, 1))
+        topic = random.normal(0, 1.0, (1, 1, self.topics))
+        noise = random.normal(0, 0.7, (self.runs, self.measures, self.topics))
+        values: FloatArray = 1 / (1 + np.exp(-(run + topic + noise)))
+        return values.round(4)
+
+
+def make_track(scene: Scene) -> Track:
+    """The board with its topics, judgments, runs, rankings and scores."""
+    owner, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
+    judgments = _collection(scene, owner)
+    track = Track.objects.create(
+        slug=scene.slug,
+        name=scene.slug.title(),
+        owner=owner,
+        collection=judgments.collection,
+        judgment_set=judgments,
+        measures=scene.texts,
+        primary_measure=scene.texts[0],
+        disclosure="open",
+    )
+    edition = scoring.start_edition(track)
+    assert edition is not None
+    runs = _runs(scene, track)
+    _store(scene, edition, runs)
+    Edition.objects.filter(pk=edition.pk).update(state="ready", ready_at=timezone.now())
+    track.edition, track.baseline = edition, runs[-1]
+    track.save()
+    return track
+
+
+def _collection(scene: Scene, owner: User) -> JudgmentSet:
+    collection = Collection.objects.create(
+        slug=scene.slug, name=scene.slug, owner=owner, state="ready", num_topics=scene.topics
+    )
+    topics = Topic.objects.bulk_create(
+        Topic(collection=collection, position=n, number=str(n + 1), title=f"topic {n + 1}")
+        for n in range(scene.topics)
+    )
+    judgments = JudgmentSet.objects.create(
+        collection=collection,
+        version="v1",
+        state="ready",
+        created_by=owner,
+        top_grade=3,
+        num_topics=scene.topics,
+        grade_counts={"0": scene.topics * JUDGED // 2, "1": scene.topics * JUDGED // 2},
+    )
+    Judgment.objects.bulk_create(
+        Judgment(judgment_set=judgments, topic=topic, docno=f"d{n}", grade=n % 2)
+        for topic in topics
+        for n in range(JUDGED)
+    )
+    return judgments
+
+
+def _runs(scene: Scene, track: Track) -> list[Run]:
+    team = Team.objects.create(track=track, name="Bench")
+    rankings = _ranking_files(scene)
+    return Run.objects.bulk_create(
+        Run(
+            track=track,
+            team=team,
+            submitted_by=track.owner,
+            tag=f"run-{n}",
+            state="scored",
+            sha256=hashlib.sha256(str(n).encode()).hexdigest(),
+            ranking_file=rankings[n],
+            num_answered=scene.topics,
+            scored_at=timezone.now(),
+        )
+        for n in range(scene.runs)
+    )
+
+
+def _ranking_files(scene: Scene) -> list[str]:
+    random = np.random.default_rng(7)
+    scores = np.arange(ANSWERED, 0, -1.0)
+    names = []
+    for n in range(scene.runs):
+        rankings = {
+            b"%d" % (topic + 1): Ranking(
+                [b"d%d" % docno for docno in random.permutation(10 * ANSWERED)[:ANSWERED]], scores
+            )
+            for topic in range(scene.ranked_topics)
+        }
+        file = BytesIO()
+        write_rankings(ReadRun(f"run-{n}", rankings, 0, Problems()), file)
+        names.append(default_storage.save(f"runs/{scene.slug}-{n}", ContentFile(file.getvalue())))
+    return names
+
+
+def _store(scene: Scene, edition: Edition, runs: list[Run]) -> None:
+    sets = ScoreSet.objects.bulk_create(
+        ScoreSet(run=run, edition=edition, record=b"", judged_at_10=0.5) for run in runs
+    )
+    Score.objects.bulk_create(
+        Score(
+            score_set=score_set,
+            measure=text,
+            resolved=text,
+            mean=float(values.mean()),
+            by_topic=values.astype("<f8").tobytes(),
+        )
+        for score_set, rows in zip(sets, scene.scores(), strict=True)
+        for text, values in zip(scene.texts, rows, strict=True)
+    )
+
+
+def make_rows(scene: Scene) -> None:
+    """The same scores as the naive models keep them."""
+    runs = naive.Run.objects.bulk_create(
+        naive.Run(board=scene.slug, tag=f"run-{n}", team="Bench") for n in range(scene.runs)
+    )
+    half = 1.96 / scene.topics**0.5
+    for run, rows in zip(runs, scene.scores(), strict=True):
+        pairs = list(zip(scene.texts, rows, strict=True))
+        naive.Mean.objects.bulk_create(
+            naive.Mean(
+                run=run,
+                measure=text,
+                value=values.mean(),
+                low=values.mean() - half * values.std(),
+                high=values.mean() + half * values.std(),
+            )
+            for text, values in pairs
+        )
+        naive.Score.objects.bulk_create(
+            (
+                naive.Score(run=run, measure=text, topic=topic, value=value)
+                for text, values in pairs
+                for topic, value in enumerate(values.tolist())
+            ),
+            batch_size=10_000,
+        )
