@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard import scoring
+from leaderboard.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Track, User, Worker
 from tests.builders import (
@@ -176,6 +178,72 @@ def test_load_collection_names_the_option_that_answers_a_question(ada, folder):
     load(folder, "--yes", "--renumber-topics")
     numbers = Collection.objects.get().topics.values_list("number", flat=True)
     assert list(numbers) == ["1", "2", "3"]
+
+
+@pytest.fixture
+def ir_datasets(tmp_path, monkeypatch) -> Iterator[None]:
+    """A library with the documented face of ir_datasets, and one small collection."""
+    (tmp_path / "ir_datasets.py").write_text(IR_DATASETS)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    sys.modules.pop("ir_datasets", None)
+
+
+IR_DATASETS = """
+from collections import namedtuple
+
+Doc = namedtuple("Doc", "doc_id title body")
+Titled = namedtuple("Titled", "query_id title description narrative")
+Qrel = namedtuple("Qrel", "query_id doc_id relevance iteration")
+
+
+class Loaf:
+    has_docs = has_queries = has_qrels = lambda self: True
+    docs_iter = lambda self: iter([Doc("d1", "Rye", "Dark\\nloaf."), Doc("d2", "", "x")])
+    queries_iter = lambda self: iter([Titled("1", "rye", "Which is dark?", "")])
+    qrels_iter = lambda self: iter([Qrel("1", "d1", 2, "0"), Qrel("1", "d2", 0, "0")])
+
+
+class Crumbs(Loaf):
+    has_queries = lambda self: False
+
+
+def load(name):
+    return {"bread/loaf": Loaf, "bread": Crumbs}[name]()
+"""
+
+
+def test_load_collection_takes_what_ir_datasets_has(ada, ir_datasets):
+    command("load_collection", "bread", "--ir-datasets", "bread/loaf", "--yes")
+    collection = Collection.objects.get()
+    assert (collection.num_topics, collection.num_documents) == (1, 2)
+    assert collection.topics.get().description == "Which is dark?"
+    assert collection.judgment_sets.get().grade_counts == {"0": 1, "2": 1}
+    found = open_documents(collection.documents.name).find("d1")
+    assert (found.title, found.text) == ("Rye", "Dark\nloaf.")
+
+
+def test_load_collection_may_take_other_judgments_than_ir_datasets_has(ada, ir_datasets, folder):
+    (folder / "qrels.txt").write_text("1 0 d2 1\n")
+    words = ["--ir-datasets", "bread/loaf", "--judgments", folder / "qrels.txt", "--yes"]
+    command("load_collection", "bread", *words)
+    assert Collection.objects.get().judgment_sets.get().grade_counts == {"1": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("rye", "ir_datasets knows no rye"), ("bread", "bread has no topics")],
+)
+def test_load_collection_says_what_ir_datasets_has_not(ada, ir_datasets, name, why):
+    with pytest.raises(CommandError, match=why):
+        command("load_collection", "bread", "--ir-datasets", name)
+    assert not Collection.objects.exists()
+
+
+def test_load_collection_says_how_to_get_ir_datasets(ada, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(CommandError, match="`pip install ir_datasets` does"):
+        command("load_collection", "bread", "--ir-datasets", "bread/loaf")
 
 
 def test_load_collection_imports_nothing_that_nobody_confirmed(ada, folder):

@@ -7,8 +7,10 @@ from argparse import ArgumentParser
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from django.conf import settings
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -17,6 +19,7 @@ from leaderboard import organising, uploads
 from leaderboard.api.fields import clean_slug
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
+from leaderboard.management.published import NotPublished, write_files
 from leaderboard.management.waiting import wait_for_collection
 from leaderboard.models import Collection
 from leaderboard.models.collections import ImportState
@@ -37,7 +40,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="its short name, which stands in addresses")
-        parser.add_argument("--topics", type=Path, required=True)
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("--topics", type=Path)
+        source.add_argument(
+            "--ir-datasets",
+            metavar="ID",
+            help="topics, documents and judgments as the library ir_datasets has them",
+        )
         documents = parser.add_mutually_exclusive_group()
         documents.add_argument("--documents", type=Path)
         documents.add_argument(
@@ -79,12 +88,17 @@ class Command(BaseCommand):
                 renumber_topics=options["renumber_topics"],
                 formats={"documents": "docnos"} if options["docnos"] else {},
             )
+            version = clean_slug(options["judgments_version"])
             with ExitStack() as stack:
-                files = {part: opened(options[part], stack) for part in PARTS}
-                files["documents"] = files.pop("docnos") or files["documents"]
-                version = clean_slug(options["judgments_version"])
+                paths = {part: options[part] for part in PARTS}
+                if options["ir_datasets"]:
+                    folder = TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR)
+                    had = write_files(options["ir_datasets"], Path(stack.enter_context(folder)))
+                    paths = {**had, **{part: path for part, path in paths.items() if path}}
+                files = {part: opened(path, stack) for part, path in paths.items()}
+                files["documents"] = files.pop("docnos", None) or files.get("documents")
                 return uploads.accept_collection(collection, CollectionFiles(**files), version)
-        except (OSError, ValueError, NotAccepted) as reason:
+        except (OSError, ValueError, NotAccepted, NotPublished) as reason:
             raise CommandError(str(reason)) from None
 
     def print_findings(self, collection: Collection) -> None:

@@ -1,0 +1,80 @@
+"""Collections that the library `ir_datasets` knows, as files that the intake reads.
+
+The library is not among the requirements: whoever wants it installs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+# The names under which its collections hold what we call title and text.
+TITLES = ("title", "headline")
+TEXTS = ("text", "body", "contents", "abstract")
+TOPIC_TITLES = ("title", "query", "text")
+
+
+class NotPublished(Exception):
+    """Why there is no such collection to be had."""
+
+
+def write_files(name: str, folder: Path) -> dict[str, Path]:
+    """Write topics, documents and judgments of a collection; the paths of those it has."""
+    dataset = load(name)
+    if not dataset.has_queries():
+        raise NotPublished(f"{name} has no topics; ask for one of its parts that has")
+    lines = {"topics": ("topics.jsonl", map(topic_line, dataset.queries_iter()))}
+    if dataset.has_docs():
+        lines["documents"] = ("documents.jsonl", map(document_line, dataset.docs_iter()))
+    if dataset.has_qrels():
+        lines["judgments"] = ("qrels.txt", map(qrels_line, dataset.qrels_iter()))
+    return {part: written(folder / file, each) for part, (file, each) in lines.items()}
+
+
+def load(name: str) -> Any:
+    try:
+        library = importlib.import_module("ir_datasets")
+    except ModuleNotFoundError:
+        raise NotPublished(
+            "ir_datasets is not installed here; `pip install ir_datasets` does"
+        ) from None
+    try:
+        return library.load(name)
+    except KeyError:
+        raise NotPublished(f"ir_datasets knows no {name}") from None
+
+
+def written(path: Path, lines: Iterable[str]) -> Path:
+    with path.open("w") as file:
+        file.writelines(lines)
+    return path
+
+
+def document_line(document: Any) -> str:
+    text = first_of(document, TEXTS) or document.default_text()
+    return as_line(docno=document.doc_id, title=first_of(document, TITLES), text=text)
+
+
+def topic_line(topic: Any) -> str:
+    return as_line(
+        number=topic.query_id,
+        title=first_of(topic, TOPIC_TITLES) or topic.default_text(),
+        description=first_of(topic, ("description",)),
+        narrative=first_of(topic, ("narrative",)),
+    )
+
+
+def qrels_line(judgment: Any) -> str:
+    return f"{judgment.query_id} 0 {judgment.doc_id} {judgment.relevance}\n"
+
+
+def first_of(row: Any, names: Iterable[str]) -> str:
+    """The first of these fields that holds something."""
+    return next((text for name in names if (text := getattr(row, name, ""))), "")
+
+
+def as_line(**fields: str) -> str:
+    return json.dumps(fields) + "\n"
