@@ -72,8 +72,9 @@ def qrels_line(judgment: Any) -> str:
 
 
 def first_of(row: Any, names: Iterable[str]) -> str:
-    """The first of these fields that holds something."""
-    return next((text for name in names if (text := getattr(row, name, ""))), "")
+    """The first of these fields that holds text; pages of the Web are bytes, and not meant."""
+    texts = (getattr(row, name, "") for name in names)
+    return next((text for text in texts if text and isinstance(text, str)), "")
 
 
 def as_line(**fields: str) -> str:
