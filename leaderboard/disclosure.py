@@ -84,12 +84,12 @@ class Sight:
         )
 
     def scores_of(self, run: Run) -> bool:
-        shown = run.withdrawn_at is None or self.inside(run)
+        shown = not run.taken_off or self.inside(run)
         return self.edition is not None and run.state == Run.State.SCORED and shown
 
     def remembers(self, run: Run) -> bool:
-        """Whether this viewer could see the run before it was withdrawn."""
-        gone = run.withdrawn_at is not None and run.hidden_at is None
+        """Whether this viewer could see the run before it left the board."""
+        gone = run.taken_off in ("withdrawn", "disqualified")
         return self.everything and run.state == Run.State.SCORED and gone
 
 

@@ -402,6 +402,21 @@ class PoolForm(forms.Form):
         self.fields["runs"].initial = [run.pk for run in runs]
 
 
+class TakeOffForm(forms.Form):
+    how = forms.ChoiceField(
+        label="How",
+        choices=[
+            ("disqualified", "Disqualify: its address says so, with the reason"),
+            ("hidden", "Hide: only its team and organisers know of it"),
+        ],
+        widget=forms.RadioSelect,
+        initial="disqualified",
+    )
+    reason = forms.CharField(
+        label="Reason", max_length=500, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
 class SnapshotForm(forms.Form):
     name = forms.CharField(
         label="Name", max_length=120, help_text="Such as: as published in the overview paper."

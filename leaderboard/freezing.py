@@ -66,17 +66,9 @@ def lines_of(snapshot: Snapshot) -> list[FrozenLine]:
     runs = Run.objects.in_bulk([run_id for run_id, *_ in snapshot.rows])
     at = snapshot.heads.index(RUN.title)
     return [
-        FrozenLine(run_id, cells[:at], cells[at], cells[at + 1 :], _since(runs.get(run_id)))
+        FrozenLine(run_id, cells[:at], cells[at], cells[at + 1 :], runs[run_id].taken_off)
         for run_id, *cells in snapshot.rows
     ]
-
-
-def _since(run: Run | None) -> str:
-    if run is None or run.hidden_at:
-        return "hidden"
-    if run.disqualified_at:
-        return "disqualified"
-    return "withdrawn" if run.withdrawn_at else ""
 
 
 def bibtex(snapshot: Snapshot, address: str) -> str:

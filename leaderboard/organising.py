@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard import jobs, scoring
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, Pool, Run, Track, User
 from leaderboard.models.collections import ImportState
+
+# How an organiser takes a run off the board, and what the audit calls it.
+TAKING_OFF = {"disqualified": "disqualify", "hidden": "hide"}
 
 
 class NotPossible(Exception):
@@ -192,9 +196,40 @@ def withdraw(run: Run, user: User, reason: str = "") -> None:
         if not withdrawn:
             return
         AuditEvent.objects.record(user, "withdraw", run, after={"reason": reason})
-        Track.objects.filter(pk=run.track_id, baseline=run).update(baseline=None)
-        if run.track.edition is not None:
-            jobs.enqueue("compare", run.track.edition)
+        _leave_the_board(run)
+
+
+def take_off(run: Run, user: User, how: str, reason: str) -> None:
+    """Disqualify a run (`disqualified`, its address says why) or hide it (`hidden`, from all
+    but its team); the organisers can bring it back.  Raises NotPossible."""
+    if not reason.strip():
+        raise NotPossible("A reason is needed: the team and the public read it.")
+    with transaction.atomic():
+        by = {f"{how}_at": timezone.now(), f"{how}_by": user, f"{how}_reason": reason}
+        if Run.objects.filter(pk=run.pk, **{f"{how}_at": None}).update(**by):
+            AuditEvent.objects.record(user, TAKING_OFF[how], run, after={"reason": reason})
+            _leave_the_board(run)
+
+
+def bring_back(run: Run, user: User) -> None:
+    """Undo what organisers did: the run is neither disqualified nor hidden any more."""
+    fields = {f"{how}_{part}": None for how in TAKING_OFF for part in ("at", "by")}
+    fields |= {f"{how}_reason": "" for how in TAKING_OFF}
+    with transaction.atomic():
+        taken_off = Q(disqualified_at__isnull=False) | Q(hidden_at__isnull=False)
+        if Run.objects.filter(taken_off, pk=run.pk).update(**fields):
+            AuditEvent.objects.record(user, "bring back", run)
+            _compare_again(run.track)
+
+
+def _leave_the_board(run: Run) -> None:
+    Track.objects.filter(pk=run.track_id, baseline=run).update(baseline=None)
+    _compare_again(run.track)
+
+
+def _compare_again(track: Track) -> None:
+    if track.edition is not None:
+        jobs.enqueue("compare", track.edition)
 
 
 def try_again(run: Run, user: User) -> None:

@@ -107,13 +107,9 @@ class Receipt:
         return RUN_FORMATS.get(self.run.format, "") if self.run.num_lines else ""
 
     @property
-    def withdrawn(self) -> bool:
-        return self.run.withdrawn_at is not None
-
-    @property
     def shown_state(self) -> str:
         """The state, or what was done with the run since."""
-        return "withdrawn" if self.withdrawn else self.state
+        return self.run.taken_off or self.state
 
     @property
     def errors(self) -> list[ProblemGroup]:

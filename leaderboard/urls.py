@@ -20,6 +20,7 @@ from leaderboard.views import (
     runs,
     site,
     snapshots,
+    takeoffs,
     topics,
     tracks,
     versions,
@@ -69,6 +70,8 @@ run_urls = [
     path("facts/", facts.run_facts, name="run_facts"),
     path("metadata.yml", facts.run_metadata, name="run_metadata"),
     path("withdraw/", runs.withdraw, name="withdraw"),
+    path("take-off/", takeoffs.take_off, name="take_off"),
+    path("bring-back/", takeoffs.bring_back, name="bring_back"),
     path("again/", runs.score_again, name="score_again"),
 ]
 

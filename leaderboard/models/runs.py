@@ -154,6 +154,15 @@ class Run(models.Model):
         return self.tag or self.filename or self.id
 
     @property
+    def taken_off(self) -> str:
+        """How it left the board: `hidden`, `disqualified`, `withdrawn`; `` where it did not."""
+        if self.hidden_at:
+            return "hidden"
+        if self.disqualified_at:
+            return "disqualified"
+        return "withdrawn" if self.withdrawn_at else ""
+
+    @property
     def done(self) -> bool:
         """Nothing more happens to this run by itself."""
         return self.state in (

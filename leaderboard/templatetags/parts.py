@@ -37,6 +37,7 @@ STATES = {
     "scored": State("full", "Scored"),
     "failed": State("failed", "Failed"),
     "withdrawn": State("withdrawn", "Withdrawn"),
+    "hidden": State("withdrawn", "Hidden"),
     "disqualified": State("withdrawn", "Disqualified"),
     "preview": State("queued", "Preview, nothing imported"),
     "proposed": State("queued", "Proposed, not kept"),

@@ -95,7 +95,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "receipt": receipts.receipt_of(seen.sight, seen.run),
         **_scores(request, seen),
     }
-    return render(request, "run.html", context, status=410 if seen.run.withdrawn_at else 200)
+    return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
 
 
 def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:

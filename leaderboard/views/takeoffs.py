@@ -1,0 +1,46 @@
+"""Runs that organisers take off the board, and bring back."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard import organising
+from leaderboard.disclosure import SeenRun, run_or_404
+from leaderboard.forms import TakeOffForm
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = _organised_or_403(request, run_id)
+    form = TakeOffForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            organising.take_off(seen.run, request.user, **form.cleaned_data)
+            return redirect("run", run_id=run_id)
+        except organising.NotPossible as reason:
+            form.add_error("reason", str(reason))
+    status = 422 if request.method == "POST" else 200
+    context = {"track": seen.sight.track, "run": seen.run, "form": form}
+    return render(request, "take_off.html", context, status=status)
+
+
+@login_required
+@require_POST
+def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = _organised_or_403(request, run_id)
+    organising.bring_back(seen.run, request.user)
+    messages.success(request, "The run is back.")
+    return redirect("run", run_id=run_id)
+
+
+def _organised_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.organises:
+        raise PermissionDenied
+    return seen

@@ -1,0 +1,71 @@
+"""Runs that organisers disqualify or hide, and bring back."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.disclosure import look
+from leaderboard.models import AuditEvent, Run
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, make_run
+
+
+@pytest.fixture
+def run(track, ben, cat):
+    make_run(track, cat, OTHER_RUN)
+    return make_run(track, ben)
+
+
+def take_off(client, run: Run, how: str) -> None:
+    client.post(f"/runs/{run.pk}/take-off/", {"how": how, "reason": "trained on the topics"})
+
+
+def test_a_disqualified_run_leaves_the_board(as_ada, run, track, ben):
+    take_off(as_ada, run, "disqualified")
+    assert run not in [each.run for each in find_board(look(track, ben)).standings]
+
+
+def test_its_address_says_what_happened_to_everybody(as_ada, as_cat, run):
+    take_off(as_ada, run, "disqualified")
+    answer = as_cat.get(f"/runs/{run.pk}/")
+    assert answer.status_code == 410
+    assert "trained on the topics" in answer.content.decode()
+
+
+def test_its_scores_stay_with_its_team_and_the_organisers(as_ada, run, track, ben, cat):
+    take_off(as_ada, run, "disqualified")
+    run.refresh_from_db()
+    assert look(track, ben).scores_of(run) and not look(track, cat).scores_of(run)
+
+
+def test_a_hidden_run_never_was_for_others(as_ada, as_ben, as_cat, run):
+    take_off(as_ada, run, "hidden")
+    assert as_cat.get(f"/runs/{run.pk}/").status_code == 404
+    assert "Hidden by the organisers" in as_ben.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_run_comes_back_as_it_was(as_ada, run, track, ben):
+    take_off(as_ada, run, "hidden")
+    as_ada.post(f"/runs/{run.pk}/bring-back/")
+    assert run in [each.run for each in find_board(look(track, ben)).standings]
+
+
+def test_both_acts_are_in_the_record(as_ada, run):
+    take_off(as_ada, run, "disqualified")
+    as_ada.post(f"/runs/{run.pk}/bring-back/")
+    events = AuditEvent.objects.filter(target_id=run.pk).order_by("pk")
+    assert [each.act for each in events][-2:] == ["disqualify", "bring back"]
+
+
+def test_no_run_goes_without_a_reason(as_ada, run):
+    answer = as_ada.post(f"/runs/{run.pk}/take-off/", {"how": "hidden", "reason": " "})
+    assert answer.status_code == 422
+    assert Run.objects.get(pk=run.pk).hidden_at is None
+
+
+def test_a_baseline_that_goes_leaves_no_baseline(as_ada, run, track):
+    track.baseline = run
+    track.save()
+    take_off(as_ada, run, "disqualified")
+    track.refresh_from_db()
+    assert track.baseline is None
