@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation.reading.containers import Limits
+from evaluation.problems import KEPT
+from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard import scoring
 from leaderboard.models import Run, Team, Track
+from leaderboard.templatetags.numbers import counted, mebibytes
 
 # What the command checks without being told.
 CHECKED = {
@@ -21,6 +23,69 @@ CHECKED = {
     "unknown-documents": "refuse",
     "duplicates": "refuse",
 }
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A line of the page of limits: what is limited, how far, and what follows."""
+
+    what: str
+    limit: str
+    beyond: str
+
+
+def of_site() -> dict[str, list[Limit]]:
+    """Everything that this installation limits, by what it limits."""
+    return {
+        "A run": of_runs(),
+        "A collection": of_collections(),
+        "A team and a program": of_people(),
+    }
+
+
+def of_runs() -> list[Limit]:
+    runs = scoring.run_limits()
+    from_size = mebibytes(runs.ratio_above)
+    seconds, memory = settings.JOB_TIME_LIMIT, settings.JOB_MEMORY_LIMIT
+    return [
+        Limit("File, as it is sent", mebibytes(runs.upload), "not taken: E_SIZE"),
+        Limit("File, unpacked", mebibytes(runs.unpacked), "refused at that byte: E_BOMB"),
+        Limit("Unpacked bytes for a packed one", f"{runs.ratio}, from {from_size} on", "E_BOMB"),
+        Limit("Files in a .zip", "1, in no other archive", "refused: E_MEMBERS, E_CONTAINER"),
+        Limit("A line", counted(runs.line, "byte"), "refused: E_LINE_LONG"),
+        Limit("Documents a topic", "as the track says, mostly 1,000", "refused: E_DEPTH"),
+        Limit(
+            "Problems", f"{KEPT:,} kept, {settings.PROBLEMS_SHOWN} shown", "counted all the same"
+        ),
+        Limit(
+            "Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "failed, and said so"
+        ),
+    ]
+
+
+def of_collections() -> list[Limit]:
+    return [
+        Limit("Each file, as it is sent", mebibytes(settings.COLLECTION_UPLOAD_LIMIT), "E_SIZE"),
+        Limit("Each file, unpacked", mebibytes(settings.COLLECTION_UNPACKED_LIMIT), "E_BOMB"),
+        Limit("A document", mebibytes(DOCUMENT_LIMITS.line), "refused: E_LINE_LONG"),
+    ]
+
+
+def of_people() -> list[Limit]:
+    attempts, writes = settings.ATTEMPTS_PER_DAY, settings.API_WRITES_PER_MINUTE
+    kept = counted(settings.REFUSED_KEPT_DAYS, "day")
+    return [
+        Limit("Runs a team", "as the track says", "E_QUOTA"),
+        Limit(
+            "Refused files",
+            f"{attempts} a team and day, unless the track says otherwise",
+            "E_QUOTA",
+        ),
+        Limit("A refused file is kept", kept, "then its row and its first problems stay"),
+        Limit(
+            "Calls that change something", f"{writes} a minute and token", "429, with Retry-After"
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -38,7 +103,7 @@ def of_track(track: Track) -> RunLimits:
     return RunLimits(
         upload=settings.RUN_UPLOAD_LIMIT,
         unpacked=settings.RUN_UNPACKED_LIMIT,
-        line=Limits().line,
+        line=settings.RUN_LINE_LIMIT,
         depth=track.depth,
         topics=track.collection.num_topics,
         formats=[RUN_FORMATS[name] for name in track.run_formats],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any
@@ -116,13 +117,26 @@ class Receipt:
         return [group for group in self.groups if group.severity == "error"]
 
     @property
+    def first_error(self) -> str:
+        return str(self.errors[0].first[0]) if self.errors else ""
+
+    @property
     def num_errors(self) -> int:
         return sum(group.total for group in self.errors)
 
 
 def receipt_of(sight: Sight, run: Run) -> Receipt:
-    """What this viewer may know of the way of a run; problems only for those inside."""
-    job = Job.objects.of("check_run", run).order_by("-pk").first()
+    return receipts_of(sight, [run])[0]
+
+
+def receipts_of(sight: Sight, runs: Sequence[Run]) -> list[Receipt]:
+    """What this viewer may know of the way of these runs; problems only for those inside."""
+    jobs = Job.objects.filter(kind="check_run", target_id__in=[run.pk for run in runs])
+    latest = {job.target_id: job for job in jobs.order_by("pk")}
+    return [_receipt(sight, run, latest.get(run.pk)) for run in runs]
+
+
+def _receipt(sight: Sight, run: Run, job: Job | None) -> Receipt:
     queued = job is not None and job.state == Job.State.QUEUED
     return Receipt(
         run=run,

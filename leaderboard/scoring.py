@@ -81,10 +81,19 @@ def check_run(run_id: str, progress: Progress) -> Publish:
 def read_file(run: Run) -> reading.Run:
     limits = Limits(upload=settings.RUN_UPLOAD_LIMIT, unpacked=settings.RUN_UNPACKED_LIMIT)
     with default_storage.open(run.file.name) as packed:
-        lines = unpacked(packed, limits)
+        lines = unpacked(packed, run_limits())
         if run.lenient:
             return reading.read_run_leniently(lines)
         return reading.read_run(lines, rules_of(run.track, run.tag, run.format))
+
+
+def run_limits() -> Limits:
+    return Limits(
+        upload=settings.RUN_UPLOAD_LIMIT,
+        unpacked=settings.RUN_UNPACKED_LIMIT,
+        ratio=settings.RUN_RATIO_LIMIT,
+        line=settings.RUN_LINE_LIMIT,
+    )
 
 
 def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
@@ -98,6 +107,7 @@ def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
         missing_topics=track.missing_topics,
         unknown_documents=track.unknown_documents,
         duplicates=track.duplicates,
+        line=settings.RUN_LINE_LIMIT,
         formats=(format,) if format else tuple(track.run_formats),
         cutoff=cutoff_of(track.primary_measure),
     )

@@ -150,13 +150,16 @@ EVERYONE_ORGANISES = switch("EVERYONE_ORGANISES", default=not DATABASE_URL)
 SIGNUP_OPEN = switch("SIGNUP_OPEN", default=True)
 ACCOUNT_ADAPTER = "leaderboard.accounts.AccountAdapter"
 
-# Limits, in bytes, seconds and counts; `/about/` of a track prints them.
+# Limits, in bytes, seconds and counts; `/limits/` prints them.
 RUN_UPLOAD_LIMIT = number("RUN_UPLOAD_LIMIT", 512 * MIB)
 RUN_UNPACKED_LIMIT = number("RUN_UNPACKED_LIMIT", 4096 * MIB)
+RUN_RATIO_LIMIT = number("RUN_RATIO_LIMIT", 100)
+RUN_LINE_LIMIT = number("RUN_LINE_LIMIT", 4096)
 COLLECTION_UPLOAD_LIMIT = number("COLLECTION_UPLOAD_LIMIT", 4096 * MIB)
 COLLECTION_UNPACKED_LIMIT = number("COLLECTION_UNPACKED_LIMIT", 65536 * MIB)
 PROBLEMS_SHOWN = 50
 ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
+REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
 API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
 
 # Jobs

@@ -1,4 +1,4 @@
-"""What nobody needs any more goes away: files without a row, old sessions, dead workers.
+"""What nobody needs any more goes away: files without a row, refused ones, sessions, dead workers.
 
 A file is stored before its row is written, and a job's file before its result; a process that
 dies in between leaves it behind.
@@ -15,11 +15,12 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.core.files.storage import default_storage
 from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard.models import Job, Worker
+from leaderboard.models import Job, Run, Worker
 
 log = logging.getLogger(__name__)
 
@@ -40,12 +41,23 @@ def sweep_now_and_then() -> None:
 
 
 def sweep() -> None:
+    forget_refused_files()
     before = oldest_to_keep()
     for path in [*stray_uploads(before), *files_without_a_row(before)]:
         path.unlink(missing_ok=True)
         log.info("removed %s: it belongs to nothing", path)
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Worker.objects.filter(last_seen__lt=Now() - SILENT).delete()
+
+
+def forget_refused_files() -> None:
+    """A refused file has served its purpose; its row and its first problems stay."""
+    kept = timedelta(days=settings.REFUSED_KEPT_DAYS)
+    for run in Run.objects.refused_before(timezone.now() - kept):
+        Run.objects.filter(pk=run.pk).update(file="", problems_file="")
+        for name in filter(None, (run.file.name, run.problems_file.name)):
+            default_storage.delete(name)
+        log.info("removed the file of run %s: it was refused long ago", run.pk)
 
 
 def oldest_to_keep() -> float:

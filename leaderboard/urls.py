@@ -101,6 +101,7 @@ urlpatterns = [
     path("collections/new/", collections.new_collection, name="new_collection"),
     path("collections/<slug:slug>/", include(collection_urls)),
     path("measures/", site.measures, name="measures"),
+    path("limits/", site.limits, name="limits"),
     path("search/", site.search, name="search"),
     path("account/", site.account, name="account"),
     path("account/tokens/<int:token_id>/revoke/", site.revoke_token, name="revoke_token"),

@@ -35,6 +35,7 @@ from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
 from leaderboard.facts import stated
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
+from leaderboard.receipts import Receipt
 from leaderboard.stating import change_facts
 from leaderboard.uploads import RunDetails
 
@@ -94,13 +95,15 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     sight = track_or_404(viewer(request), slug)
     page = newest_first(sight.runs(), paging)
     means = means_of(sight, page.rows)
-    return {"items": [shown(sight, run, means) for run in page.rows], "next": page.next}
+    seen = receipts.receipts_of(sight, page.rows)
+    return {"items": [shown(sight, each, means) for each in seen], "next": page.next}
 
 
 @router.get("/runs/{slug:run_id}", auth=PUBLIC, response=answers(RunOut), exclude_unset=True)
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
-    return shown(seen.sight, seen.run, means_of(seen.sight, [seen.run]))
+    receipt = receipts.receipt_of(seen.sight, seen.run)
+    return shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
 
 
 Means = dict[str, dict[str, float | None]]
@@ -126,8 +129,9 @@ def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
     }
 
 
-def shown(sight: Sight, run: Run, means: Means) -> dict[str, Any]:
+def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
     """A run as this viewer may see it: its way and its facts only from inside."""
+    run = receipt.run
     answer = {
         **receipt_of(sight, run),
         "tag": run.tag,
@@ -139,7 +143,7 @@ def shown(sight: Sight, run: Run, means: Means) -> dict[str, Any]:
         answer["scores"] = means[run.pk]
         answer["topics"]["judged"] = sight.edition.num_evaluated
     if sight.inside(run):
-        answer |= of_the_way(sight, run)
+        answer |= of_the_way(receipt)
         answer["description"] = run.description
         answer["format"] = run.format
         answer["metadata"] = run.metadata
@@ -149,9 +153,9 @@ def shown(sight: Sight, run: Run, means: Means) -> dict[str, Any]:
     return answer
 
 
-def of_the_way(sight: Sight, run: Run) -> dict[str, Any]:
+def of_the_way(receipt: Receipt) -> dict[str, Any]:
     """How far a run has come, and what is wrong with it."""
-    receipt = receipts.receipt_of(sight, run)
+    run = receipt.run
     return {
         "attempts": receipt.attempts,
         "queue_position": receipt.queue_position,
@@ -197,6 +201,8 @@ def measure_of(sight: Sight, text: str) -> str:
 def get_file(request: HttpRequest, run_id: str) -> FileResponse:
     """The bytes as they came, for the team and the organisers."""
     run = run_inside(request, run_id).run
+    if not run.file:
+        raise Http404("a refused file that is not kept any more")
     return FileResponse(
         default_storage.open(run.file.name),
         as_attachment=True,

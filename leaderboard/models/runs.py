@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from datetime import datetime
 
 import numpy as np
 from django.db import models
@@ -47,6 +48,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """The other runs of its team make way for a new primary one."""
         others = self.filter(team=primary.team_id, is_primary=True).exclude(pk=primary.pk)
         others.update(is_primary=False)
+
+    def refused_before(self, instant: datetime) -> RunQuerySet:
+        """Refused runs whose file is still there."""
+        return self.filter(state=Run.State.REFUSED, received_at__lt=instant).exclude(file="")
 
     def unfinished(self) -> RunQuerySet:
         return self.filter(state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING])

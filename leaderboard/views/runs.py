@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -27,6 +28,8 @@ from leaderboard.views.parts import choice_of
 
 # Topics on one page of a run's table.
 TOPICS = 50
+# Refused files on one page.
+REFUSED = 100
 
 
 @login_required
@@ -76,9 +79,29 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "sight": sight,
         "track": sight.track,
-        "runs": [receipts.receipt_of(sight, run) for run in runs],
+        "runs": receipts.receipts_of(sight, runs),
+        "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "my_runs.html", context)
+
+
+@login_required
+@require_GET
+def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """What was refused, of every team: organisers see what their participants stumble over."""
+    sight = track_or_404(request.user, slug)
+    if not sight.organises:
+        raise PermissionDenied
+    refused = sight.runs().filter(state=Run.State.REFUSED)
+    page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "page": page,
+        "runs": receipts.receipts_of(sight, page.object_list),
+        "kept_days": settings.REFUSED_KEPT_DAYS,
+    }
+    return render(request, "refused_runs.html", context)
 
 
 @require_GET
@@ -169,6 +192,8 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
     """The bytes as they came; always a download, never a page."""
     run = _inside_or_404(request, run_id)
+    if not run.file:
+        raise Http404("a refused file that is not kept any more")
     return FileResponse(
         default_storage.open(run.file.name),
         as_attachment=True,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.disclosure import look
 from leaderboard.forms import TokenForm
+from leaderboard.limits import of_site
 from leaderboard.models import ApiToken, Topic, Track
 from leaderboard.views.explained import families, worked_grades
 
@@ -22,6 +23,11 @@ LONGEST = 100
 @require_GET
 def measures(request: HttpRequest) -> HttpResponse:
     return render(request, "measures.html", {"families": families(), "worked": worked_grades()})
+
+
+@require_GET
+def limits(request: HttpRequest) -> HttpResponse:
+    return render(request, "limits.html", {"groups": of_site()})
 
 
 @require_GET

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from leaderboard import celery, jobs, leases, sweeping
-from leaderboard.models import Job, User, Worker
+from leaderboard.models import Job, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK
+from tests.builders import make_run
 
 pytestmark = pytest.mark.django_db
 with_threads = pytest.mark.django_db(transaction=True)
@@ -367,3 +369,13 @@ def test_an_upload_that_broke_off_goes_after_an_hour(settings, tmp_path) -> None
     os.utime(tmp_path / "half.upload", (0, 0))
     sweeping.sweep()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_refused_long_ago_goes_and_its_row_stays(track, ben, settings) -> None:
+    run = make_run(track, ben, "1 Q0 d1 1\n" * 70)
+    Run.objects.update(received_at=timezone.now() - timedelta(days=31))
+    sweeping.sweep()
+    run.refresh_from_db()
+    assert (run.state, bool(run.file), bool(run.problems_file)) == ("refused", False, False)
+    assert list(Path(settings.MEDIA_ROOT).glob(f"runs/{run.pk}/*")) == []
+    assert len(run.problems) == 50

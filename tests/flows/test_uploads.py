@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import timedelta
 from pathlib import Path
 
@@ -101,6 +102,20 @@ def test_a_large_file_is_not_taken(track, ben, settings):
     with pytest.raises(NotAccepted) as refusal:
         send(track, ben)
     assert refusal.value.code == "E_SIZE"
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ({"RUN_UNPACKED_LIMIT": 100}, "E_BOMB"),
+        ({"RUN_LINE_LIMIT": 20}, "E_LINE_LONG"),
+    ],
+)
+def test_the_limits_of_the_site_hold_while_a_file_is_read(track, ben, settings, limit, code):
+    for name, value in limit.items():
+        setattr(settings, name, value)
+    run = make_run(track, ben, gzip.compress(RUN.encode()))
+    assert (run.state, run.problems[0]["code"]) == ("refused", code)
 
 
 def test_the_name_of_a_file_is_only_a_label(track, ben):
