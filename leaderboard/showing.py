@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import secrets
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard import joining, organising, uploads
+from leaderboard.facts import Figure, clean_facts
 from leaderboard.models import Collection, Run, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.sample import FOLDER
@@ -141,5 +144,19 @@ def submit_all(track: Track, organiser: User, participants: list[User]) -> None:
 
 def submit(track: Track, user: User, run: SampleRun) -> Run:
     file = SimpleUploadedFile(f"{run.tag}.run", run.text)
-    details = RunDetails(description=run.description)
+    details = RunDetails(description=run.description, facts=clean_facts(facts_of(run)))
     return uploads.accept_run(track, user, file, details).run
+
+
+def facts_of(run: SampleRun) -> dict[str, Any]:
+    """What is true of a run of the sample; its time was taken as it was made, on this machine."""
+    return {
+        "topic_fields": list(run.fields),
+        "stage": run.stage,
+        "llm": False,
+        "judgments_used": False,
+        "closed": False,
+        "hardware": f"{os.cpu_count()} processors, {platform.machine()}, "
+        f"Python {platform.python_version()}",
+        "efficiency": [asdict(Figure("seconds_per_topic", run.seconds, "s", "tool"))],
+    }

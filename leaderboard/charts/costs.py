@@ -27,8 +27,10 @@ from leaderboard.templatetags.numbers import counted, score
 HEIGHT = 340
 # Between the outermost runs and the ends of the axis, in per cent.
 MARGIN = 4.0
-# Labels nearer than this to one that is drawn already are left out: the table has all names.
-NEAR_ACROSS, NEAR_DOWN = 18.0, 15.0
+# Names nearer than this to one that is drawn already are left out: the table has all of them.
+NEAR_ACROSS, NEAR_ON_A_PHONE, NEAR_DOWN = 9.0, 30.0, 15.0
+# From here on names stand at the left of their dots.
+MIDDLE = 70.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Priced:
     high: float
     on_front: bool
     is_measured: bool
+    # Named before others, and in bold.
+    is_named: bool = False
     kind: Kind = "other"
     href: str = ""
 
@@ -154,17 +158,18 @@ def _run(run: Priced, across: LogAxis, up: Axis) -> str:
 
 
 def _names(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
-    """Names beside the dots, those on the front first, as far as they do not meet."""
+    """Names beside the dots, the most asked for first, as far as they do not meet."""
     taken: list[tuple[float, float]] = []
     parts = []
-    for run in sorted(runs, key=lambda each: (not each.on_front, each.kind == "other")):
+    for run in sorted(runs, key=lambda each: (not each.is_named, not each.on_front)):
         x, y = across.at(run.cost), up.down(run.mean, HEIGHT)
-        if any(abs(x - a) < NEAR_ACROSS and abs(y - b) < NEAR_DOWN for a, b in taken):
+        near = [abs(x - a) for a, b in taken if abs(y - b) < NEAR_DOWN]
+        if min(near, default=100.0) < NEAR_ACROSS:
             continue
         taken.append((x, y))
-        classes = "label strong" if run.kind == "own" else "label" if run.on_front else "label opt"
-        left = x > 70
-        parts.append(
-            text(x, y - 7, name(run.name), classes, "end" if left else "start", -7 if left else 7)
-        )
+        classes = "label strong" if run.is_named or run.kind == "own" else "label"
+        if min(near, default=100.0) < NEAR_ON_A_PHONE or not run.on_front:
+            classes += " opt"
+        end, dx = ("end", -7) if x > MIDDLE else ("start", 7)
+        parts.append(text(x, y - 8, name(run.name), classes, end, dx))
     return "".join(parts)

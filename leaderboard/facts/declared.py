@@ -11,6 +11,7 @@ FACTS: tuple[Fact, ...] = (
     Choice(
         "kind",
         "How it was made",
+        "Kind",
         choices={
             "automatic": "nobody stepped in between topics and run",
             "feedback": "somebody told it which documents are relevant",
@@ -21,38 +22,60 @@ FACTS: tuple[Fact, ...] = (
     Mark(
         "primary",
         "The primary run of the team",
+        "Primary run",
         "One a team: a later one takes its place once its file is accepted.",
     ),
     Choices(
         "topic_fields",
         "Fields of the topics it used",
+        "Topic fields",
         choices=dict.fromkeys(("title", "description", "narrative", "other"), ""),
     ),
     Choice(
         "stage",
         "What it ranks",
+        "Stage",
         choices={
             "first-stage": "the whole collection",
             "rerank": "the results of a first stage",
             "fusion": "the rankings of several systems",
         },
     ),
-    Whole("priority", "Priority for judging", "Among the runs of the team; 1 is judged first."),
-    Link("code", "Code", paths=("implementation.source.repository",)),
+    Whole(
+        "priority",
+        "Priority for judging",
+        "Priority",
+        "Among the runs of the team; 1 is judged first.",
+    ),
+    Link("code", "Code", "Code", paths=("implementation.source.repository",)),
     Link(
         "paper",
+        "Paper",
         "Paper",
         paths=tuple(
             f"research goal.publication.{name}" for name in ("url", "doi", "arxiv", "dblp")
         ),
     ),
-    YesNo("llm", "A large language model had a part in it"),
-    YesNo("judgments_used", "Judgments of these topics were used to train or tune it"),
-    YesNo("closed", "It needs data or models that others cannot get"),
-    Words("models", "Models", "Names and versions.", rows=1),
-    Words("training_data", "Training data", "Also what its models were trained on, where known."),
-    Words("hardware", "Hardware", "That of the figures: processor, accelerators, memory.", rows=1),
-    Figures("efficiency", "Efficiency"),
+    YesNo("llm", "A large language model had a part in it", "Language model"),
+    YesNo(
+        "judgments_used", "Judgments of these topics were used to train or tune it", "Saw judgments"
+    ),
+    YesNo("closed", "It needs data or models that others cannot get", "Closed parts"),
+    Words("models", "Models", "Models", "Names and versions.", rows=1),
+    Words(
+        "training_data",
+        "Training data",
+        "Training data",
+        "Also what its models were trained on, where known.",
+    ),
+    Words(
+        "hardware",
+        "Hardware",
+        "Hardware",
+        "That of the figures: processor, accelerators, memory.",
+        rows=1,
+    ),
+    Figures("efficiency", "Efficiency", "Efficiency"),
 )
 BY_NAME = {fact.name: fact for fact in FACTS}
 # The kind of a run is always asked, with an answer that most give; nobody must have a primary run.

@@ -71,7 +71,15 @@ class Figure:
 
     @property
     def words(self) -> str:
-        return f"{amount(self.value)} {self.unit}"
+        """The value in the largest unit of which there is at least one.
+
+        >>> Figure("memory", 0.512, "GB", "tool").words
+        '512 MB'
+        """
+        units = sorted(self.cost.units.items(), key=lambda unit: unit[1])
+        fitting = [unit for unit in units if unit[1] <= self.value] or units[:1]
+        unit, factor = fitting[-1]
+        return f"{amount(self.value / factor)} {unit}"
 
     @property
     def origin_in_words(self) -> str:

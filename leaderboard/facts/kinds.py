@@ -24,10 +24,14 @@ def is_storable(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact by its name; `paths` are its places in ir_metadata, the first one is written."""
+    """One fact: its name, what a form asks, what a row calls it.
+
+    `paths` are its places in ir_metadata; it is written to the first.
+    """
 
     name: str
     label: str
+    called: str
     hint: str = ""
     paths: tuple[str, ...] = ()
 

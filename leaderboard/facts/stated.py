@@ -79,7 +79,7 @@ class Row:
 
 
 def label_of(name: str) -> str:
-    return BY_NAME[name].label if name in BY_NAME else name
+    return BY_NAME[name].called if name in BY_NAME else name
 
 
 def words_of(name: str, value: Any) -> str:

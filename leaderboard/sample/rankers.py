@@ -7,10 +7,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
@@ -34,15 +37,22 @@ class Ranker:
     paper: str
     fields: tuple[str, ...] = ("title", "description")
     stemming: bool = True
+    stage: str = "first-stage"
 
 
 @dataclass(frozen=True)
 class SampleRun:
-    """A run as its team would upload it: the bytes of a TREC run file."""
+    """A run as its team would upload it: the bytes of a TREC run file, and what is true of it.
+
+    `seconds` is the median time of a topic when the run was made, the index in memory.
+    """
 
     tag: str
     description: str
     text: bytes
+    fields: tuple[str, ...]
+    stage: str
+    seconds: float = field(compare=False)
 
 
 TITLE = ("title",)
@@ -90,6 +100,7 @@ RANKERS = (
         partial(models.fused, models=(models.feedback, models.dirichlet, models.latent)),
         "Reciprocal rank fusion of RM3, Dirichlet and LSA.",
         "Cormack, Clarke and Buettcher, SIGIR 2009.",
+        stage="fusion",
     ),
     Ranker(
         "coordination",
@@ -112,9 +123,19 @@ def runs(folder: Path) -> list[SampleRun]:
 
 
 def _run(ranker: Ranker, index: Index, topics: list[Topic]) -> SampleRun:
-    lines = [line for topic in topics for line in _lines(ranker, index, topic)]
-    text = "".join(f"{line}\n" for line in lines).encode()
-    return SampleRun(ranker.tag, f"{ranker.description} {ranker.paper}".strip(), text)
+    lines: list[str] = []
+    moments = [time.perf_counter()]
+    for topic in topics:
+        lines += _lines(ranker, index, topic)
+        moments.append(time.perf_counter())
+    return SampleRun(
+        tag=ranker.tag,
+        description=f"{ranker.description} {ranker.paper}".strip(),
+        text="".join(f"{line}\n" for line in lines).encode(),
+        fields=ranker.fields,
+        stage=ranker.stage,
+        seconds=median(after - before for before, after in pairwise(moments)),
+    )
 
 
 def _lines(ranker: Ranker, index: Index, topic: Topic) -> Iterator[str]:

@@ -68,6 +68,7 @@ def _chart(found: CostBreakdown) -> SafeString:
             high=each.high,
             on_front=each.on_front,
             is_measured=each.figure.is_measured,
+            is_named=each in (found.best, found.cheapest_good),
             kind=_kind(each),
             href=reverse("run", args=[each.run.pk]),
         )

@@ -120,7 +120,7 @@ def test_every_change_is_kept_with_what_was_before(track, ben):
     change_facts(run, ben, {"stage": "fusion", "llm": False})
     change = history_of(run)[0]
     told = [(fact.label, fact.before, fact.after) for fact in change.facts]
-    assert told[0] == ("What it ranks", "rerank", "fusion")
+    assert told[0] == ("Stage", "rerank", "fusion")
     assert (change.by, told[1][1:]) == ("ben", ("not said", "no"))
 
 
