@@ -287,8 +287,8 @@ class PrecisionPortrait:
 
     @property
     def band(self) -> NDArray[np.float64]:
-        """The curves of the runs that are not the organisers' own."""
-        return self.precision.by_recall[self.precision.contenders]
+        """The curves of all runs of the board."""
+        return self.precision.by_recall
 
     @property
     def curves(self) -> SafeString:

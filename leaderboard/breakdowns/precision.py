@@ -45,18 +45,12 @@ class Precision:
         """The first of the board."""
         return self.runs[0]
 
-    @property
-    def contenders(self) -> list[int]:
-        """The rows of runs that are not the organisers' own; all rows where there are none."""
-        rows = [row for row, run in enumerate(self.runs) if not run.team.of_organisers]
-        return rows or list(range(len(self.runs)))
-
     def curve_of(self, run: Run) -> NDArray[np.float64]:
         return self.by_recall[self.runs.index(run)]
 
     def depth_lines(self, run: Run) -> list[DepthLine]:
         own = self.by_depth[self.runs.index(run)]
-        median = np.median(self.by_depth[self.contenders], axis=0)
+        median = np.median(self.by_depth, axis=0)
         best = self.by_depth.max(axis=0)
         columns = (self.depths, own.tolist(), median.tolist(), best.tolist())
         return [DepthLine(*values) for values in zip(*columns, strict=True)]

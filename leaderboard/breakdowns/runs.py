@@ -92,7 +92,6 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
     }
     mean = means.get(run)
     best_run = max(means, key=lambda each: direction * means[each])
-    contenders = [means[each] for each in means if not each.team.of_organisers]
     better = sum(direction * value > direction * (mean or 0.0) for value in means.values())
     return MeasureLine(
         measure=measure,
@@ -100,7 +99,7 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
         rank=better + 1,
         of=len(means),
         others={each.pk: value for each, value in means.items() if each != run},
-        median=float(np.median(contenders or list(means.values()))),
+        median=float(np.median(list(means.values()))),
         best=means[best_run],
         best_run=best_run,
     )

@@ -29,18 +29,17 @@ class Scores:
         return self.values[self.runs.index(run)]
 
     @cached_property
-    def contenders(self) -> NDArray[np.float64]:
-        """The rows of runs that are not the organisers' own; all rows where there are none."""
-        rows = [place for place, run in enumerate(self.runs) if not run.team.of_organisers]
-        return self.values[rows] if rows else self.values
-
-    @cached_property
     def median(self) -> NDArray[np.float64]:
         """NaN where the measure is undefined for every run."""
-        known = ~np.isnan(self.contenders).all(axis=0)
-        median = np.full(len(known), np.nan)
-        median[known] = np.nanmedian(self.contenders[:, known], axis=0)
-        return median
+        return self.quartiles[1]
+
+    @cached_property
+    def quartiles(self) -> NDArray[np.float64]:
+        """The first, the median and the third of every topic, float64[3, topics]."""
+        known = ~np.isnan(self.values).all(axis=0)
+        quartiles = np.full((3, len(known)), np.nan)
+        quartiles[:, known] = np.nanpercentile(self.values[:, known], [25, 50, 75], axis=0)
+        return quartiles
 
 
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:

@@ -47,6 +47,8 @@ class TopicMap:
     standings: list[Standing]
     topics: list[MappedTopic]
     values: NDArray[np.float64]
+    # The first quartile, the median and the third of every topic, float64[3, topics].
+    quartiles: NDArray[np.float64]
     low: float
     high: float
 
@@ -80,6 +82,7 @@ def topic_map(board: Board) -> TopicMap:
         standings=board.ranked,
         topics=[MappedTopic(summaries[place], float(correlations[place])) for place in order],
         values=values,
+        quartiles=scores.quartiles[:, order],
         low=low,
         high=high,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,6 +16,7 @@ from leaderboard import wording
 from leaderboard.breakdowns.agreement import MeasureAgreement, RankedRun, measure_agreement
 from leaderboard.breakdowns.matrices import RUNS, SignificanceMatrix, significance_matrix
 from leaderboard.breakdowns.topic_map import MappedTopic, TopicMap, topic_map
+from leaderboard.charts.boxes import BOXES, Box, box_plot
 from leaderboard.charts.bumps import Climber, bumps
 from leaderboard.charts.heat import (
     Difficulty,
@@ -35,6 +37,8 @@ from leaderboard.views.tables import map_csv, pairs_csv, ranks_csv, wants_csv
 CELLS = 3000
 # So many topics stand on a page of its table.
 TOPICS = 100
+# With more of them the values of a drawing are in the file alone.
+TABLED = 500
 
 
 @dataclass(frozen=True)
@@ -189,8 +193,24 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "chart": _heat(found, sight) if found.standings else "",
         "is_image": found.values.size > CELLS,
         "difficulties": difficulties(_difficulties(found, sight), found.measure),
+        **(_spread(found, sight) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)
+
+
+def _spread(found: TopicMap, sight: Sight) -> dict[str, object]:
+    """How the runs spread on every topic: the drawing, and its values where they are few."""
+    columns = (np.nanmin(found.values, axis=0), *found.quartiles, np.nanmax(found.values, axis=0))
+    boxes = [
+        Box(each.topic.number, *values, href=_topic(found, sight, each))
+        for each, values in zip(found.topics, zip(*columns, strict=True), strict=True)
+    ]
+    title = f"{found.measure} of all runs on every topic"
+    return {
+        "box_plot": box_plot(boxes, title, found.measure),
+        "has_boxes": len(boxes) <= BOXES,
+        "boxes": boxes if len(boxes) <= TABLED else [],
+    }
 
 
 def _heat(found: TopicMap, sight: Sight) -> SafeString:

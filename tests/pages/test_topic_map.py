@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from leaderboard.breakdowns.topic_map import item_total_correlations
-from leaderboard.charts import heat
+from leaderboard.charts import boxes, heat
 from leaderboard.charts.heat import HeatColumn, HeatRow, heat_image, heat_map
 from leaderboard.models import Run, Track
 from leaderboard.views import analysis
@@ -76,7 +76,7 @@ def test_the_verdict_names_the_easiest_and_the_hardest_topic(ten, client):
 
 
 def test_the_table_has_the_values(ten, client):
-    found = rows(page_at(client, ADDRESS))
+    found = rows(page_at(client, ADDRESS), 1)
     assert found[2] == "3 1 .500 .200 .500 1.000"
     assert found[9] == "10 1 .250 1.000 .250 .200"
 
@@ -103,7 +103,7 @@ def test_two_runs_are_too_few_for_a_correlation():
 def test_organisers_see_on_which_topics_the_order_is_inverted(ten, ada):
     page = page_at(signed_in(ada), ADDRESS)
     assert "On 1 topic the order of runs is inverted: 3." in words(page)
-    assert "inverted −" in rows(page)[2]
+    assert "inverted −" in rows(page, 1)[2]
     assert page.count("order of runs inverted</title>") == 1
 
 
@@ -111,6 +111,31 @@ def test_organisers_see_on_which_topics_the_order_is_inverted(ten, ada):
 def test_nobody_else_does(ten, ben, client, reader):
     page = page_at(signed_in(ben) if reader else client, ADDRESS)
     assert "inverted" not in page and "item-total" not in page
+
+
+def test_a_box_covers_the_middle_half_of_the_runs(ten, client):
+    """Topic 10, the last: 1, 1/4 and 1/5 on an axis from 0 to 1 that is 220 pixels high."""
+    page = page_at(client, ADDRESS)
+    box = re.findall(
+        r'<rect class="box" x="[^"]+" y="([^"]+)" width="[^"]+" height="([^"]+)"', page
+    )
+    assert len(box) == 10 and box[9] == ("82.5", "88")
+    (whisker,) = re.findall(r'whisker" x1="95%" x2="95%" y1="([^"]+)" y2="([^"]+)"', page)
+    assert whisker == ("0", "176")
+    assert "<title>topic 10: .200, .225, .250, .625, 1.000</title>" in page
+
+
+def test_the_boxes_have_their_values_in_a_table(ten, client):
+    assert rows(page_at(client, ADDRESS), 0)[9] == "10 .2000 .2250 .2500 .6250 1.0000"
+
+
+def test_hundreds_of_topics_are_bands(ten, client, monkeypatch):
+    monkeypatch.setattr(boxes, "BOXES", 9)
+    plot = page_at(client, ADDRESS).partition('class="plot boxes"')[2].partition("</div>")[0]
+    assert 'class="box"' not in plot
+    bands = dict(re.findall(r'<path class="(band-.)" d="M([^"]+)z"', plot))
+    assert bands["band-1"].split("L")[9:11] == ["9 0", "9 176"]
+    assert bands["band-2"].split("L")[9:11] == ["9 82.5", "9 170.5"]
 
 
 def test_a_column_and_a_point_lead_to_the_topic(ten, client):
@@ -150,8 +175,9 @@ def test_a_long_map_names_ones_own_runs_alone(monkeypatch):
 
 def test_the_values_are_a_table_for_other_programs(ten, client):
     lines = client.get(f"{ADDRESS}?format=csv").content.decode().splitlines()
-    assert lines[0] == "topic,relevant,median,best,middle,last"
-    assert lines[3] == "3,1,0.5,0.2,0.5,1.0" and lines[10] == "10,1,0.25,1.0,0.25,0.2"
+    assert lines[0] == "topic,relevant,first_quartile,median,third_quartile,best,middle,last"
+    assert lines[3] == "3,1,0.35,0.5,0.75,0.2,0.5,1.0"
+    assert lines[10] == "10,1,0.225,0.25,0.625,1.0,0.25,0.2"
 
 
 def test_a_tag_is_no_formula(ten, client):

@@ -1,0 +1,94 @@
+"""How all runs spread on every topic: a box each, or bands where there are too many topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from leaderboard.charts.axes import UNIT, Axis, tick_label
+from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
+from leaderboard.templatetags.numbers import counted, score
+
+HEIGHT = 220
+# More topics than this are bands, for a box would be thinner than its lines.
+BOXES = 150
+WIDEST = 1.6
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The lowest, the quartiles and the highest score of all runs on a topic."""
+
+    number: str
+    low: float
+    first: float
+    median: float
+    third: float
+    high: float
+    href: str = ""
+
+
+def box_plot(boxes: Sequence[Box], title: str, measure: str) -> SafeString:
+    """From lowest to highest a line, over the middle half a box, at the median a stroke."""
+    boxes = [box for box in boxes if np.isfinite(box.median)]
+    ends = [end for box in boxes for end in (box.low, box.high)]
+    within = all(0 <= end <= 1 for end in ends)
+    up = UNIT if within else Axis.around(min(0.0, *ends), max(0.0, *ends))
+    body = "".join(
+        line(0, 100, y, y, "zero" if tick == 0 else "grid")
+        + text(0, y + 4, tick_label(tick), anchor="end", dx=-8)
+        for tick in up.ticks
+        for y in [up.down(tick, HEIGHT)]
+    )
+    drawn = len(boxes) <= BOXES
+    body += _boxes(boxes, up) if drawn else _bands(boxes, up)
+    body += text(0, 12, escape(measure), "tick label", dx=6)
+    body += text(0, HEIGHT + 16, "← easiest topic") + text(
+        100, HEIGHT + 16, "hardest topic →", anchor="end"
+    )
+    told = f"{counted(len(boxes), 'topic')}, the highest median first."
+    return plot(drawing(title, told, HEIGHT, body, links=drawn), "boxes")
+
+
+def _boxes(boxes: Sequence[Box], up: Axis) -> str:
+    step = 100 / max(len(boxes), 1)
+    return "".join(_box(box, place * step, step, up) for place, box in enumerate(boxes))
+
+
+def _box(box: Box, left: float, step: float, up: Axis) -> str:
+    wide = min(0.7 * step, WIDEST)
+    middle, start, end = left + step / 2, left + (step - wide) / 2, left + (step + wide) / 2
+    values = (box.low, box.first, box.median, box.third, box.high)
+    low, first, median, third, high = (up.down(value, HEIGHT) for value in values)
+    body = (
+        f'<rect class="hit" x="{short(left)}%" y="0" width="{short(step)}%" height="{HEIGHT}"/>'
+        + line(middle, middle, high, low, "whisker")
+        + f'<rect class="box" x="{short(start)}%" y="{short(third)}" width="{short(wide)}%"'
+        f' height="{short(first - third)}"/>' + line(start, end, median, median, "middle")
+    )
+    told = f"topic {name(box.number)}: {', '.join(score(value, 3) for value in values)}"
+    return linked(box.href, told, body)
+
+
+def _bands(boxes: Sequence[Box], up: Axis) -> str:
+    """All runs, their middle half, and the median, from topic to topic."""
+    all_runs = _between([box.high for box in boxes], [box.low for box in boxes], up)
+    half = _between([box.third for box in boxes], [box.first for box in boxes], up)
+    median = "L".join(_points([box.median for box in boxes], up))
+    paths = (
+        f'<path class="band-1" d="{all_runs}"/><path class="band-2" d="{half}"/>'
+        f'<path class="curve own" d="M{median}"/>'
+    )
+    return stretched(len(boxes) - 1, HEIGHT, HEIGHT, paths)
+
+
+def _between(upper: Sequence[float], lower: Sequence[float], up: Axis) -> str:
+    return f"M{'L'.join([*_points(upper, up), *reversed(_points(lower, up))])}z"
+
+
+def _points(values: Sequence[float], up: Axis) -> list[str]:
+    return [f"{place} {short(up.down(value, HEIGHT))}" for place, value in enumerate(values)]
