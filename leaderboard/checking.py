@@ -6,30 +6,58 @@ preview with its questions and problems.  Whoever looks at it confirms, and then
 
 from __future__ import annotations
 
+import secrets
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from functools import partial
+from io import BytesIO, TextIOWrapper
+from typing import Any, TypeAlias
 
 from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
 
 from evaluation.problems import Problems, Refused
 from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document, read_documents, recognise_documents
 from evaluation.reading.qrels import Qrels, read_qrels
+from evaluation.reading.recognition import NOT_READ, Candidate, recognise_qrels
 from evaluation.reading.topics import Topic as ReadTopic
+from evaluation.reading.topics import read_topics, recognise_topics
+from leaderboard.changes import write_changes
 from leaderboard.documents import known_docnos
-from leaderboard.importing import document_format, opened, renumbered, told, topics_in
+from leaderboard.importing import (
+    CHUNK,
+    document_format,
+    mapped,
+    opened,
+    renumbered,
+    told,
+    topics_in,
+)
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.scoring import Progress, Publish, first_of_each_code, topics_of
+from leaderboard.previewing import (
+    ABOUT_CRANFIELD,
+    FIRST,
+    GRADES,
+    NAMED,
+    RENUMBER,
+    direction_is_open,
+    first_judgments,
+    judgments_preview,
+    question_of_format,
+    warn_of_stray_grades,
+)
+from leaderboard.scoring import Progress, Publish, first_of_each_code
 
-FIRST = 3
-NAMED = 10
+HEAD = 64 * 1024
+GIVEN = "The format was given."
 
-RENUMBER = "renumber_topics"
+# The docnos of a collection; None where it has no documents.
+Collected: TypeAlias = Container[bytes] | None
 
 
 @dataclass
@@ -40,9 +68,13 @@ class Checked:
     questions: list[dict[str, Any]] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
 
-    @property
-    def needs_an_answer(self) -> bool:
-        return bool(self.questions)
+    def leads_to(self, asks_first: bool) -> ImportState:
+        """Preview where somebody has to look, import where nobody has to, else refuse."""
+        if self.questions:
+            return ImportState.PREVIEW
+        if self.problems.errors:
+            return ImportState.REFUSED
+        return ImportState.PREVIEW if asks_first else ImportState.IMPORTING
 
     @contextmanager
     def reading(self, part: str) -> Iterator[None]:
@@ -76,6 +108,8 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
 
 
 def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
+    if not collection.formats.get("topics"):
+        ask_for_format_of_topics(collection, checked)
     read = topics_in(collection)
     checked.problems = merged(checked.problems, read.problems)
     checked.preview["topics"] = {
@@ -88,6 +122,25 @@ def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
         "with_narrative": sum(bool(topic.narrative) for topic in read.topics),
     }
     return renumbered(read.topics) if collection.renumber_topics else read.topics
+
+
+def ask_for_format_of_topics(collection: Collection, checked: Checked) -> None:
+    """Where several formats fit, the preview shows the likeliest and asks."""
+    head = head_of(collection.topics_file.name)
+    with opened(collection.topics_file.name) as file:
+        candidates = recognise_topics(file).candidates
+    if len(candidates) > 1:
+        checked.questions.append(
+            question_of_format("topics", candidates, partial(first_topics_as, head))
+        )
+
+
+def first_topics_as(head: bytes, format: str) -> list[dict[str, Any]]:
+    try:
+        topics = read_topics(BytesIO(head), format).topics
+    except Refused:
+        return []
+    return [{"number": topic.number, "title": topic.title} for topic in topics[:FIRST]]
 
 
 def check_documents(collection: Collection, checked: Checked, progress: Progress) -> Docnos | None:
@@ -144,22 +197,95 @@ def check_first_judgments(
     collection: Collection,
     judgment_set: JudgmentSet,
     topics: list[ReadTopic],
-    docnos: Docnos | None,
+    docnos: Collected,
     checked: Checked,
 ) -> None:
     """The judgments that come with a collection, against its topics and documents."""
-    numbers = [topic.number.encode() for topic in topics]
-    with opened(judgment_set.file.name) as file:
-        qrels = read_qrels(file)
-    unknown = set(qrels.grades) - set(numbers)
-    if unknown and numbered_by_order(qrels, topics):
-        ask_to_renumber(checked, judged=len(qrels.grades), unknown=len(unknown))
-        checked.preview["judgments"] = judgments_preview(judgment_set, qrels, numbers, docnos)
+    found = read_first(judgment_set, topics, docnos, checked)
+    if found is None:
         return
+    checked.preview["judgments"] = found.preview
+    unknown = found.preview["num_judgments_without_topics"]
+    if unknown and numbered_by_order(found.qrels, topics):
+        ask_to_renumber(checked, judged=len(found.qrels.grades), unknown=unknown)
+        return
+    read_again(found, topics, docnos, checked)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Judgments as they were read, by themselves, and what the preview says of them."""
+
+    judgment_set: JudgmentSet
+    qrels: Qrels
+    preview: dict[str, Any]
+
+
+def read_first(
+    judgment_set: JudgmentSet, topics: list[ReadTopic], docnos: Collected, checked: Checked
+) -> Found | None:
+    """The judgments by themselves; None where first has to be asked how they are to be read."""
+    reading = reading_of(judgment_set, topics, docnos, checked)
+    if reading is None:
+        return None
     with opened(judgment_set.file.name) as file:
-        qrels = read_qrels(file, topics=set(numbers), docnos=docnos)
+        qrels = read_qrels(file, format=reading.format)
+    preview = {
+        "file": judgment_set.filename,
+        "version": judgment_set.version,
+        "because": reading.because,
+        **judgments_preview(qrels, topics, docnos),
+    }
+    if direction_is_open(qrels) and not judgment_set.grade_map:
+        checked.questions.append({"name": GRADES, "because": ABOUT_CRANFIELD})
+    return Found(judgment_set, qrels, preview)
+
+
+def read_again(found: Found, topics: list[ReadTopic], docnos: Collected, checked: Checked) -> None:
+    """The judgments beside topics and documents: what does not fit is a problem with its line."""
+    numbers = {topic.number.encode() for topic in topics}
+    with opened(found.judgment_set.file.name) as file:
+        qrels = read_qrels(file, numbers, docnos, format=found.qrels.format)
     checked.problems = merged(checked.problems, qrels.problems)
-    checked.preview["judgments"] = judgments_preview(judgment_set, qrels, numbers, docnos)
+    warn_of_stray_grades(found.preview["stray"], found.preview["count"], checked.problems)
+
+
+def reading_of(
+    judgment_set: JudgmentSet, topics: list[ReadTopic], docnos: Collected, checked: Checked
+) -> Candidate | None:
+    """How the judgments are read: as was said, or as the only reading that fits, else asked."""
+    if judgment_set.format:
+        return Candidate(judgment_set.format, GIVEN)
+    numbers = {topic.number.encode() for topic in topics}
+    try:
+        with opened(judgment_set.file.name) as file:
+            candidates = recognise_qrels(file, numbers, docnos).candidates
+    except Refused:
+        return Candidate("trec", "")
+    readable = [each for each in candidates if not each.refused]
+    if len(candidates) > 1 and readable:
+        first_lines = head_of(judgment_set.file.name)
+        checked.questions.append(
+            question_of_format("judgments", candidates, partial(first_judgments_as, first_lines))
+        )
+        return None
+    # Read as qrels, what is not told by its name is explained line by line.
+    by_name = candidates[0].format in NOT_READ and candidates[0].format != "run"
+    return candidates[0] if readable or by_name else Candidate("trec", "")
+
+
+def head_of(name: str) -> bytes:
+    """The first whole lines of a stored file."""
+    with opened(name) as file:
+        head = file.read(HEAD)
+    return head[: head.rfind(b"\n") + 1] or head
+
+
+def first_judgments_as(head: bytes, format: str) -> list[dict[str, Any]]:
+    try:
+        return first_judgments(read_qrels(BytesIO(head), format=format))
+    except Refused:
+        return []
 
 
 def numbered_by_order(qrels: Qrels, topics: list[ReadTopic]) -> bool:
@@ -179,43 +305,10 @@ def ask_to_renumber(checked: Checked, judged: int, unknown: int) -> None:
     )
 
 
-def judgments_preview(
-    judgment_set: JudgmentSet, qrels: Qrels, numbers: list[bytes], docnos: Docnos | None
-) -> dict[str, Any]:
-    grades = Counter(grade for judged in qrels.grades.values() for grade in judged.values())
-    unjudged = [number.decode() for number in numbers if number not in qrels.grades]
-    empty = [
-        number.decode()
-        for number, judged in qrels.grades.items()
-        if not any(grade > 0 for grade in judged.values())
-    ]
-    foreign = 0
-    if docnos is not None:
-        foreign = sum(docno not in docnos for judged in qrels.grades.values() for docno in judged)
-    return {
-        "file": judgment_set.filename,
-        "version": judgment_set.version,
-        "count": sum(grades.values()),
-        "topics": len(qrels.grades),
-        "grades": {str(grade): grades[grade] for grade in sorted(grades)},
-        "topics_without_judgments": unjudged[:NAMED],
-        "num_topics_without_judgments": len(unjudged),
-        "topics_without_relevant": empty[:NAMED],
-        "num_topics_without_relevant": len(empty),
-        "num_foreign": foreign,
-    }
-
-
 def publish_check(
     collection: Collection, judgment_set: JudgmentSet | None, checked: Checked
 ) -> None:
-    """Preview where somebody has to look, import where nobody has to, refuse what cannot be."""
-    if checked.needs_an_answer:
-        state = ImportState.PREVIEW
-    elif checked.problems.errors:
-        state = ImportState.REFUSED
-    else:
-        state = ImportState.PREVIEW if collection.asks_first else ImportState.IMPORTING
+    state = checked.leads_to(collection.asks_first)
     Collection.objects.filter(pk=collection.pk).update(
         state=state,
         preview=checked.preview,
@@ -223,7 +316,9 @@ def publish_check(
         **kept(checked.problems),
     )
     if judgment_set is not None:
-        JudgmentSet.objects.filter(pk=judgment_set.pk).update(state=state)
+        JudgmentSet.objects.filter(pk=judgment_set.pk).update(
+            state=state, preview=checked.preview.get("judgments", {})
+        )
     if state == ImportState.IMPORTING:
         Job.objects.enqueue("import_collection", collection)
 
@@ -254,31 +349,70 @@ def named(problems: Problems, part: str) -> Problems:
 
 
 def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
-    """A new version of the judgments, against the topics and documents of its collection."""
+    """A new version of the judgments, against its collection and the version before it."""
     judgment_set = JudgmentSet.objects.select_related("collection").get(pk=judgment_set_id)
     collection = judgment_set.collection
     JudgmentSet.objects.filter(pk=judgment_set.pk, state=ImportState.QUEUED).update(
         state=ImportState.CHECKING
     )
-    numbers = list(topics_of(collection.pk))
+    texts = collection.topics.values_list("number", "title", "description", "narrative")
+    topics = [ReadTopic(*row) for row in texts]
     docnos = known_docnos(collection.documents.name) if collection.documents else None
     checked = Checked()
+    changes = ""
     try:
-        with opened(judgment_set.file.name) as file:
-            qrels = read_qrels(file, topics=set(numbers), docnos=docnos)
-        checked.problems = qrels.problems
-        checked.preview = judgments_preview(judgment_set, qrels, numbers, docnos)
+        found = read_first(judgment_set, topics, docnos, checked)
+        if found is not None:
+            checked.preview = found.preview
+            read_again(found, topics, docnos, checked)
+            changes = compare_with_previous(found)
     except Refused as refusal:
         checked.problems = refusal.problems
-    return lambda: publish_judgments_check(judgment_set, checked)
+    return lambda: publish_judgments_check(judgment_set, checked, changes)
 
 
-def publish_judgments_check(judgment_set: JudgmentSet, checked: Checked) -> None:
-    state = ImportState.PREVIEW if judgment_set.asks_first else ImportState.IMPORTING
-    if checked.problems.errors:
-        state = ImportState.REFUSED
+def compare_with_previous(found: Found) -> str:
+    """What the judgments change in those before them; the stored file that lists it all."""
+    previous = previous_set(found.judgment_set)
+    if previous is None:
+        return ""
+    grades = mapped(found.qrels, found.judgment_set.grade_map)
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+        lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        summary = write_changes(stored_grades(previous), grades, lines)
+        found.preview["changes"] = {"since": previous.version, **summary}
+        lines.detach()
+        file.seek(0)
+        name = f"collections/{previous.collection.slug}/changes-{secrets.token_hex(4)}"
+        return default_storage.save(name, File(file))
+
+
+def previous_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
+    """The newest version that was imported before this one came."""
+    earlier = JudgmentSet.objects.filter(
+        collection=judgment_set.collection_id,
+        state=ImportState.READY,
+        created_at__lte=judgment_set.created_at,
+    )
+    return earlier.exclude(pk=judgment_set.pk).last()
+
+
+def stored_grades(judgment_set: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
+    grades: dict[bytes, dict[bytes, int]] = {}
+    rows = judgment_set.judgments.values_list("topic__number", "docno", "grade")
+    for number, docno, grade in rows.iterator(chunk_size=CHUNK):
+        grades.setdefault(number.encode(), {})[docno.encode()] = grade
+    return grades
+
+
+def publish_judgments_check(judgment_set: JudgmentSet, checked: Checked, changes: str) -> None:
+    state = checked.leads_to(judgment_set.asks_first)
     JudgmentSet.objects.filter(pk=judgment_set.pk).update(
-        state=state, preview=checked.preview, **kept(checked.problems)
+        state=state,
+        preview=checked.preview,
+        questions=checked.questions,
+        changes=changes,
+        **kept(checked.problems),
     )
     if state == ImportState.IMPORTING:
         Job.objects.enqueue("import_judgments", judgment_set)

@@ -139,7 +139,7 @@ def told(documents: Iterator[Document], progress: Progress) -> Iterator[Document
 def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, Any]:
     """The rows of a set of judgments, with grades mapped as was confirmed; its counts."""
     with opened(judgment_set.file.name) as file:
-        qrels = read_qrels(file)
+        qrels = read_qrels(file, format=judgment_set.preview.get("format"))
     grades = mapped(qrels, judgment_set.grade_map)
     topics = dict(judgment_set.collection.topics.values_list("number", "pk"))
     total, done = sum(map(len, grades.values())), 0
@@ -157,7 +157,7 @@ def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, 
         Judgment.objects.bulk_create(chunk)
         done += len(chunk)
         progress(done, total)
-    return counted(grades, judgment_set.top_grade)
+    return counted(grades, judgment_set)
 
 
 def mapped(qrels: Qrels, grade_map: dict[str, int]) -> dict[bytes, dict[bytes, int]]:
@@ -169,15 +169,17 @@ def mapped(qrels: Qrels, grade_map: dict[str, int]) -> dict[bytes, dict[bytes, i
     }
 
 
-def counted(grades: dict[bytes, dict[bytes, int]], top_grade: int | None) -> dict[str, Any]:
+def counted(grades: dict[bytes, dict[bytes, int]], judgment_set: JudgmentSet) -> dict[str, Any]:
     counts = Counter(grade for judged in grades.values() for grade in judged.values())
     highest = max([0, *counts])
     return {
         "grade_counts": {str(grade): counts[grade] for grade in sorted(counts)},
         "num_judgments": counts.total(),
         "num_topics": len(grades),
-        "num_relevant": sum(count for grade, count in counts.items() if grade > 0),
-        "top_grade": highest if top_grade is None else max(highest, top_grade),
+        "num_relevant": sum(
+            count for grade, count in counts.items() if grade >= judgment_set.relevant_from
+        ),
+        "top_grade": max(highest, judgment_set.top_grade or 0),
     }
 
 

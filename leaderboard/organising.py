@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard import jobs, scoring
+from leaderboard.answers import Answers, whole_map
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, Pool, Run, Track, User
 from leaderboard.models.collections import ImportState
 
@@ -26,44 +27,100 @@ STOPPED = (ImportState.PREVIEW, ImportState.REFUSED, ImportState.FAILED)
 
 
 @transaction.atomic
-def confirm_collection(
-    collection: Collection,
-    user: User,
-    formats: dict[str, str] | None = None,
-    grade_map: dict[str, int] | None = None,
-    renumber_topics: bool | None = None,
-) -> None:
+def confirm_collection(collection: Collection, user: User, answers: Answers | None = None) -> None:
     """Check the files again with the answers given, and import them.
 
     An open question has to be answered: raises NotPossible.
     """
-    if collection.questions and not renumber_topics:
-        raise NotPossible(
-            "As they are numbered now, some judged topics are not in the topics file. "
-            "Number the topics by their order, or discard and bring other files."
-        )
-    taken = Collection.objects.filter(pk=collection.pk, state=ImportState.PREVIEW).update(
-        state=ImportState.QUEUED, asks_first=False
-    )
-    if not taken:
-        raise NotPossible("This collection does not wait for a confirmation.")
-    if formats is not None:
-        collection.formats = formats
-    if renumber_topics is not None:
-        collection.renumber_topics = renumber_topics
-    Collection.objects.filter(pk=collection.pk).update(
-        formats=collection.formats, renumber_topics=collection.renumber_topics
-    )
-    if grade_map:
-        collection.judgment_sets.update(grade_map=grade_map)
+    answers = answers or Answers()
+    if left := answers.open_among(collection.questions):
+        raise NotPossible(left)
+    _check_again(collection, WAITING, asks_first=False, answers=answers)
     AuditEvent.objects.record(user, "confirm", collection)
-    jobs.enqueue("check_collection", collection)
+
+
+def look_again(collection: Collection, user: User, answers: Answers) -> None:
+    """Show what was found under other answers; nothing is imported.
+
+    What the grades become is told from the preview; for other answers the files are read again.
+    """
+    if answers.formats or answers.renumber_topics is not None:
+        check_again(collection, user, answers)
+        return
+    waiting = collection.judgment_sets.filter(state=ImportState.PREVIEW)
+    waiting.update(**_said_of_grades(answers, collection.preview.get("judgments", {})))
 
 
 @transaction.atomic
-def confirm_judgments(judgment_set: JudgmentSet, user: User) -> None:
-    taken = JudgmentSet.objects.filter(pk=judgment_set.pk, state=ImportState.PREVIEW).update(
-        state=ImportState.IMPORTING
+def check_again(collection: Collection, user: User, answers: Answers | None = None) -> None:
+    """Read the files of a collection that is not imported once more, and show what is found."""
+    _check_again(collection, STOPPED, asks_first=True, answers=answers or Answers())
+    AuditEvent.objects.record(user, "check again", collection)
+
+
+def _check_again(
+    collection: Collection, states: Iterable[str], asks_first: bool, answers: Answers
+) -> None:
+    taken = Collection.objects.filter(pk=collection.pk, state__in=states).update(
+        state=ImportState.QUEUED, asks_first=asks_first
+    )
+    if not taken:
+        raise NotPossible("This collection does not wait for a confirmation.")
+    collection.formats = {**collection.formats, **(answers.formats or {})}
+    if answers.renumber_topics is not None:
+        collection.renumber_topics = answers.renumber_topics
+    Collection.objects.filter(pk=collection.pk).update(
+        formats=collection.formats, renumber_topics=collection.renumber_topics
+    )
+    collection.judgment_sets.update(
+        state=ImportState.QUEUED,
+        format=collection.formats.get("judgments", ""),
+        **_said_of_grades(answers, collection.preview.get("judgments", {})),
+    )
+    jobs.enqueue("check_collection", collection)
+
+
+def _said_of_grades(answers: Answers, preview: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a set of judgments that the answers change."""
+    said: dict[str, Any] = {}
+    if answers.grade_map is not None:
+        said["grade_map"] = whole_map(answers.grade_map, preview.get("grades", {}))
+    if answers.relevant_from is not None:
+        said["relevant_from"] = answers.relevant_from
+    return said
+
+
+def confirm_judgments(
+    judgment_set: JudgmentSet, user: User, answers: Answers | None = None
+) -> None:
+    """Check new judgments again with the answers given, and import them; see above."""
+    answers = answers or Answers()
+    if left := answers.open_among(judgment_set.questions):
+        raise NotPossible(left)
+    _check_judgments_again(judgment_set, WAITING, asks_first=False, answers=answers)
+    AuditEvent.objects.record(user, "confirm", judgment_set)
+
+
+def check_judgments_again(
+    judgment_set: JudgmentSet, user: User, answers: Answers | None = None
+) -> None:
+    """Read new judgments again under other answers: what they change depends on the grades."""
+    answers = answers or Answers()
+    _check_judgments_again(judgment_set, STOPPED, asks_first=True, answers=answers)
+    AuditEvent.objects.record(user, "check again", judgment_set)
+
+
+@transaction.atomic
+def _check_judgments_again(
+    judgment_set: JudgmentSet, states: Iterable[str], asks_first: bool, answers: Answers
+) -> None:
+    taken = JudgmentSet.objects.filter(
+        pk=judgment_set.pk, state__in=states, collection__state=ImportState.READY
+    ).update(
+        state=ImportState.QUEUED,
+        asks_first=asks_first,
+        format=(answers.formats or {}).get("judgments", judgment_set.format),
+        **_said_of_grades(answers, judgment_set.preview),
     )
     if not taken:
         raise NotPossible("These judgments do not wait for a confirmation.")

@@ -258,7 +258,12 @@ def accept_collection(
         collection.save(force_insert=True)
         if files.judgments is not None:
             _new_judgment_set(
-                collection, files.judgments, version, collection.owner, top_grade=top_grade
+                collection,
+                files.judgments,
+                version,
+                collection.owner,
+                format=collection.formats.get("judgments", ""),
+                top_grade=top_grade,
             )
         AuditEvent.objects.record(collection.owner, "upload", collection)
         jobs.enqueue("check_collection", collection)
@@ -271,6 +276,7 @@ def accept_judgments(
     version: str,
     user: User,
     note: str = "",
+    format: str = "",
     asks_first: bool = True,
     pool: Pool | None = None,
 ) -> JudgmentSet:
@@ -278,7 +284,7 @@ def accept_judgments(
     refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
     with transaction.atomic():
         judgment_set = _new_judgment_set(
-            collection, file, version, user, note=note, asks_first=asks_first
+            collection, file, version, user, note=note, format=format, asks_first=asks_first
         )
         if pool is not None:
             remember_pool(judgment_set, pool)

@@ -14,7 +14,6 @@ from leaderboard.views import (
     costs,
     facts,
     pairs,
-    pairs,
     pools,
     rankings,
     runs,
@@ -79,6 +78,7 @@ collection_urls = [
     path("", collections.collection, name="collection"),
     path("state/", collections.collection_state, name="collection_state"),
     path("confirm/", collections.confirm_collection, name="confirm_collection"),
+    path("again/", collections.check_again, name="check_again"),
     path("discard/", collections.discard_collection, name="discard_collection"),
     path("document/", collections.document, name="document"),
     path("topics.txt", collections.topics_file, name="topics_file"),
@@ -88,6 +88,21 @@ collection_urls = [
         "judgments/<slug:version>/confirm/",
         collections.confirm_judgments,
         name="confirm_judgments",
+    ),
+    path(
+        "judgments/<slug:version>/again/",
+        collections.check_judgments_again,
+        name="check_judgments_again",
+    ),
+    path(
+        "judgments/<slug:version>/discard/",
+        collections.discard_judgments,
+        name="discard_judgments",
+    ),
+    path(
+        "judgments/<slug:version>/changes.csv",
+        collections.changed_judgments,
+        name="changed_judgments",
     ),
     path("tracks/new/", tracks.new_track, name="new_track"),
 ]

@@ -9,9 +9,8 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
-from evaluation.reading.documents import READERS as documents_readers
-from evaluation.reading.topics import READERS as topics_readers
 from leaderboard import organising, uploads
+from leaderboard.answers import FORMATS_OF, Answers, is_format
 from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.files import only_file, refuse_cut_short
@@ -22,6 +21,7 @@ from leaderboard.api.schemas import (
     CollectionOut,
     CollectionReceipt,
     ConfirmIn,
+    ConfirmJudgmentsIn,
     JudgmentsIn,
     JudgmentsOut,
     JudgmentsReceipt,
@@ -36,12 +36,6 @@ from leaderboard.uploads import CollectionFiles
 router = Router(tags=["collections"])
 
 OptionalFile = Annotated[UploadedFile | None, File(None)]
-
-FORMATS = {
-    "topics": tuple(topics_readers),
-    "documents": tuple(documents_readers),
-    "judgments": ("trec",),
-}
 
 
 @router.post("", auth=ORGANISE_FILES, response=answers(CollectionReceipt, 202))
@@ -96,11 +90,12 @@ def files_of(request: HttpRequest) -> CollectionFiles:
 
 
 def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
-    for name, value in formats.items():
-        if name not in FORMATS:
-            raise field_error("formats", f"are of {', '.join(FORMATS)}", name)
-        if value not in FORMATS[name]:
-            raise field_error("formats", f"of {name}: {', '.join(FORMATS[name])}", str(value))
+    for part, format in formats.items():
+        if part not in FORMATS_OF:
+            raise field_error("formats", f"are of {', '.join(FORMATS_OF)}", part)
+        if not is_format(part, str(format)):
+            known = ", ".join(FORMATS_OF[part])
+            raise field_error("formats", f"of {part}: {known}", str(format))
     return dict(formats)
 
 
@@ -167,7 +162,8 @@ def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any
         "sha256": judgment_set.sha256,
     }
     if organises:
-        names = ("note", "preview", "problems", "problem_totals")
+        names = ("note", "grade_map", "relevant_from", "preview", "questions")
+        names += ("problems", "problem_totals")
         answer |= {name: getattr(judgment_set, name) for name in names}
     return answer
 
@@ -177,13 +173,13 @@ def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Stat
     """Import what the preview showed, or check it again under other answers and then import."""
     user = viewer(request)
     collection = organised_collection(user, slug)
-    organising.confirm_collection(
-        collection,
-        user,
+    said = Answers(
         formats=None if body.formats is None else checked_formats(body.formats),
-        grade_map=checked_grades(body.grade_map or {}),
+        grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
+        relevant_from=body.relevant_from,
         renumber_topics=body.renumber_topics,
     )
+    organising.confirm_collection(collection, user, said)
     collection.refresh_from_db()
     return Status(202, receipt_of(collection))
 
@@ -212,20 +208,52 @@ def create_judgments(
         raise ApiError(409, "E_CONFLICT", "The collection itself is not ready yet.")
     if collection.judgment_sets.filter(version=form.version).exists():
         raise field_error("version", "is taken; judgments are never replaced", form.version)
+    if form.format and not is_format("judgments", form.format):
+        known = ", ".join(FORMATS_OF["judgments"])
+        raise field_error("format", f"is one of {known}, or the columns", form.format)
     judgment_set = uploads.accept_judgments(
         collection,
         only_file(request, "file") or file,
         form.version,
         user,
         note=form.note,
+        format=form.format,
         asks_first=form.confirm == "ask",
     )
-    receipt = {
+    return Status(202, receipt_of_judgments(judgment_set))
+
+
+def receipt_of_judgments(judgment_set: JudgmentSet) -> dict[str, Any]:
+    address = [judgment_set.collection.slug, judgment_set.version]
+    return {
         "version": judgment_set.version,
         "state": judgment_set.state,
-        "url": reverse("api-1:get_judgments", args=[slug, judgment_set.version]),
+        "url": reverse("api-1:get_judgments", args=address),
     }
-    return Status(202, receipt)
+
+
+@router.post(
+    "/{slug:slug}/judgments/{slug:version}/confirm",
+    auth=ORGANISE,
+    response=answers(JudgmentsReceipt, 202),
+)
+def confirm_judgments(
+    request: HttpRequest, slug: str, version: str, body: ConfirmJudgmentsIn
+) -> Status[dict[str, Any]]:
+    """Import what the preview showed of new judgments, or check them under other answers first."""
+    user = viewer(request)
+    collection = organised_collection(user, slug)
+    judgment_set = collection.judgment_sets.filter(version=version).first()
+    if judgment_set is None:
+        raise Http404("no such judgments")
+    said = Answers(
+        formats=checked_formats({"judgments": body.format}) if body.format else None,
+        grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
+        relevant_from=body.relevant_from,
+    )
+    organising.confirm_judgments(judgment_set, user, said)
+    judgment_set.refresh_from_db()
+    return Status(202, receipt_of_judgments(judgment_set))
 
 
 @router.get(

@@ -86,13 +86,25 @@ class CollectionIn(Schema):
 
 class ConfirmIn(Schema):
     formats: PlainObject | None = None
-    grade_map: PlainObject | None = Field(None, description='`{"2": 1}`: grade 2 becomes 1.')
+    grade_map: PlainObject | None = Field(
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
+    )
+    relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
     renumber_topics: bool | None = None
+
+
+class ConfirmJudgmentsIn(Schema):
+    format: Label = Field("", description="How the columns are read; else as recognised.")
+    grade_map: PlainObject | None = Field(
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
+    )
+    relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
 
 
 class JudgmentsIn(Schema):
     version: Version
     note: Annotated[Text, StringConstraints(max_length=2000)] = ""
+    format: Label = Field("", description="`trec`, `cranfield`, `beir`, `ntcir`, or the columns.")
     confirm: Literal["auto", "ask"] = "auto"
 
 
@@ -120,7 +132,10 @@ class JudgmentsOut(Schema):
     counts: dict[str, Any]
     sha256: str
     note: str = ""
+    grade_map: dict[str, int] = {}
+    relevant_from: int = 1
     preview: dict[str, Any] = {}
+    questions: list[dict[str, Any]] = []
     problems: list[ProblemOut] = []
     problem_totals: dict[str, int] = {}
 

@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
 from django.db.models import Prefetch
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    StreamingHttpResponse,
+)
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising
+from leaderboard.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
-from leaderboard.forms import CollectionForm, ConfirmForm, JudgmentsForm
-from leaderboard.models import Collection, JudgmentSet, Topic, Track
+from leaderboard.forms import CollectionForm, JudgmentsForm
+from leaderboard.models import Collection, JudgmentSet, Topic, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.replacing import Replacements, replace_files, replace_judgments
 from leaderboard.uploads import (
     CollectionFiles,
     NotAccepted,
     accept_collection,
     accept_judgments,
 )
-from leaderboard.views.reviews import SetReview, moving_in, review_of, review_of_judgments
+from leaderboard.views.grading import Grading
+from leaderboard.views.reviews import (
+    SetReview,
+    earlier_set,
+    moving_in,
+    review_of,
+    review_of_judgments,
+)
 
 FIRST_TOPICS = 10
-KEPT_NUMBERS = (
-    "Nothing is imported: with these numbers the judgments have no topics. "
-    "Discard this and send a topics file that has the numbers of the judgments."
-)
 
 
 @require_GET
@@ -93,10 +108,11 @@ def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
     return {
         "collection": found,
         "organises": organises,
+        "first_set": found.judgment_sets.first(),
         "judgment_sets": ready,
         "waiting_sets": [SetReview(each, review_of_judgments(each)) for each in waiting],
         "moving": moving_in(found, waiting) if organises else [],
-        "review": review_of(found) if organises else None,
+        "review": review_of(found) if organises and found.state != ImportState.READY else None,
         "tracks": found.tracks.visible_to(request.user),
         "first_topics": found.topics.all()[:FIRST_TOPICS],
         "form": JudgmentsForm(initial={"version": f"v{found.judgment_sets.count() + 1}"}),
@@ -106,15 +122,50 @@ def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
 @login_required
 @require_POST
 def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """Import what was found; or, when only a look is asked for, show it under other answers."""
     found = _organised_or_404(request, slug)
-    form = ConfirmForm(request.POST)
-    if form.is_valid() and found.questions and form.cleaned_data["renumber_topics"] is False:
-        messages.warning(request, KEPT_NUMBERS)
-    elif form.is_valid():
-        try:
-            organising.confirm_collection(found, request.user, **form.cleaned_data)
-        except organising.NotPossible as reason:
-            messages.error(request, str(reason))
+    first_set = found.judgment_sets.first()
+    judgments = found.preview.get("judgments", {})
+    grading = Grading.of(first_set, judgments) if first_set and judgments else None
+    look, confirm = organising.look_again, organising.confirm_collection
+    return _answered(request, slug, grading, partial(look, found), partial(confirm, found))
+
+
+def _answered(
+    request: HttpRequest,
+    slug: str,
+    grading: Grading | None,
+    look: Callable[[User, Answers], None],
+    confirm: Callable[[User, Answers], None],
+) -> HttpResponse:
+    preset = grading.preset(request.POST.get("preset", "")) if grading else None
+    form = AnswersForm(request.POST, grading.preview["grades"] if grading else [])
+    if not form.is_valid():
+        messages.error(request, "An answer is not one of those that can be given.")
+        return redirect("collection", slug=slug)
+    answers = form.answers()
+    if preset is not None:
+        answers = replace(answers, grade_map=preset.grade_map, relevant_from=preset.relevant_from)
+    try:
+        if preset is not None or request.POST.get("act") == "look":
+            look(request.user, answers)
+            return redirect(reverse("collection", args=[slug]) + "#grades")
+        confirm(request.user, answers)
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_POST
+def check_again(request: HttpRequest, slug: str) -> HttpResponse:
+    """Another file in place of a faulty one; without any, the same files once more."""
+    found = _organised_or_404(request, slug)
+    files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
+    try:
+        replace_files(found, request.user, files)
+    except (organising.NotPossible, NotAccepted) as reason:
+        messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
 
@@ -149,13 +200,48 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    found = _organised_or_404(request, slug)
-    judgment_set = get_object_or_404(JudgmentSet, collection=found, version=version)
+    judgment_set = _organised_set_or_404(request, slug, version)
+    preview = judgment_set.preview
+    grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
+    look, confirm = organising.check_judgments_again, organising.confirm_judgments
+    return _answered(
+        request, slug, grading, partial(look, judgment_set), partial(confirm, judgment_set)
+    )
+
+
+@login_required
+@require_POST
+def check_judgments_again(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Another file in place of one that was refused, or the same once more."""
+    judgment_set = _organised_set_or_404(request, slug, version)
     try:
-        organising.confirm_judgments(judgment_set, request.user)
+        replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
+    except (organising.NotPossible, NotAccepted) as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_POST
+def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    judgment_set = _organised_set_or_404(request, slug, version)
+    try:
+        organising.discard_judgments(judgment_set, request.user)
     except organising.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
+
+
+@login_required
+@require_GET
+def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResponse:
+    """Every judgment that a version adds, changes or removes, as CSV."""
+    judgment_set = _organised_set_or_404(request, slug, version)
+    if not judgment_set.changes:
+        raise Http404("nothing to compare with")
+    file = default_storage.open(judgment_set.changes.name)
+    name = f"{slug}-{version}-changes.csv"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="text/csv")
 
 
 @require_GET
@@ -194,6 +280,11 @@ def _lines(lines: Iterable[str], name: str) -> StreamingHttpResponse:
     response = StreamingHttpResponse(lines, content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _organised_set_or_404(request: HttpRequest, slug: str, version: str) -> JudgmentSet:
+    found = _organised_or_404(request, slug)
+    return get_object_or_404(JudgmentSet, collection=found, version=version)
 
 
 def _organised_or_404(request: HttpRequest, slug: str) -> Collection:

@@ -11,6 +11,7 @@ CALLS = {
     "/api/v1/collections/{slug}/confirm": {"post"},
     "/api/v1/collections/{slug}/judgments": {"post"},
     "/api/v1/collections/{slug}/judgments/{version}": {"get"},
+    "/api/v1/collections/{slug}/judgments/{version}/confirm": {"post"},
     "/api/v1/tracks": {"get", "post"},
     "/api/v1/tracks/{slug}": {"get", "patch"},
     "/api/v1/tracks/{slug}/join": {"post"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard import organising, uploads
+from leaderboard.answers import Answers
 from leaderboard.documents import open_documents
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.uploads import CollectionFiles
@@ -73,14 +74,14 @@ def test_judgments_that_count_the_topics_ask_for_renumbering(ada):
     assert collection.state == "preview"
     assert collection.questions[0]["name"] == "renumber_topics"
     assert "2 of 3 judged topics" in collection.problems[0]["message"]
-    organising.confirm_collection(collection, ada, renumber_topics=True)
+    organising.confirm_collection(collection, ada, Answers(renumber_topics=True))
     work()
     assert list(collection.topics.values_list("number", flat=True)) == ["1", "2", "3"]
 
 
 def test_grades_are_mapped_as_confirmed(ada):
     collection = bring(ada)
-    organising.confirm_collection(collection, ada, grade_map={"3": 1, "2": 1})
+    organising.confirm_collection(collection, ada, Answers(grade_map={"3": 1, "2": 1}))
     work()
     assert collection.judgment_sets.get().grade_counts == {"0": 3, "1": 5}
 
@@ -115,7 +116,7 @@ def test_an_open_question_has_to_be_answered(ada):
     topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
     collection = bring(ada, topics=topics)
     with pytest.raises(organising.NotPossible, match="not in the topics file"):
-        organising.confirm_collection(collection, ada, renumber_topics=False)
+        organising.confirm_collection(collection, ada, Answers(renumber_topics=False))
     collection.refresh_from_db()
     assert collection.state == "preview"
 

@@ -55,7 +55,7 @@ def test_the_first_records_are_shown_as_they_were_read(bring, as_ada):
 def test_every_grade_is_counted_and_explained(bring, as_ada):
     bring(qrels=QRELS.replace("3 0 d7 0", "3 0 d7 -1"))
     page = as_ada.get("/collections/rye/")
-    assert [row.grade for row in page.context["review"].grades] == [3, 2, 1, 0, -1]
+    assert [row.grade for row in page.context["review"].grading.rows()] == [3, 2, 1, 0, -1]
     assertContains(page, "pooled, but not judged")
     assertContains(page, "relevant, the highest grade")
 

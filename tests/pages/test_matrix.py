@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -71,6 +73,10 @@ PAGES = {
     "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 200]),
     "collection": ("/collections/bread/", EVERYBODY),
     "collection_state": ("/collections/bread/state/", EVERYBODY),
+    "changed_judgments": (
+        "/collections/bread/judgments/v2/changes.csv",
+        [302, 404, 404, 404, 404, 200, 200],
+    ),
     "topics_file": ("/collections/bread/topics.txt", EVERYBODY),
     "docnos_file": ("/collections/bread/docnos.txt", EVERYBODY),
     "document": ("/collections/bread/document/?docno=d1", EVERYBODY),
@@ -95,9 +101,12 @@ ACTS = {
     "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 422, 422]),
     "bring_back": ("/runs/{run}/bring-back/", [302, 404, 403, 404, 404, 302, 302]),
     "confirm_collection": ("/collections/bread/confirm/", ACT_404),
+    "check_again": ("/collections/bread/again/", ACT_404),
     "discard_collection": ("/collections/bread/discard/", ACT_404),
     "new_judgments": ("/collections/bread/judgments/", [302, 404, 404, 404, 404, 422, 422]),
     "confirm_judgments": ("/collections/bread/judgments/v2/confirm/", ACT_404),
+    "check_judgments_again": ("/collections/bread/judgments/v2/again/", ACT_404),
+    "discard_judgments": ("/collections/bread/judgments/v2/discard/", ACT_404),
     "revoke_token": ("/account/tokens/{token}/revoke/", [302, 404, 302, 404, 404, 404, 404]),
 }
 # On an open track every reader opens scores, topics and rankings; files stay with their team.
@@ -129,9 +138,9 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
     }
     open_track = make_track(collection, slug="open")
     token, _ = ApiToken.objects.issue(ben, ["read"])
-    JudgmentSet.objects.create(
-        collection=collection, version="v2", state="preview", created_by=ada, file="none"
-    )
+    second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
+    changes = default_storage.save("changes", ContentFile(b"topic,docno"))
+    JudgmentSet.objects.create(collection=collection, changes=changes, **second)
     names = {
         "run": make_run(blind_track, ben).pk,
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,

@@ -90,7 +90,7 @@ def test_swapped_columns_are_found_by_the_known_documents_and_offered():
     [
         (b"D1 0 301 1\nD2 0 302 0\n", "docno iteration topic grade"),
         (b"D1 301 1\nD2 302 0\n", "docno topic grade"),
-        (b"D1 2 301\nD2 0 302\n", "docno grade topic"),
+        (b"D1 2 301 0\nD2 0 302 0\n", "docno grade topic iteration"),
     ],
 )
 @pytest.mark.parametrize("docnos", [None, DOCNOS])
@@ -98,6 +98,11 @@ def test_columns_in_another_order_are_read_in_it(text, order, docnos):
     found = qrels(text, docnos=docnos)
     assert found.candidates[-1].format == order
     assert read_qrels(BytesIO(text), TOPICS, DOCNOS, format=order).grades.keys() == TOPICS
+
+
+def test_a_line_that_was_cut_is_no_other_order_of_its_columns():
+    with pytest.raises(Refused, match="E_FORMAT"):
+        qrels(b"301 0 D1\n302 0 D2\n")
 
 
 @pytest.mark.parametrize("format", ["docno topic", "topic topic docno grade", "pdf", ""])

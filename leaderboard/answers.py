@@ -1,0 +1,127 @@
+"""What an organiser answers to the check of a collection: formats, grades, numbers of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from evaluation.problems import Refused
+from evaluation.reading.documents import READERS as DOCUMENT_READERS
+from evaluation.reading.qrels import HIGHEST_GRADE
+from evaluation.reading.qrels_lines import layout_of
+from evaluation.reading.recognition import JUDGMENT_FORMATS
+from evaluation.reading.topics import READERS as TOPIC_READERS
+from leaderboard.previewing import FORMATS, GRADES
+
+FORMATS_OF = {
+    "topics": tuple(TOPIC_READERS),
+    "documents": tuple(DOCUMENT_READERS),
+    "judgments": tuple(JUDGMENT_FORMATS),
+}
+
+
+def is_format(part: str, format: str) -> bool:
+    """Whether a part can be read so; of judgments the columns may also be named in their order.
+
+    >>> is_format("topics", "trec"), is_format("judgments", "docno topic grade")
+    (True, True)
+    """
+    if part != "judgments":
+        return format in FORMATS_OF[part]
+    try:
+        layout_of(format)
+    except Refused:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is said about the files; None where nothing is said."""
+
+    formats: dict[str, str] | None = None
+    grade_map: dict[str, int] | None = None
+    relevant_from: int | None = None
+    renumber_topics: bool | None = None
+
+    def leave_open(self, question: Mapping[str, Any]) -> bool:
+        if question["name"] == FORMATS:
+            return question["of"] not in (self.formats or {})
+        if question["name"] == GRADES:
+            return self.grade_map is None
+        return not self.renumber_topics
+
+    def open_among(self, questions: Iterable[Mapping[str, Any]]) -> str:
+        """The first question that is still open, in words; empty where none is."""
+        left = next((each for each in questions if self.leave_open(each)), None)
+        if left is None:
+            return ""
+        if left["name"] == FORMATS:
+            return f"The {left['of']} can be read in more than one way: say which is meant."
+        return WORDS[left["name"]]
+
+
+WORDS = {
+    GRADES: "Say what the grades mean: whether 1 is the best of them or the worst.",
+    "renumber_topics": (
+        "Nothing is imported: as they are numbered now, some judged topics are not in the topics "
+        "file. Number the topics by their order, or send another file."
+    ),
+}
+
+
+def whole_map(grade_map: Mapping[str, int], grades: Iterable[str]) -> dict[str, int]:
+    """The map with every grade of the file in it, so that what stays as it is was said too.
+
+    >>> whole_map({"3": 1}, ["0", "3"])
+    {'0': 0, '3': 1}
+    """
+    return {**{grade: int(grade) for grade in grades}, **grade_map}
+
+
+class AnswersForm(forms.Form):
+    """The answers as a page sends them: a field for each file, and one for each grade found."""
+
+    renumber_topics = forms.TypedChoiceField(
+        choices=[("yes", "by order"), ("no", "as they are")],
+        coerce=lambda value: value == "yes",
+        empty_value=None,
+        required=False,
+    )
+    relevant_from = forms.IntegerField(min_value=1, max_value=HIGHEST_GRADE, required=False)
+
+    def __init__(self, data: Any, grades: Iterable[str]) -> None:
+        super().__init__(data)
+        self.grades = list(grades)
+        for part in FORMATS_OF:
+            self.fields[f"format_{part}"] = forms.CharField(required=False, max_length=60)
+        for grade in self.grades:
+            self.fields[f"grade_{grade}"] = forms.IntegerField(
+                min_value=-HIGHEST_GRADE, max_value=HIGHEST_GRADE, required=False
+            )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        for part in FORMATS_OF:
+            format = cleaned.get(f"format_{part}")
+            if format and not is_format(part, format):
+                self.add_error(f"format_{part}", "This format is not known.")
+        return cleaned
+
+    def answers(self) -> Answers:
+        said = self.cleaned_data
+        formats = {part: said[f"format_{part}"] for part in FORMATS_OF if said[f"format_{part}"]}
+        grades = {
+            grade: said[f"grade_{grade}"]
+            for grade in self.grades
+            if said[f"grade_{grade}"] is not None
+        }
+        return Answers(
+            formats=formats or None,
+            grade_map=grades or None,
+            relevant_from=said["relevant_from"],
+            renumber_topics=said["renumber_topics"],
+        )

@@ -1,0 +1,92 @@
+"""What new judgments change in those before them, as tables that a page prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.templatetags.numbers import count, counted
+
+KINDS = ("added", "changed", "removed")
+
+
+@dataclass(frozen=True)
+class TransitionRow:
+    """From one grade before to each grade after; an empty cell where no judgment went."""
+
+    before: int | None
+    cells: list[str]
+
+
+@dataclass(frozen=True)
+class ChangedTopic:
+    number: str
+    added: str
+    changed: str
+    removed: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    since: str
+    is_none: bool
+    words: str
+    columns: list[int | None]
+    transitions: list[TransitionRow]
+    topics: list[ChangedTopic]
+    num_topics: int
+
+    @property
+    def more_topics(self) -> int:
+        return self.num_topics - len(self.topics)
+
+
+def difference_of(preview: Mapping[str, Any]) -> Difference | None:
+    """The difference that a check found; None where there was nothing to compare with."""
+    found = preview.get("changes")
+    if found is None:
+        return None
+    cells = {(before, after): number for before, after, number in found["transitions"]}
+    columns = grades_in(after for _, after in cells)
+    rows = [
+        TransitionRow(before, [cell(cells.get((before, after), 0)) for after in columns])
+        for before in grades_in(before for before, _ in cells)
+    ]
+    return Difference(
+        since=found["since"],
+        is_none=not cells,
+        words=in_words(found),
+        columns=columns,
+        transitions=rows,
+        topics=[
+            ChangedTopic(each["number"], *(cell(each.get(kind, 0)) for kind in KINDS))
+            for each in found["topics"]
+        ],
+        num_topics=found["num_topics"],
+    )
+
+
+def in_words(found: Mapping[str, Any]) -> str:
+    """
+    >>> in_words({"added": 1, "changed": 2, "removed": 0, "num_topics": 2})
+    '1 judgment added, 2 changed and 0 removed, in 2 topics.'
+    """
+    added = counted(found["added"], "judgment")
+    rest = f"{count(found['changed'])} changed and {count(found['removed'])} removed"
+    return f"{added} added, {rest}, in {counted(found['num_topics'], 'topic')}."
+
+
+def grades_in(grades: Any) -> list[int | None]:
+    """Each grade once, the highest first; at the end None, which is no judgment.
+
+    >>> grades_in([None, 1, 2, 1])
+    [2, 1, None]
+    """
+    every = set(grades)
+    known = sorted((grade for grade in every if grade is not None), reverse=True)
+    return [*known, *([None] if None in every else [])]
+
+
+def cell(number: int) -> str:
+    return count(number) if number else ""

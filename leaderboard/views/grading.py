@@ -1,0 +1,189 @@
+"""What the grades of a file become: a row for each, presets for the usual meanings, the effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from leaderboard.charts import grade_bar
+from leaderboard.models import JudgmentSet
+from leaderboard.templatetags.numbers import counted
+
+LEAST_CHOICES = 4
+NAMED = 10
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: int | str
+    words: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class GradeRow:
+    """One grade of a file, how often it occurs, and what the measures make of it."""
+
+    grade: int
+    bar: SafeString
+    topics: int
+    becomes: int
+    choices: list[Choice]
+    meaning: str
+    is_stray: bool
+    is_relevant: bool
+
+    @property
+    def shown(self) -> int | None:
+        return self.becomes if self.becomes >= 0 else None
+
+    @property
+    def gain(self) -> int:
+        return max(0, self.becomes)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A usual meaning of grades, as a button."""
+
+    name: str
+    words: str
+    grade_map: dict[str, int]
+    relevant_from: int = 1
+
+
+@dataclass(frozen=True)
+class Grading:
+    """The grades of a file under the map that is chosen so far."""
+
+    preview: Mapping[str, Any]
+    grade_map: Mapping[str, int]
+    relevant_from: int
+    earlier: JudgmentSet | None = None
+
+    @classmethod
+    def of(
+        cls,
+        judgment_set: JudgmentSet,
+        preview: Mapping[str, Any],
+        earlier: JudgmentSet | None = None,
+    ) -> Grading:
+        return cls(preview, judgment_set.grade_map, judgment_set.relevant_from, earlier)
+
+    @cached_property
+    def counts(self) -> dict[int, int]:
+        return {int(grade): number for grade, number in self.preview["grades"].items()}
+
+    def becomes(self, grade: int) -> int:
+        return self.grade_map.get(str(grade), grade)
+
+    @cached_property
+    def top(self) -> int:
+        return max(1, *map(self.becomes, self.counts))
+
+    def rows(self) -> Iterator[GradeRow]:
+        most = max(self.counts.values(), default=0)
+        stray = {each["grade"] for each in self.preview["stray"]}
+        for grade in sorted(self.counts, reverse=True):
+            becomes = self.becomes(grade)
+            bar = grade_bar(self.counts[grade], most, max(becomes, 0), self.top)
+            topics = sum(
+                each["topics"] for each in self.preview["grade_sets"] if grade in each["grades"]
+            )
+            yield GradeRow(
+                grade,
+                bar,
+                topics,
+                becomes,
+                list(self._choices(becomes)),
+                self._meaning(becomes),
+                grade in stray,
+                becomes >= self.relevant_from,
+            )
+
+    def _choices(self, becomes: int) -> Iterator[Choice]:
+        yield Choice(-1, "not judged", becomes < 0)
+        yield Choice(0, "judged, not relevant (0)", becomes == 0)
+        for grade in range(1, self._highest_choice + 1):
+            yield Choice(grade, f"grade {grade}", becomes == grade)
+
+    @cached_property
+    def _highest_choice(self) -> int:
+        return max(LEAST_CHOICES, self.top, *self.counts)
+
+    def thresholds(self) -> Iterator[Choice]:
+        for grade in range(1, max(self._highest_choice, self.relevant_from) + 1):
+            yield Choice(grade, f"grade {grade}", grade == self.relevant_from)
+
+    def _meaning(self, becomes: int) -> str:
+        if becomes < 0:
+            return "pooled, but not judged: treated as unjudged"
+        if becomes == 0:
+            return "judged, not relevant"
+        if becomes < self.relevant_from:
+            return "counts for nDCG, not for AP, P and R"
+        return "relevant, the highest grade" if becomes == self.top > 1 else "relevant"
+
+    def presets(self) -> Iterator[Preset]:
+        """The meanings that fit this file, the file's own first."""
+        yield Preset("file", "As in the file", self._map(lambda grade: grade))
+        highest = max(self.counts, default=0)
+        positive = [grade for grade in self.counts if grade > 0]
+        if len(positive) > 1:
+            reversed_grades = self._map(lambda grade: highest + 1 - grade if grade > 0 else 0)
+            yield Preset("reversed", "1 is the best", reversed_grades)
+            own = self._map(lambda grade: grade)
+            yield Preset("from-2", "Relevant from 2", own, relevant_from=2)
+            binary = self._map(lambda grade: min(grade, 1))
+            yield Preset("binary", "Relevant or not", binary)
+        if min(self.counts, default=0) < 0:
+            yield Preset("no-holes", "Negative is not relevant", self._map(lambda g: max(g, 0)))
+        if self.earlier is not None and self.earlier.grade_map:
+            as_before = self._map(lambda grade: self.earlier.grade_map.get(str(grade), grade))
+            words = f"As in {self.earlier.version}"
+            yield Preset("earlier", words, as_before, self.earlier.relevant_from)
+
+    def _map(self, becomes: Any) -> dict[str, int]:
+        return {str(grade): becomes(grade) for grade in self.counts}
+
+    def is_chosen(self, preset: Preset) -> bool:
+        chosen = self._map(self.becomes)
+        return (preset.grade_map, preset.relevant_from) == (chosen, self.relevant_from)
+
+    def buttons(self) -> list[Choice]:
+        return [Choice(each.name, each.words, self.is_chosen(each)) for each in self.presets()]
+
+    def preset(self, name: str) -> Preset | None:
+        return next((each for each in self.presets() if each.name == name), None)
+
+    @property
+    def effect(self) -> str:
+        """How many judgments are relevant, not relevant, or none, in words."""
+        relevant = unjudged = 0
+        for grade, number in self.counts.items():
+            relevant += number if self.becomes(grade) >= self.relevant_from else 0
+            unjudged += number if self.becomes(grade) < 0 else 0
+        rest = sum(self.counts.values()) - relevant - unjudged
+        words = f"{counted(relevant, 'judgment is,judgments are')} relevant, {rest:,} not"
+        return f"{words}; {unjudged:,} count as unjudged." if unjudged else f"{words}."
+
+    @property
+    def num_without_relevant(self) -> int:
+        return sum(each["topics"] for each in self._without_relevant)
+
+    @property
+    def without_relevant(self) -> list[str]:
+        """The first topics that have no relevant document under this map."""
+        return [number for each in self._without_relevant for number in each["first"]][:NAMED]
+
+    @cached_property
+    def _without_relevant(self) -> list[dict[str, Any]]:
+        return [
+            each
+            for each in self.preview["grade_sets"]
+            if all(self.becomes(grade) < self.relevant_from for grade in each["grades"])
+        ]
