@@ -27,7 +27,8 @@ from evaluation.measures import (
 )
 from evaluation.problems import Problem, Problems, Refused
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
-from evaluation.reading.runs import Ranking, Run, RunRules, read_run, read_run_leniently
+from evaluation.reading.rankings import Ranking
+from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
 
 __all__ = [
     "CONVENTIONS",

@@ -28,7 +28,8 @@ from evaluation.conventions import CONVENTIONS, HOUSE, Convention
 from evaluation.problems import refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
 from evaluation.reading.qrels import Qrels
-from evaluation.reading.runs import Ranking, Run
+from evaluation.reading.rankings import Ranking
+from evaluation.reading.runs import Run
 
 Int32Array = npt.NDArray[np.int32]
 

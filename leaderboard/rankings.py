@@ -20,7 +20,8 @@ from typing import BinaryIO
 import numpy as np
 
 from evaluation.problems import Problems
-from evaluation.reading.runs import Ranking, Run
+from evaluation.reading.rankings import Ranking
+from evaluation.reading.runs import Run
 
 MAGIC = b"RFR1"
 TOP = 20

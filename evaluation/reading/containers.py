@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -85,28 +85,48 @@ def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
     file.seek(0)
     head = file.read(HEAD)
     file.seek(0)
-    if head.startswith(GZIP):
-        pieces = _gunzipped(file)
-    elif head.startswith(ZIP):
-        pieces = _unzipped(file, size, limits)
-    else:
+    if not head.startswith((GZIP, *ZIP)):
         _refuse_other_kinds(head)
         return file
-    return stream(_of_text(_within(pieces, size, limits)))
+
+    def pieces() -> Iterator[bytes]:
+        file.seek(0)
+        inside = _gunzipped(file) if head.startswith(GZIP) else _unzipped(file, size, limits)
+        return _of_text(_within(inside, size, limits))
+
+    return stream(pieces)
 
 
-def stream(pieces: Iterable[bytes]) -> BinaryIO:
-    """A buffered binary file over pieces of bytes that are made as they are read."""
-    return cast(BinaryIO, io.BufferedReader(_Pieces(iter(pieces)), CHUNK))
+def stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
+    """A buffered binary file over pieces of bytes that are made as they are read.
+
+    It can be read again from its start, by making them once more, and from nowhere else.
+    """
+    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), CHUNK))
 
 
 class _Pieces(io.RawIOBase):
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.pieces = pieces
+    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+        self.make = make
+        self._begin()
+
+    def _begin(self) -> None:
+        self.pieces = self.make()
         self.rest = memoryview(b"")
+        self.place = 0
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if (offset, whence) == (0, io.SEEK_SET):
+            self._begin()
+        elif (offset, whence) != (0, io.SEEK_CUR):
+            raise io.UnsupportedOperation("only its start can be sought")
+        return self.place
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         while not self.rest:
@@ -118,6 +138,7 @@ class _Pieces(io.RawIOBase):
         count = min(len(target), len(self.rest))
         target[:count] = self.rest[:count]
         self.rest = self.rest[count:]
+        self.place += count
         return count
 
 

@@ -30,7 +30,7 @@ from io import BytesIO
 from os import PathLike
 from struct import unpack
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -117,14 +117,18 @@ class Table:
     docnos: int
 
     def holds(self, wanted: Words) -> BoolArray:
-        """Which rows of `wanted`, uint64[n, width], are in the table: all steps side by side."""
-        result = np.zeros(len(wanted), bool)
+        """Which rows of `wanted`, uint64[n, width], are in the table."""
+        return self.rows_of(wanted) >= 0
+
+    def rows_of(self, wanted: Words) -> npt.NDArray[np.intp]:
+        """In which row of the table each row of `wanted` stands; -1 where it is not there."""
+        result = np.full(len(wanted), -1)
         asked = np.arange(len(wanted))
         row = home_of(wanted.T, self.homes).astype(np.intp)
         while len(asked):
             found = self.words[row]
             same = _equal(found, wanted[asked])
-            result[asked] = same
+            result[asked[same]] = row[same]
             go_on = ~same & (found[:, 0] != 0)
             asked, row = asked[go_on], row[go_on] + 1
         return result
@@ -147,16 +151,21 @@ class Table:
 
 
 def home_of(words: Iterable[Any], homes: int) -> Any:
-    """The row where the search for a docno begins, of the words of one docno or of columns.
+    """The row where the search for a docno begins."""
+    return (mixed(words) >> 32) * homes >> 32
+
+
+def mixed(words: Iterable[Any]) -> Any:
+    """A hash in 64 bits of the words of one docno, or of columns of words: then uint64[n].
 
     Each word is multiplied, which carries its bits upwards, and folded, which carries them down.
     The mask changes nothing for columns, which wrap by themselves; Python's integers do not.
     """
-    mixed: Any = 0
+    result: Any = 0
     for word in words:
-        mixed = (mixed ^ word) * SPREAD & ALL
-        mixed ^= mixed >> 32
-    return ((mixed * SPREAD_AGAIN & ALL) >> 32) * homes >> 32
+        result = (result ^ word) * SPREAD & ALL
+        result ^= result >> 32
+    return result * SPREAD_AGAIN & ALL
 
 
 def words_of(docnos: npt.NDArray[np.bytes_]) -> Words:
@@ -187,14 +196,13 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
 
 
 def _by_width(docnos: Iterable[bytes], spools: ExitStack) -> dict[int, Words]:
-    files: dict[int, BinaryIO] = {}
+    files: dict[int, IO[bytes]] = {}
     for docno in docnos:
         if not docno or b"\0" in docno:
             raise ValueError(f"no docno: {docno!r}")
         width = -(-len(docno) // WORD)
         if width not in files:
-            spool = TemporaryFile()  # noqa: SIM115
-            files[width] = spools.enter_context(spool)
+            files[width] = spools.enter_context(TemporaryFile())  # noqa: SIM115
         files[width].write(docno.ljust(width * WORD, b"\0"))
     for spool in files.values():
         spool.flush()

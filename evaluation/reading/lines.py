@@ -35,7 +35,7 @@ def numbered_lines(file: BinaryIO, problems: Problems, longest: int) -> Iterator
             if line.endswith(b"\r\n"):
                 line = line[:-2]
                 if not crlf:
-                    problems.warn("W_CRLF", number, "lines end in CR LF, read as LF")
+                    warn_of_crlf(number, problems)
                     crlf = True
             elif line.endswith(b"\n"):
                 line = line[:-1]
@@ -65,10 +65,18 @@ def data_lines(
         text = line.lstrip(b" \t")
         if not text:
             if not blank:
-                problems.warn("W_BLANK", number, "blank lines are ignored")
+                warn_of_blank(number, problems)
                 blank = True
         elif not (comments and text.startswith(b"#")):
             yield number, line
+
+
+def warn_of_crlf(number: int, problems: Problems) -> None:
+    problems.warn("W_CRLF", number, "lines end in CR LF, read as LF")
+
+
+def warn_of_blank(number: int, problems: Problems) -> None:
+    problems.warn("W_BLANK", number, "blank lines are ignored")
 
 
 def text_of(number: int, line: bytes, problems: Problems) -> str | None:

@@ -1,43 +1,66 @@
-"""What looks wrong with an accepted run as a whole: its ranks against its scores, and ties."""
+"""What looks wrong with an accepted run as a whole: its ranks against its scores, and ties.
+
+The checks ask the same few things of every topic: its `Traits`. `traits_of_lines` finds them
+topic by topic and says what they mean; `traits_of_block` finds them for many topics at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
 import numpy as np
+import numpy.typing as npt
 
 from evaluation.problems import Problems
+from evaluation.reading.rankings import Block
 from evaluation.reading.run_lines import TopicLines
 
 FEW = 5
 MOST = 0.9
 
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
 Topics = dict[bytes, TopicLines]
 
 
-def check_ranks(by_topic: Topics, problems: Problems) -> None:
-    """W_UPSIDE_DOWN, W_RANK and the note W_RANK_FROM_0; ranks change no score."""
-    from_zero = sum(min(rows.ranks) == 0 for rows in by_topic.values())
-    if from_zero >= MOST * len(by_topic):
-        message = f"the ranks start at 0 in {from_zero:,} of {len(by_topic):,} topics"
-        problems.note("W_RANK_FROM_0", None, message, hint="Ranks decide nothing; scores do.")
-    differing = [rows for rows in by_topic.values() if not _ranks_follow_scores(rows)]
-    if not differing:
-        return
-    long = [rows for rows in by_topic.values() if len(rows.ranks) >= FEW] or by_topic.values()
-    upside_down = sum(_scores_rise_with_rank(rows) for rows in long)
-    if upside_down >= MOST * len(long):
-        problems.warn(
-            "W_UPSIDE_DOWN",
-            differing[0].lines[0],
-            f"in {upside_down:,} of {len(long):,} topics the scores rise with the rank;"
-            " the highest score is the first all the same",
-            hint="If the scores are distances, negate them.",
-        )
-        return
-    problems.warn(
-        "W_RANK",
-        differing[0].lines[0],
-        f"in {len(differing):,} of {len(by_topic):,} topics the ranks disagree with the scores;"
-        " the scores decide",
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Of every topic of a run, in their order in the file: one value each.
+
+    sizes: how many documents it has.
+    from_zero: the lowest rank is 0.
+    follow: the ranks agree with the scores, where ties may have any order.
+    rise: the scores rise with the rank (Spearman, ties in the order of the file).
+    all_tied, mostly_tied: all documents, or more than half, share their score with another.
+    across: ties go across the cutoff of the track.
+    """
+
+    sizes: IntArray
+    from_zero: BoolArray
+    follow: BoolArray
+    rise: BoolArray
+    all_tied: BoolArray
+    mostly_tied: BoolArray
+    across: BoolArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[Traits]) -> Traits:
+        """The traits of parts of a run that follow each other."""
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def traits_of_lines(by_topic: Topics, cutoff: int | None) -> Traits:
+    every = list(by_topic.values())
+    return Traits(
+        sizes=np.array([len(rows.ranks) for rows in every]),
+        from_zero=np.array([min(rows.ranks) == 0 for rows in every]),
+        follow=np.array([_ranks_follow_scores(rows) for rows in every]),
+        rise=np.array([_scores_rise_with_rank(rows) for rows in every]),
+        all_tied=np.array([_all_tied(rows) for rows in every]),
+        mostly_tied=np.array([_mostly_tied(rows) for rows in every]),
+        across=np.array([_ties_across(rows, cutoff) for rows in every]),
     )
 
 
@@ -48,7 +71,6 @@ def _ranks_follow_scores(rows: TopicLines) -> bool:
 
 
 def _scores_rise_with_rank(rows: TopicLines) -> bool:
-    """Whether Spearman's correlation of rank and score is positive (ties in order of the file)."""
     if len(set(rows.ranks)) == 1:
         return False
     by_rank, by_score = (
@@ -60,36 +82,8 @@ def _scores_rise_with_rank(rows: TopicLines) -> bool:
     return bool(places[0] @ places[1] > 0)
 
 
-def check_ties(by_topic: Topics, cutoff: int | None, problems: Problems) -> None:
-    """W_TIES and, where the cutoff of the track's measure is known, the note W_TIES_AT_CUTOFF."""
-    equal = [topic for topic, rows in by_topic.items() if _all_tied(rows)]
-    tied = [topic for topic, rows in by_topic.items() if _mostly_tied(rows)]
-    if equal:
-        rows = by_topic[equal[0]]
-        message = f"all {len(rows.docnos):,} scores of topic {equal[0].decode()} are equal"
-        message += f" ({len(equal):,} of {len(by_topic):,} topics)"
-    elif tied:
-        message = f"in {len(tied):,} of {len(by_topic):,} topics (first: {tied[0].decode()}) most"
-        message += " documents share their score with another"
-    if tied:
-        line = by_topic[(equal or tied)[0]].lines[0]
-        hint = "Documents with equal scores are ordered by docno descending, not by your ranks."
-        problems.warn("W_TIES", line, message, hint=hint)
-    if cutoff is not None:
-        _check_cutoff(by_topic, cutoff, problems)
-
-
-def _check_cutoff(by_topic: Topics, cutoff: int, problems: Problems) -> None:
-    open_topics = [topic for topic, rows in by_topic.items() if _ties_across(rows, cutoff)]
-    if open_topics:
-        topic = open_topics[0].decode()
-        message = f"ties go across rank {cutoff:,} in {len(open_topics):,} topics (first: {topic})"
-        hint = "Which of these documents count is decided by docno descending."
-        problems.note("W_TIES_AT_CUTOFF", None, message, hint=hint)
-
-
-def _ties_across(rows: TopicLines, cutoff: int) -> bool:
-    if len(rows.scores) <= cutoff:
+def _ties_across(rows: TopicLines, cutoff: int | None) -> bool:
+    if cutoff is None or len(rows.scores) <= cutoff:
         return False
     scores = np.sort(rows.scores)[::-1]
     return bool(scores[cutoff - 1] == scores[cutoff])
@@ -102,3 +96,117 @@ def _all_tied(rows: TopicLines) -> bool:
 def _mostly_tied(rows: TopicLines) -> bool:
     _, counts = np.unique(rows.scores, return_counts=True)
     return 2 * int(counts[counts > 1].sum()) > len(rows.scores)
+
+
+def traits_of_block(block: Block, ranks: IntArray, ordered: Block, cutoff: int | None) -> Traits:
+    """The same of a block in the order of its file with its ranks, `ordered` in scoring order."""
+    starts, ends = block.starts[:-1], block.starts[1:]
+    sizes = np.diff(block.starts)
+    scores = ordered.scores
+    tied = np.add.reduceat(ordered.in_ties(), starts, dtype=np.int64)
+    all_tied = (sizes > 1) & (scores[starts] == scores[ends - 1])
+    across = np.zeros(len(sizes), bool)
+    if cutoff is not None:
+        deep = np.flatnonzero(sizes > cutoff)
+        across[deep] = ordered.ties[starts[deep] + cutoff - 1]
+    return Traits(
+        sizes,
+        np.minimum.reduceat(ranks, starts) == 0,
+        *_ranks_beside_scores(block, ranks),
+        all_tied,
+        2 * tied > sizes,
+        across,
+    )
+
+
+def _ranks_beside_scores(block: Block, ranks: IntArray) -> tuple[BoolArray, BoolArray]:
+    """`follow` and `rise`; only topics where something is out of order need to be sorted."""
+    falling = ~(block.rises() | block.ties) & (ranks[1:] > ranks[:-1])
+    falling[block.starts[1:-1] - 1] = True
+    odd = np.zeros(len(block.topics), bool)
+    odd[block.topic[:-1][~falling]] = True
+    follow, rise = ~odd, np.zeros(len(odd), bool)
+    if odd.any():
+        rows = odd[block.topic]
+        follow[odd], rise[odd] = _by_sorting(
+            np.diff(block.starts)[odd], block.scores[rows], ranks[rows]
+        )
+    return follow, rise
+
+
+def _by_sorting(
+    sizes: IntArray, scores: npt.NDArray[np.float64], ranks: IntArray
+) -> tuple[BoolArray, BoolArray]:
+    starts = np.cumsum(sizes) - sizes
+    topic = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(topic)) - starts[topic] - (sizes[topic] - 1) / 2
+    best_first = np.lexsort((ranks, -scores, topic))
+    grows = np.diff(ranks[best_first], prepend=0) > 0
+    grows[starts] = True
+    by_rank, by_score = np.empty(len(topic)), np.empty(len(topic))
+    by_rank[np.lexsort((ranks, topic))] = place
+    by_score[np.lexsort((scores, topic))] = place
+    # Sums of quarters, far below 2^53 of them, are exact in any order.
+    rise = np.add.reduceat(by_rank * by_score, starts) > 0
+    one_rank = np.minimum.reduceat(ranks, starts) == np.maximum.reduceat(ranks, starts)
+    return np.logical_and.reduceat(grows, starts), rise & ~one_rank
+
+
+LineOf = Callable[[int], int]
+
+
+def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
+    """W_UPSIDE_DOWN, W_RANK and the note W_RANK_FROM_0; ranks change no score."""
+    topics, from_zero = len(traits.sizes), int(traits.from_zero.sum())
+    if from_zero >= MOST * topics:
+        message = f"the ranks start at 0 in {from_zero:,} of {topics:,} topics"
+        problems.note("W_RANK_FROM_0", None, message, hint="Ranks decide nothing; scores do.")
+    differing = np.flatnonzero(~traits.follow)
+    if not len(differing):
+        return
+    line = first_line(int(differing[0]))
+    rise = traits.rise[traits.sizes >= FEW] if (traits.sizes >= FEW).any() else traits.rise
+    upside_down = int(rise.sum())
+    if upside_down >= MOST * len(rise):
+        problems.warn(
+            "W_UPSIDE_DOWN",
+            line,
+            f"in {upside_down:,} of {len(rise):,} topics the scores rise with the rank;"
+            " the highest score is the first all the same",
+            hint="If the scores are distances, negate them.",
+        )
+        return
+    problems.warn(
+        "W_RANK",
+        line,
+        f"in {len(differing):,} of {topics:,} topics the ranks disagree with the scores;"
+        " the scores decide",
+    )
+
+
+def check_ties(
+    traits: Traits,
+    topics: Sequence[bytes],
+    first_line: LineOf,
+    cutoff: int | None,
+    problems: Problems,
+) -> None:
+    """W_TIES and, where the cutoff of the track's measure is known, the note W_TIES_AT_CUTOFF."""
+    equal, tied = np.flatnonzero(traits.all_tied), np.flatnonzero(traits.mostly_tied)
+    if len(tied):
+        first = int(equal[0] if len(equal) else tied[0])
+        name = topics[first].decode()
+        if len(equal):
+            message = f"all {traits.sizes[first]:,} scores of topic {name} are equal"
+            message += f" ({len(equal):,} of {len(topics):,} topics)"
+        else:
+            message = f"in {len(tied):,} of {len(topics):,} topics (first: {name}) most"
+            message += " documents share their score with another"
+        hint = "Documents with equal scores are ordered by docno descending, not by your ranks."
+        problems.warn("W_TIES", first_line(first), message, hint=hint)
+    across = np.flatnonzero(traits.across)
+    if len(across):
+        name = topics[int(across[0])].decode()
+        message = f"ties go across rank {cutoff:,} in {len(across):,} topics (first: {name})"
+        hint = "Which of these documents count is decided by docno descending."
+        problems.note("W_TIES_AT_CUTOFF", None, message, hint=hint)

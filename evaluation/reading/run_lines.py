@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -137,7 +137,7 @@ class RunLines:
             if self.rules.duplicates == "refuse" and rows.has_duplicates():
                 report_duplicates(topic, rows, set(rows.docnos), self.problems)
         if self.by_topic and not self.without_topic:
-            self._report_missing_topics()
+            report_missing_topics(self.by_topic.keys(), self.rules, self.problems)
 
     def _store(self, number: int, topic: bytes, docno: bytes, score: float, rank: int) -> None:
         rows = self.by_topic.get(topic)
@@ -270,20 +270,22 @@ class RunLines:
             hint="Keep the documents with the highest scores.",
         )
 
-    def _report_missing_topics(self) -> None:
-        topics = self.rules.topics
-        if not isinstance(topics, Collection):
-            return
-        missing = sorted(set(topics) - self.by_topic.keys(), key=lambda topic: (len(topic), topic))
-        if not missing:
-            return
-        listed = b", ".join(missing[:LISTED]).decode("utf-8", "replace")
-        more = f" and {len(missing) - LISTED:,} more" if len(missing) > LISTED else ""
-        message = f"no documents for {len(missing):,} of the {len(topics):,} topics: {listed}{more}"
-        if self.rules.missing_topics == "refuse":
-            self.problems.error("E_MISSING_TOPIC", None, message)
-        else:
-            self.problems.warn("W_MISSING_TOPIC", None, message, hint="They score 0.")
+
+def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Problems) -> None:
+    """E_MISSING_TOPIC or W_MISSING_TOPIC where a topic of the track has no document."""
+    topics = rules.topics
+    if not isinstance(topics, Collection):
+        return
+    missing = sorted(set(topics) - answered, key=lambda topic: (len(topic), topic))
+    if not missing:
+        return
+    listed = b", ".join(missing[:LISTED]).decode("utf-8", "replace")
+    more = f" and {len(missing) - LISTED:,} more" if len(missing) > LISTED else ""
+    message = f"no documents for {len(missing):,} of the {len(topics):,} topics: {listed}{more}"
+    if rules.missing_topics == "refuse":
+        problems.error("E_MISSING_TOPIC", None, message)
+    else:
+        problems.warn("W_MISSING_TOPIC", None, message, hint="They score 0.")
 
 
 def report_duplicates(

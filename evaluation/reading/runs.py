@@ -10,16 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from evaluation.problems import Problems
+from evaluation.problems import Problems, Refused
 from evaluation.reading import trec_eval_text
 from evaluation.reading.containers import RUN_LIMITS
-from evaluation.reading.lines import in_line_order
-from evaluation.reading.run_checks import check_ranks, check_ties
+from evaluation.reading.fast import (
+    Head,
+    Scattered,
+    line_number,
+    read_fast,
+    read_scattered,
+    warn,
+)
+from evaluation.reading.lines import first_bytes, in_line_order
+from evaluation.reading.rankings import Ranking
+from evaluation.reading.recognition import run_by_first_bytes
+from evaluation.reading.run_checks import check_ranks, check_ties, traits_of_lines
 from evaluation.reading.run_formats import WITH_RANKS, take_run
 from evaluation.reading.run_lines import (
     RunLines,
@@ -27,30 +36,8 @@ from evaluation.reading.run_lines import (
     report_duplicates,
     warn_of_duplicate,
 )
-from evaluation.reading.run_metadata import check_tag
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The documents of one topic in scoring order, `docnos[i]` with `scores[i]`."""
-
-    docnos: list[bytes]
-    scores: FloatArray
-
-    @classmethod
-    def in_scoring_order(cls, docnos: list[bytes], scores: FloatArray) -> Ranking:
-        """Order by score descending, then docno descending by bytes; NaN is below every number.
-
-        >>> Ranking.in_scoring_order([b"a", b"b", b"c"], np.array([1.0, 1.0, 2.0])).docnos
-        [b'c', b'b', b'a']
-        """
-        order = np.lexsort((np.array(docnos, dtype="S"), scores, ~np.isnan(scores)))[::-1]
-        return cls([docnos[i] for i in order.tolist()], scores[order])
-
-    def cut(self, depth: int) -> Ranking:
-        return Ranking(self.docnos[:depth], self.scores[:depth])
+from evaluation.reading.run_metadata import check_tag, read_metadata
+from evaluation.reading.words import Unclear
 
 
 @dataclass(frozen=True)
@@ -62,7 +49,7 @@ class Run:
     """
 
     tag: str
-    rankings: dict[bytes, Ranking]
+    rankings: Mapping[bytes, Ranking]
     lines: int
     problems: Problems
     format: str = "trec"
@@ -107,21 +94,60 @@ def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     Traceback (most recent call last):
     evaluation.problems.Refused: line 1: E_SCORE: the score is not a finite decimal number: "nan"
     """
+    start = file.tell() if file.seekable() else None
+    if start is not None and rules.formats == ("trec",):
+        try:
+            return _read_fast(file, rules)
+        except (Unclear, Refused):
+            file.seek(start)
+    return read_run_plainly(file, rules)
+
+
+def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
+    """The same line by line: what says how runs are read, and what is wrong with them."""
     collected = RunLines(rules)
     heading = take_run(file, collected)
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()
     tag = collected.tag.decode()
     check_tag(heading.metadata, tag, collected.problems)
+    traits = traits_of_lines(collected.by_topic, rules.cutoff)
+    topics = list(collected.by_topic)
+    first_lines = [rows.lines[0] for rows in collected.by_topic.values()]
     if heading.format in WITH_RANKS:
-        check_ranks(collected.by_topic, collected.problems)
-    check_ties(collected.by_topic, rules.cutoff, collected.problems)
+        check_ranks(traits, first_lines.__getitem__, collected.problems)
+    check_ties(traits, topics, first_lines.__getitem__, rules.cutoff, collected.problems)
     rankings: dict[bytes, Ranking] = {}
     while collected.by_topic:
         topic = next(iter(collected.by_topic))
         rankings[topic] = _best_of_each(collected.by_topic.pop(topic), collected.problems)
     in_line_order(collected.problems)
     return Run(tag, rankings, collected.count, collected.problems, **asdict(heading))
+
+
+def _read_fast(file: BinaryIO, rules: RunRules) -> Run:
+    """A run that the fast reader can prove; `Unclear` or `Refused` where the plain one must."""
+    start = file.tell()
+    found = run_by_first_bytes(first_bytes(file))
+    if found is not None and found.format != "markup":
+        raise Unclear("another format")
+    problems = Problems()
+    head = Head.of(file, rules.line, problems)
+    metadata = read_metadata(head.comments, problems)
+    try:
+        run = read_fast(file, head.line, rules)
+    except Scattered:
+        file.seek(start)
+        run = read_scattered(file, Head.of(file, rules.line, Problems()).line, rules)
+
+    def line_at(place: int) -> int:
+        file.seek(start)
+        return line_number(file, Head.of(file, rules.line, Problems()), place)
+
+    warn(run, rules, line_at, problems)
+    tag = run.tag.decode()
+    check_tag(metadata, tag, problems)
+    return Run(tag, run.rankings, run.rankings.count, in_line_order(problems), metadata=metadata)
 
 
 def read_run_leniently(

@@ -71,7 +71,8 @@ class Text:
         """
         count = len(self.padded) - width * WORD + 1
         every = np.ndarray((count,), f"V{width * WORD}", self.padded, strides=(1,))
-        return every[places + self.ROOM].view(np.uint64).reshape(-1, width)
+        words: Words = every[places + self.ROOM].view(np.uint64).reshape(-1, width)
+        return words
 
     def tokens(self, starts: Places, ends: Places) -> Words:
         """Each token in words, zeros behind it: uint64[n, width of the longest]."""
@@ -79,7 +80,8 @@ class Text:
         width = max(1, -(-int(lengths.max(initial=0)) // WORD))
         if width > 4:
             return self._long_tokens(starts, ends, width)
-        return self.words(starts, width) & _firsts(width)[lengths]
+        words: Words = self.words(starts, width) & _firsts(width)[lengths]
+        return words
 
     def _long_tokens(self, starts: Places, ends: Places, width: int) -> Words:
         columns = [
@@ -111,8 +113,8 @@ class Text:
         lengths = ends - starts
         if lengths.min(initial=1) < 1 or lengths.max(initial=1) > MOST_DIGITS - 1:
             raise Unclear("an integer without digits, or with too many")
-        value = self.naturals(starts, ends).view(np.int64)
-        return np.where(negative, -value, value) if negative.any() else value
+        value = self.naturals(starts, ends).astype(np.int64)
+        return np.where(negative, -value, value)
 
     def decimals(self, starts: Places, ends: Places) -> FloatArray:
         """What `float` reads of each token, to the last bit; `Unclear` where it is no decimal.
@@ -159,7 +161,8 @@ class Text:
         for column in range(width - 2, -1, -1):
             here = _first_byte(words[:, column], ord("."))
             place = np.where(here < WORD, here, place + WORD)
-        return starts + np.minimum(place, lengths)
+        points: Places = starts + np.minimum(place, lengths)
+        return points
 
     def _same_place(self, starts: Places, ends: Places) -> Places | None:
         """The points, where all tokens have as many decimals as the first has."""
@@ -186,7 +189,8 @@ class Text:
 def _firsts(width: int) -> Words:
     """Masks that keep the first n bytes of so many words, for every n: uint64[.., width]."""
     lengths = np.arange(width * WORD + 1)[:, None] - WORD * np.arange(width)
-    return FIRST[np.clip(lengths, 0, WORD)]
+    masks: Words = FIRST[np.clip(lengths, 0, WORD)]
+    return masks
 
 
 def _eight_digits(word: Words, lengths: Places) -> Words:
@@ -202,7 +206,8 @@ def _eight_digits(word: Words, lengths: Places) -> Words:
     pairs = digits * 10 + (digits >> 8)
     low = (pairs & 0x000000FF000000FF) * (100 + (1_000_000 << 32))
     high = ((pairs >> 16) & 0x000000FF000000FF) * (1 + (10_000 << 32))
-    return (low + high) >> 32
+    numbers: Words = np.right_shift(low + high, 32)
+    return numbers
 
 
 def _first_byte(word: Words, byte: int) -> Places:
@@ -214,7 +219,8 @@ def _first_byte(word: Words, byte: int) -> Places:
     differ = word ^ (byte * EACH)
     marks = (differ - EACH) & ~differ & HIGH_BITS
     below = (marks & (~marks + 1)) - 1
-    return (np.bitwise_count(below) >> 3).astype(np.intp)
+    places: Places = (np.bitwise_count(below) >> 3).astype(np.intp)
+    return places
 
 
 def _longer(mantissa: Words, decimals: Places) -> tuple[FloatArray, BoolArray]:

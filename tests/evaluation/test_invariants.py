@@ -15,7 +15,8 @@ from evaluation.judging import JudgedRun, judge, prepare
 from evaluation.measures import MEASURES, parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels, read_qrels_leniently
-from evaluation.reading.runs import Ranking, Run
+from evaluation.reading.rankings import Ranking
+from evaluation.reading.runs import Run
 from tests.evaluation.random_runs import MEASURES_TRIED, Sample, sample
 
 SEEDS = range(8)

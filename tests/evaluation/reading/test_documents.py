@@ -142,7 +142,7 @@ def test_documents_are_read_as_they_come_and_not_before():
             taken.append(number)
             yield b'{"id": %d, "text": "boundary layers of flow number %d"}\n' % (number, number)
 
-    reader = read_documents(stream(pieces()), Problems())
+    reader = read_documents(stream(pieces), Problems())
     assert [document.docno for document in islice(reader, 3)] == ["0", "1", "2"]
     assert len(taken) < 5_000
 

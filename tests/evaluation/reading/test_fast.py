@@ -1,0 +1,171 @@
+"""The fast reader beside the plain one: the same verdict, values and problems, to the last bit."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import astuple
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import pytest
+
+from evaluation.problems import Refused
+from evaluation.reading import fast
+from evaluation.reading.containers import unpacked
+from evaluation.reading.docnos import Docnos
+from evaluation.reading.rankings import StoredRankings
+from evaluation.reading.runs import RunRules, read_run, read_run_plainly
+from tests.evaluation.reading.test_mutations import mutated
+
+MUTATIONS = 20_000
+ANY = RunRules()
+TOPICS = (b"301", b"302", b"0a-very-long-topic-number")
+DOCNOS = [b"D%d" % number for number in range(20)] + [b"clueweb09-en0040-83-38415"]
+
+
+def outcome(read, text: bytes, rules: RunRules) -> tuple:
+    """Everything that a reader says of a file."""
+    try:
+        run = read(BytesIO(text), rules)
+    except Refused as refusal:
+        return "refused", list(map(astuple, refusal.problems)), refusal.problems.totals()
+    rankings = [(t, r.docnos, r.scores.tobytes()) for t, r in run.rankings.items()]
+    problems = list(map(astuple, run.problems))
+    return run.tag, rankings, run.lines, problems, run.problems.totals(), run.metadata
+
+
+def assert_same(text: bytes, rules: RunRules = ANY, *, block: int = fast.BLOCK) -> None:
+    with patch.object(fast, "BLOCK", block):
+        assert outcome(read_run, text, rules) == outcome(read_run_plainly, text, rules)
+
+
+def is_fast(text: bytes, rules: RunRules = ANY) -> bool:
+    return isinstance(read_run(BytesIO(text), rules).rankings, StoredRankings)
+
+
+def lines(random: Random, score="{:.4f}", topics=TOPICS, parting=" ", end="\n") -> list[bytes]:
+    """The lines of a run; some scores are equal, some ranks are wrong, some topics unordered."""
+    result = []
+    for topic in topics:
+        scores = [random.uniform(-30, 30) for _ in range(random.randint(1, 12))]
+        scores += random.choices(scores, k=3)
+        if random.random() < 0.7:
+            scores.sort(reverse=True)
+        docnos = random.sample(DOCNOS, len(scores))
+        for rank, (docno, value) in enumerate(zip(docnos, scores, strict=True), 1):
+            columns = (topic.decode(), "Q0", docno.decode(), str(rank), score.format(value), "bm25")
+            result.append((parting.join(columns) + end).encode())
+    return result
+
+
+LAYOUTS = {
+    "fixed": {},
+    "repr": {"score": "{!r}"},
+    "exponents": {"score": "{:.5e}"},
+    "general": {"score": "{:g}"},
+    "whole": {"score": "{:.0f}"},
+    "seventeen": {"score": "{:.17f}"},
+    "many-digits": {"score": "{:.40f}"},
+    "signed": {"score": "{:+.3f}"},
+    "tabs": {"parting": "\t"},
+    "several-blanks": {"parting": " \t  "},
+    "crlf": {"end": "\r\n"},
+    "trailing-blanks": {"end": "  \n"},
+    "blank-lines": {"end": "\n\n"},
+}
+
+
+@pytest.mark.parametrize("block", [64, 300, fast.BLOCK])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=list(LAYOUTS))
+def test_every_layout_is_read_fast_and_the_same(layout, block):
+    random = Random(5)
+    for _ in range(20):
+        text = b"".join(lines(random, **layout))
+        assert_same(text, RunRules(cutoff=3), block=block)
+        assert is_fast(text)
+
+
+@pytest.mark.parametrize("block", [64, 300, fast.BLOCK])
+def test_shuffled_lines_are_read_fast_and_the_same(block):
+    random = Random(6)
+    for _ in range(50):
+        shuffled = lines(random)
+        random.shuffle(shuffled)
+        assert_same(b"".join(shuffled), block=block)
+        assert is_fast(b"".join(shuffled))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RunRules(topics=frozenset(TOPICS), docnos=frozenset(DOCNOS)),
+        RunRules(topics=TOPICS, docnos=Docnos.of(DOCNOS)),
+        RunRules(topics=TOPICS[:2], docnos=frozenset(DOCNOS[:19]), depth=8),
+        RunRules(docnos=Docnos.of(DOCNOS[:19]), unknown_documents="drop", duplicates="keep_best"),
+        RunRules(topics=[*TOPICS, b"9"], missing_topics="refuse"),
+        RunRules(topics=[*TOPICS, b"9"], tag="bm25", line=60, cutoff=2),
+        RunRules(tag="other"),
+    ],
+    ids=["sets", "docnos", "strict", "drop", "missing", "tag-line", "other-tag"],
+)
+def test_every_rule_is_kept_the_same(rules):
+    random = Random(7)
+    for _ in range(40):
+        assert_same(b"".join(lines(random)), rules, block=300)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"\xef\xbb\xbf", b"# by hand\n", b"\n \t\n", b"\r\n", b"# a\r\n#b\n\n", b"\xef\xbb\xbf\n# a\n",
+     b"# ir_metadata.start\n# tag: bm25\n# ir_metadata.end\n", b"#\n" * 1001],
+)  # fmt: skip
+def test_what_stands_before_the_columns_is_read_the_same(head):
+    text = head + b"".join(lines(Random(8)))
+    assert_same(text)
+    assert_same(text.rstrip())
+    assert_same(text.replace(b"\n", b"\r\n"), block=200)
+
+
+@pytest.mark.parametrize("line", [b"", b"# a comment", b"301 Q0 D1 1 2 bm25 x", b"\x0b", b"\xff"])
+def test_a_line_in_the_middle_is_taken_the_same(line):
+    before, after = lines(Random(9)), lines(Random(10), topics=(b"7", b"8"))
+    for block in (100, fast.BLOCK):
+        assert_same(b"".join([*before, line + b"\n", *after]), block=block)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_runs_are_taken_the_same(seed):
+    random = Random(seed)
+    rules = RunRules(topics=set(TOPICS), docnos=Docnos.of(DOCNOS), depth=13, cutoff=3)
+    for number in range(MUTATIONS // 4):
+        layout = random.choice(list(LAYOUTS.values()))
+        text = mutated(b"".join(lines(random, topics=TOPICS[::2], **layout)), random)
+        assert_same(text, (ANY, rules)[number % 2], block=random.choice((600, fast.BLOCK)))
+
+
+def test_a_compressed_run_is_read_fast_and_the_same():
+    text = b"".join(lines(Random(11)))
+    packed = gzip.compress(text)
+    run = read_run(unpacked(BytesIO(packed)))
+    assert isinstance(run.rankings, StoredRankings)
+    assert_same(text)
+
+
+def test_a_topic_longer_than_a_block_is_read_fast():
+    text = b"".join(b"301 Q0 D%d %d %d bm25\n" % (i, i, -i) for i in range(1, 900))
+    assert_same(text, block=64)
+    assert is_fast(text)
+
+
+@pytest.mark.data
+def test_all_runs_of_real_collections_are_taken_the_same(data: Path):
+    paths = sorted(path for path in data.rglob("*") if path.is_file())
+    assert len(paths) > 100
+    for path in paths:
+        try:
+            text = unpacked(BytesIO(path.read_bytes())).read()
+        except Refused:
+            continue
+        assert_same(text, block=fast.BLOCK)
