@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from leaderboard.models import Job, Worker
+from leaderboard.models import Job, Notice, Worker
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -17,6 +17,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "place": place_of(request.path),
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
+        "num_unread": lambda: Notice.objects.unread_by(request.user).count(),
     }
 
 

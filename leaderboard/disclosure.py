@@ -29,11 +29,7 @@ class Sight:
     @property
     def everything(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
-        return (
-            self.organises
-            or self.track.disclosure == Track.Disclosure.OPEN
-            or self.track.released_at is not None
-        )
+        return self.organises or self.track.shows_scores
 
     @property
     def qrels(self) -> bool:

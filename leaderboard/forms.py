@@ -13,9 +13,11 @@ from django.utils.text import slugify
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.calling import NotCalled, checked_url
 from leaderboard.facts import REQUIRABLE
 from leaderboard.models import Collection, JudgmentSet, Pool, Run, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.models.notices import Happening
 
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
@@ -400,6 +402,23 @@ class PoolForm(forms.Form):
         runs = track.runs.accepted().in_good_standing().select_related("team")
         self.fields["runs"].queryset = runs.order_by("team__name", "tag")
         self.fields["runs"].initial = [run.pk for run in runs]
+
+
+class WebhookForm(forms.Form):
+    url = forms.URLField(label="Address", max_length=500, assume_scheme="https")
+    happenings = forms.MultipleChoiceField(
+        label="When",
+        choices=Happening.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=Happening.values,
+    )
+
+    def clean_url(self) -> str:
+        try:
+            checked_url(self.cleaned_data["url"])
+        except NotCalled as reason:
+            raise ValidationError(str(reason)) from None
+        return self.cleaned_data["url"]
 
 
 class TakeOffForm(forms.Form):

@@ -26,7 +26,7 @@ from django.db import (
 )
 from django.db.models import Exists, Model
 
-from leaderboard import celery, checking, comparing, importing, pooling, scoring, sweeping
+from leaderboard import calling, celery, checking, comparing, importing, pooling, scoring, sweeping
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
 from leaderboard.models import Job, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet
@@ -81,6 +81,7 @@ WORK = {
     "check_run": Work(scoring.check_run, scoring.run_failed),
     "build_edition": Work(scoring.build_edition, scoring.edition_failed, long=True),
     "compare": Work(comparing.compare_edition, comparing.comparison_failed),
+    "deliver": Work(calling.deliver, calling.delivery_failed),
     "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True),
     "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(

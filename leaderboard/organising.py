@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard import jobs, scoring
+from leaderboard import jobs, scoring, telling
 from leaderboard.answers import Answers, whole_map
-from leaderboard.models import AuditEvent, Collection, JudgmentSet, Pool, Run, Track, User
+from leaderboard.models import AuditEvent, Collection, JudgmentSet, Pool, Run, Track, User, Webhook
 from leaderboard.models.collections import ImportState
 
 # How an organiser takes a run off the board, and what the audit calls it.
@@ -202,6 +202,7 @@ def release(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
+            telling.released(track)
 
 
 def begin_pool(track: Track, user: User, runs: Sequence[Run], method: str, size: int) -> Pool:
@@ -242,6 +243,24 @@ def discard_pool(pool: Pool, user: User) -> None:
     AuditEvent.objects.record(user, "discard", pool, before={"name": pool.name})
     if not unkept.delete()[0]:
         raise NotPossible("A kept pool stays: judgments may come back for it.")
+
+
+def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> Webhook:
+    """An address to call when one of these happens.  Raises NotPossible."""
+    try:
+        with transaction.atomic():
+            webhook = track.webhooks.create(url=url, happenings=happenings, created_by=user)
+            AuditEvent.objects.record(user, "add", webhook, after={"url": url})
+            return webhook
+    except IntegrityError:
+        raise NotPossible("This address is called already.") from None
+
+
+def remove_webhook(track: Track, user: User, webhook_id: int) -> None:
+    with transaction.atomic():
+        for webhook in track.webhooks.filter(pk=webhook_id):
+            AuditEvent.objects.record(user, "remove", webhook, before={"url": webhook.url})
+            webhook.delete()
 
 
 def withdraw(run: Run, user: User, reason: str = "") -> None:

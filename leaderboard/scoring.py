@@ -32,7 +32,7 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
-from leaderboard import repeats
+from leaderboard import repeats, telling
 from leaderboard.documents import known_docnos
 from leaderboard.models import (
     Collection,
@@ -137,6 +137,7 @@ def publish_refusal(run: Run, problems: Problems) -> None:
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.REFUSED, checked_at=timezone.now(), **kept_problems(run, problems)
     )
+    telling.run_refused(run, problems.errors)
 
 
 def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
@@ -271,6 +272,8 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
         reason="",
         **kept_problems(run, read.problems),
     )
+    run.tag = run.tag or read.tag
+    telling.run_accepted(run, scored=shown)
     for each in measured:
         store_scores(run.pk, each)
     for edition in editions_to_score(track):
@@ -416,7 +419,9 @@ def publish_edition(edition: Edition) -> None:
     )
     if edition == Edition.objects.filter(**identity(track)).first():
         Track.objects.filter(pk=track.pk).update(edition=edition)
+        waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
         runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
+        telling.runs_scored(track, waited)
         Job.objects.enqueue("compare", edition)
 
 

@@ -162,6 +162,9 @@ ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
 REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
 API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
 
+# Webhooks reach https addresses of the public internet; with this, any address.
+WEBHOOKS_ANYWHERE = switch("WEBHOOKS_ANYWHERE")
+
 # Jobs
 LEASE_SECONDS = number("LEASE_SECONDS", 10)
 RENEW_SECONDS = 3

@@ -2,6 +2,7 @@
 
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker
+from leaderboard.models.notices import Delivery, Notice, Webhook
 from leaderboard.models.people import ApiToken, AuditEvent, Membership, Team, User
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
@@ -13,11 +14,13 @@ __all__ = [
     "AuditEvent",
     "Collection",
     "Comparison",
+    "Delivery",
     "Edition",
     "Job",
     "Judgment",
     "JudgmentSet",
     "Membership",
+    "Notice",
     "Pool",
     "Run",
     "Score",
@@ -27,5 +30,6 @@ __all__ = [
     "Topic",
     "Track",
     "User",
+    "Webhook",
     "Worker",
 ]

@@ -73,6 +73,7 @@ class Job(models.Model):
         "import_judgments": 5,
         "build_edition": 6,
         "gather_pool": 6,
+        "deliver": 8,
         "check_collection": 7,
         "import_collection": 7,
     }

@@ -173,6 +173,11 @@ class Track(models.Model):
             return Track.State.CLOSED
         return Track.State.OPEN
 
+    @property
+    def shows_scores(self) -> bool:
+        """Whether everybody who sees the track sees its scores."""
+        return self.disclosure == Track.Disclosure.OPEN or self.released_at is not None
+
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()
 

@@ -56,6 +56,7 @@ PAGES = {
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
+    "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
     "manage": ("/tracks/blind/manage/", ORGANISERS),
     "refused_runs": ("/tracks/blind/manage/refused/", ORGANISERS),
     "new_track": ("/collections/bread/tracks/new/", ORGANISERS_404),
@@ -83,6 +84,7 @@ PAGES = {
     "measures": ("/measures/", EVERYBODY),
     "limits": ("/limits/", EVERYBODY),
     "search": ("/search/?q=bread", EVERYBODY),
+    "notices": ("/account/notices/", SIGNED_IN),
     "account": ("/account/", SIGNED_IN),
     "healthz": ("/healthz", EVERYBODY),
 }
@@ -91,6 +93,7 @@ ACTS = {
     "release": ("/tracks/blind/manage/release/", ACT),
     "try_judgments": ("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": ("/tracks/blind/judgments/v1/switch/", ACT),
+    "remove_webhook": ("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
     "freeze": ("/tracks/blind/manage/freeze/", ACT),
     "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
     "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
@@ -147,6 +150,7 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "open_run": make_run(open_track, ben).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
         "token": token.pk,
+        "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
     organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
     work()

@@ -1,0 +1,157 @@
+"""A webhook is called: over https, at a public address, signed, and again where it fails.
+
+The host's name is resolved once; every address of it has to be public, and the connection goes to
+the one that was looked at, so that no name leads inside.  Redirects are not followed, and of the
+answer only its status is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import json
+import socket
+import ssl
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from leaderboard.models import Delivery, Job
+from leaderboard.scoring import Progress, Publish
+
+SECONDS = 10
+# The pause after each try that failed, in seconds: for about two days in all.
+PAUSES = (30, 300, 3600, 21600, 86400)
+
+
+class NotCalled(Exception):
+    """Why an address is not called, or did not answer."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    words: str
+    good: bool
+
+
+def deliver(delivery_id: str, progress: Progress) -> Publish:
+    """One try at one call."""
+    delivery = Delivery.objects.select_related("webhook").get(pk=delivery_id)
+    answer = answer_to(delivery)
+    return lambda: keep_answer(delivery, answer)
+
+
+def answer_to(delivery: Delivery) -> Answer:
+    body = json.dumps(delivery.body).encode()
+    try:
+        status = post(delivery.webhook.url, body, headers_of(delivery, body))
+    except (NotCalled, OSError, http.client.HTTPException) as reason:
+        return Answer(str(reason) or type(reason).__name__, good=False)
+    return Answer(f"HTTP {status}", good=200 <= status < 300)
+
+
+def headers_of(delivery: Delivery, body: bytes) -> dict[str, str]:
+    """The signature is that of the time, a dot and the body, so that no old call counts again."""
+    at = str(int(time.time()))
+    signed = hmac.new(delivery.webhook.secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": f"Rankfield/{settings.VERSION}",
+        "X-Rankfield-Event": delivery.happening,
+        "X-Rankfield-Delivery": str(delivery.pk),
+        "X-Rankfield-Timestamp": at,
+        "X-Rankfield-Signature": f"sha256={signed.hexdigest()}",
+    }
+
+
+def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+    parts = checked_url(url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    connection = Pinned(parts)
+    try:
+        connection.request("POST", path, body, headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def checked_url(url: str) -> SplitResult:
+    """The parts of an address that may be called.  Raises NotCalled."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise NotCalled("This is not an address.") from None
+    if parts.scheme != "https" and not settings.WEBHOOKS_ANYWHERE:
+        raise NotCalled("Only https addresses are called.")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise NotCalled("This is not an address that can be called.")
+    public_address(parts.hostname, port or 443)
+    return parts
+
+
+def public_address(host: str, port: int) -> str:
+    """The IP address to connect to.  Raises NotCalled where the name leads inside."""
+    try:
+        found = [each[4][0] for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    except (OSError, UnicodeError):
+        raise NotCalled("The name of the host is not known.") from None
+    if not settings.WEBHOOKS_ANYWHERE and not all(is_public(str(each)) for each in found):
+        raise NotCalled("The host is not on the public internet.")
+    return str(found[0])
+
+
+def is_public(address: str) -> bool:
+    """
+    >>> is_public("93.184.216.34"), is_public("10.0.0.1"), is_public("::ffff:127.0.0.1")
+    (True, False, False)
+    """
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(ip, "ipv4_mapped", None) or ip
+    return mapped.is_global and not mapped.is_multicast
+
+
+class Pinned(http.client.HTTPConnection):
+    """A connection to the address that was looked at, whatever the name says a moment later."""
+
+    def __init__(self, parts: SplitResult) -> None:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        super().__init__(parts.hostname or "", port, timeout=SECONDS)
+        self.is_secure = parts.scheme == "https"
+
+    def connect(self) -> None:
+        address = public_address(self.host, self.port)
+        self.sock = socket.create_connection((address, self.port), self.timeout)
+        if self.is_secure:
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+
+
+def keep_answer(delivery: Delivery, answer: Answer) -> None:
+    """Note how it went; a try that failed is made again after a pause."""
+    tries = delivery.tries + 1
+    again = not answer.good and tries < Delivery.MAX_TRIES
+    state = Delivery.State.WAITING if again else Delivery.State.GIVEN_UP
+    Delivery.objects.filter(pk=delivery.pk).update(
+        tries=tries,
+        answer=answer.words[:200],
+        state=Delivery.State.DELIVERED if answer.good else state,
+        delivered_at=timezone.now() if answer.good else None,
+    )
+    if again:
+        pause = timedelta(seconds=PAUSES[tries - 1])
+        priority = Job.PRIORITIES["deliver"]
+        Job.objects.create(
+            kind="deliver", target_id=str(delivery.pk), priority=priority, not_before=Now() + pause
+        )
+
+
+def delivery_failed(delivery_id: str, reason: str) -> None:
+    Delivery.objects.filter(pk=delivery_id).update(state=Delivery.State.GIVEN_UP, answer=reason)

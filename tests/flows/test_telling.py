@@ -1,0 +1,152 @@
+"""Who is told what, and how other programs are called."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from leaderboard import calling, organising
+from leaderboard.models import Delivery, Job, Notice
+from leaderboard.models.notices import Happening
+from tests.builders import make_run, work
+
+
+class Listener(BaseHTTPRequestHandler):
+    """Keeps what it is sent, and answers with the status it is told."""
+
+    heard: list[tuple[dict[str, str], bytes]] = []
+    status = 204
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.heard.append((dict(self.headers), body))
+        self.send_response(self.status)
+        self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def listener() -> Iterator[HTTPServer]:
+    Listener.heard, Listener.status = [], 204
+    server = HTTPServer(("127.0.0.1", 0), Listener)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def webhook(track, ada, listener, settings):
+    settings.WEBHOOKS_ANYWHERE = True
+    url = f"http://127.0.0.1:{listener.server_port}/hook?a=1"
+    return organising.add_webhook(track, ada, url, Happening.values)
+
+
+def texts_for(user) -> list[str]:
+    return [notice.text for notice in Notice.objects.filter(user=user)]
+
+
+def test_a_team_learns_that_its_run_is_scored(track, ben, cat):
+    make_run(track, ben)
+    assert texts_for(ben) == ["ben-bm25 is scored."] and texts_for(cat) == []
+
+
+def test_a_team_learns_that_its_run_is_refused(track, ben):
+    make_run(track, ben, "not a run\n")
+    assert texts_for(ben) == ["run.txt was refused: 1 error. The page says how to mend each."]
+
+
+def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
+    make_run(blind_track, ben)
+    assert texts_for(ben) == ["ben-bm25 is valid."]
+
+
+def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
+    make_run(blind_track, ben)
+    organising.release(blind_track, ada)
+    assert texts_for(ben)[0] == "The scores of Blind track are released."
+
+
+def test_notices_are_read_at_a_click(track, ben, as_ben):
+    make_run(track, ben)
+    assert "Notices <b>1</b>" in as_ben.get("/").content.decode()
+    as_ben.post("/account/notices/")
+    assert "Notices <b>" not in as_ben.get("/").content.decode()
+
+
+def test_a_webhook_is_called_with_a_signature_that_its_owner_can_check(webhook, track, ben):
+    run = make_run(track, ben)
+    headers, body = Listener.heard[0]
+    signed = f"{headers['X-Rankfield-Timestamp']}.".encode() + body
+    digest = hmac.new(webhook.secret.encode(), signed, hashlib.sha256).hexdigest()
+    assert headers["X-Rankfield-Signature"] == f"sha256={digest}"
+    assert json.loads(body)["run"] == {"id": run.pk, "tag": "ben-bm25", "team": "ben"}
+
+
+def test_a_call_that_fails_is_made_again_later(webhook, track, ben):
+    Listener.status = 500
+    make_run(track, ben)
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.tries, delivery.answer) == ("waiting", 1, "HTTP 500")
+    assert Job.objects.open().get(kind="deliver").not_before is not None
+
+
+def test_a_redirect_is_no_answer_and_is_not_followed(webhook, track, ben):
+    Listener.status = 302
+    make_run(track, ben)
+    assert Delivery.objects.get().answer == "HTTP 302" and len(Listener.heard) == 1
+
+
+def test_a_call_is_given_up_after_six_tries(webhook, track, ben):
+    Listener.status = 500
+    make_run(track, ben)
+    for _ in range(Delivery.MAX_TRIES):
+        Job.objects.open().filter(kind="deliver").update(not_before=None)
+        work()
+    assert (Delivery.objects.get().state, len(Listener.heard)) == ("given up", 6)
+
+
+INSIDE = [
+    "http://example.org/",
+    "https://127.0.0.1/",
+    "https://[::1]/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://169.254.169.254/latest/",
+    "https://10.1.2.3/",
+    "https://localhost/",
+    "https://0/",
+    "https://2130706433/",
+    "https://user@example.org/",
+    "file:///etc/passwd",
+    "https://",
+    "https://[",
+]
+
+
+@pytest.mark.parametrize("url", INSIDE)
+def test_no_address_inside_is_called(url):
+    with pytest.raises(calling.NotCalled):
+        calling.checked_url(url)
+
+
+def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, listener):
+    url = f"https://127.0.0.1:{listener.server_port}/"
+    organising.add_webhook(track, ada, url, [Happening.RUN_SCORED])
+    make_run(track, ben)
+    assert Delivery.objects.get().answer == "The host is not on the public internet."
+    assert Listener.heard == []
+
+
+@pytest.mark.parametrize("url", ["http://[::ffff:127.0.0.1]/", "file:///etc/passwd"])
+def test_the_form_says_why_an_address_is_not_taken(as_ada, track, url):
+    answer = as_ada.post("/tracks/bread/manage/webhooks/", {"url": url, "happenings": "run.scored"})
+    assert answer.status_code == 422 and not track.webhooks.exists()
