@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,7 @@ from leaderboard.comparing import (
     family_of,
 )
 from leaderboard.disclosure import Sight
+from leaderboard.facts import FILTERS, Fact
 from leaderboard.models import Edition, Run, Score, ScoreSet
 
 LEVEL = 0.05
@@ -37,11 +38,13 @@ class Choice:
     kind: str = ""
     text: str = ""
     best_per_team: bool = False
+    # By the name of a fact the word that runs have to state.
+    facts: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
 
     @property
     def filters(self) -> bool:
-        return bool(self.team or self.kind or self.text or self.best_per_team)
+        return bool(self.team or self.kind or self.text or self.best_per_team or self.facts)
 
     @property
     def sorted_otherwise(self) -> bool:
@@ -57,6 +60,15 @@ class Choice:
     def turned(self) -> bool:
         """Whether the order runs the other way round."""
         return self.sort.startswith("-")
+
+
+@dataclass(frozen=True)
+class FactFilter:
+    """A fact by which a board can be filtered: the words its runs state, and the one chosen."""
+
+    fact: Fact
+    words: list[str]
+    chosen: str
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,17 @@ class Board:
 
     def standing_of(self, run: Run) -> Standing | None:
         return next((each for each in self.standings if each.run == run), None)
+
+    @property
+    def fact_filters(self) -> list[FactFilter]:
+        """The facts in which the runs differ."""
+        filters = []
+        for name, fact in FILTERS.items():
+            values = [each.run.facts.get(name) for each in self.standings]
+            words = [word for word in fact.options if any(fact.holds(v, word) for v in values)]
+            if any(value != values[0] for value in values):
+                filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
+        return filters
 
     @property
     def others(self) -> list[str]:
@@ -339,9 +362,10 @@ def _breaks_kept(shown: list[Standing], standings: list[Standing]) -> list[Stand
 
 
 def _matches(standing: Standing, choice: Choice) -> bool:
-    run, text = standing.run, choice.text.casefold()
+    run, text, wanted = standing.run, choice.text.casefold(), choice.facts.items()
     return (
         (not choice.team or run.team.name == choice.team)
         and (not choice.kind or run.kind == choice.kind)
+        and all(FILTERS[name].holds(run.facts.get(name), word) for name, word in wanted)
         and (text in run.tag.casefold() or text in run.team.name.casefold())
     )

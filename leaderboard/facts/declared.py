@@ -81,6 +81,4 @@ BY_NAME = {fact.name: fact for fact in FACTS}
 # The kind of a run is always asked, with an answer that most give; nobody must have a primary run.
 REQUIRABLE = tuple(fact for fact in FACTS if fact.name not in ("kind", "primary"))
 # By what a board can be filtered, beside the kind.
-FILTERS = tuple(
-    fact for fact in REQUIRABLE if isinstance(fact, Choice | YesNo) and not isinstance(fact, Mark)
-)
+FILTERS = {fact.name: fact for fact in REQUIRABLE if fact.options}

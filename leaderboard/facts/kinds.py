@@ -42,6 +42,15 @@ class Fact:
     def words(self, value: Any) -> str:
         return str(value)
 
+    @property
+    def options(self) -> list[str]:
+        """The words by which runs can be filtered; none where values are anything."""
+        return []
+
+    def holds(self, value: Any, word: str) -> bool:
+        """Whether a value, None where nothing is said, is what a filter asks for."""
+        return value is not None and self.words(value) == word
+
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
         raise NotImplementedError
@@ -122,6 +131,10 @@ class Choice(Fact):
         return value
 
     @property
+    def options(self) -> list[str]:
+        return list(self.choices)
+
+    @property
     def told(self) -> list[tuple[str, str]]:
         """The choices of a form."""
         return [
@@ -150,6 +163,9 @@ class Choices(Choice):
     def words(self, value: Any) -> str:
         return ", ".join(value)
 
+    def holds(self, value: Any, word: str) -> bool:
+        return word in (value or ())
+
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": super().schema(), "uniqueItems": True}
 
@@ -166,6 +182,10 @@ class YesNo(Fact):
         if word not in (*TRUE, *FALSE):
             raise ValueError("is true or false")
         return word in TRUE
+
+    @property
+    def options(self) -> list[str]:
+        return ["yes", "no"]
 
     def words(self, value: Any) -> str:
         return "yes" if value else "no"

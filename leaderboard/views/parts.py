@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
 from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.facts import FILTERS
 from leaderboard.models import Run
 from leaderboard.standings import Board, Choice, find_board
 
@@ -29,6 +30,7 @@ def choice_of(request: HttpRequest) -> Choice:
         kind=asked.get("kind", ""),
         text=asked.get("text", ""),
         best_per_team=bool(asked.get("best")),
+        facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
         columns=tuple(asked.getlist("column")),
     )
 

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.models import AuditEvent, Run, Track
-from tests.builders import RUN, make_run, make_track, upload, work
-from tests.pages.reading import page_at, words
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
+from tests.pages.reading import page_at, rows, words
 
 
 def send(client, **fields: object):
@@ -113,3 +113,25 @@ def test_facts_are_taken_home_as_ir_metadata(track, as_ben, client):
     assert text.startswith('tag: "ben-bm25"\nactor:\n  team: "ben"\nmethod:\n  automatic: true\n')
     assert '    repository: "https://example.org/code"\n' in text
     assert '  topic_fields:\n    - "title"\n' in text
+
+
+def test_a_board_is_filtered_by_a_fact_and_ranks_stay(track, ben, cat, as_ben, client):
+    change(as_ben, make_run(track, ben), stage="rerank", topic_fields=["title", "narrative"])
+    make_run(track, cat, OTHER_RUN)
+    for query in ("?stage=rerank", "?topic_fields=narrative"):
+        assert len(rows(page_at(client, f"/tracks/bread/{query}"))) == 1
+    assert "Ranks and tests are those of the whole board" in page_at(
+        client, "/tracks/bread/?stage=rerank"
+    )
+
+
+def test_a_filter_that_no_fact_knows_filters_nothing(track, ben, cat, client):
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    assert len(rows(page_at(client, "/tracks/bread/?stage=x&llm=%00"))) == 2
+
+
+def test_facts_in_which_no_runs_differ_are_no_filters(track, ben, cat, client):
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    assert 'name="stage"' not in page_at(client, "/tracks/bread/")
