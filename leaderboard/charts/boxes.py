@@ -66,7 +66,7 @@ def _box(box: Box, left: float, step: float, up: Axis) -> str:
     low, first, median, third, high = (up.down(value, HEIGHT) for value in values)
     body = (
         f'<rect class="hit" x="{short(left)}%" y="0" width="{short(step)}%" height="{HEIGHT}"/>'
-        + line(middle, middle, high, low, "whisker")
+        + line(middle, middle, high, low, "spread")
         + f'<rect class="box" x="{short(start)}%" y="{short(third)}" width="{short(wide)}%"'
         f' height="{short(first - third)}"/>' + line(start, end, median, median, "middle")
     )

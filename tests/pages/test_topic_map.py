@@ -120,8 +120,8 @@ def test_a_box_covers_the_middle_half_of_the_runs(ten, client):
         r'<rect class="box" x="[^"]+" y="([^"]+)" width="[^"]+" height="([^"]+)"', page
     )
     assert len(box) == 10 and box[9] == ("82.5", "88")
-    (whisker,) = re.findall(r'whisker" x1="95%" x2="95%" y1="([^"]+)" y2="([^"]+)"', page)
-    assert whisker == ("0", "176")
+    (ends,) = re.findall(r'spread" x1="95%" x2="95%" y1="([^"]+)" y2="([^"]+)"', page)
+    assert ends == ("0", "176")
     assert "<title>topic 10: .200, .225, .250, .625, 1.000</title>" in page
 
 
