@@ -83,15 +83,6 @@ class CollectionForm(forms.ModelForm):
         return cleaned
 
 
-class ConfirmForm(forms.Form):
-    renumber_topics = forms.TypedChoiceField(
-        choices=[("yes", "by order"), ("no", "as they are")],
-        coerce=lambda value: value == "yes",
-        empty_value=None,
-        required=False,
-    )
-
-
 class JudgmentsForm(forms.Form):
     version = forms.SlugField(label="Version", max_length=40)
     file = forms.FileField(label="File")
@@ -253,6 +244,9 @@ class TrackForm(forms.ModelForm):
         self.fields["judgment_set"].queryset = JudgmentSet.objects.filter(
             collection=collection, state=ImportState.READY
         )
+        newest = self.fields["judgment_set"].queryset.last()
+        if self.instance.pk is None and newest is not None:
+            self.initial["relevance_threshold"] = newest.relevant_from
         self.fields["judgment_set"].empty_label = "none yet: runs wait as valid"
         self.fields["slug"].required = False
         for name in ("relevance_threshold", "depth", "quota_per_day", "quota_total"):
