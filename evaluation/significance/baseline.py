@@ -19,8 +19,15 @@ import numpy as np
 from evaluation.ragged import FloatArray
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.bootstrap import bootstraps
-from evaluation.significance.differences import EQUAL, Interval, TestResult, summarise, whole
-from evaluation.significance.paired import paired_t, sign_test, t_interval, wilcoxon
+from evaluation.significance.differences import (
+    EQUAL,
+    Interval,
+    Summary,
+    TestResult,
+    summaries,
+    whole,
+)
+from evaluation.significance.paired import interval_around, paired_t, sign_test, wilcoxon
 from evaluation.significance.randomisation import max_t, sign_flip_results
 
 Test: TypeAlias = Literal["sign_flip", "t", "wilcoxon", "sign", "bootstrap"]
@@ -94,7 +101,11 @@ def compare_with_baseline(
     adjusted = _adjusted(differences[tested], results, correction)
     outcomes = zip(results, intervals, adjusted, strict=True)
     outcome_of = dict(zip(tested, outcomes, strict=True))
-    return [_described(row, direction, outcome_of.get(run)) for run, row in enumerate(differences)]
+    described = zip(summaries(differences), _signs(differences, direction), strict=True)
+    return [
+        _described(summary, signs, scores.shape[1], outcome_of.get(run))
+        for run, (summary, signs) in enumerate(described)
+    ]
 
 
 Outcome: TypeAlias = tuple[TestResult, Interval, float]
@@ -106,7 +117,7 @@ def _tested(
     if test == "bootstrap":
         both = bootstraps(differences, level)
         return [each.test for each in both], [each.interval for each in both]
-    intervals = [t_interval(row, level) for row in differences]
+    intervals = [interval_around(each, level) for each in summaries(differences)]
     if test == "sign_flip":
         return sign_flip_results(differences), intervals
     one: Callable[[FloatArray], TestResult]
@@ -127,10 +138,19 @@ def _adjusted(
     return [float(each) for each in p]
 
 
-def _described(row: FloatArray, direction: int, outcome: Outcome | None) -> Difference:
-    summary = summarise(row)
-    signs = np.sign(whole(row[~np.isnan(row)])) * direction
+def _signs(differences: FloatArray, direction: int) -> list[tuple[int, int, int]]:
+    """Wins, losses and ties of every row."""
+    signs = np.sign(whole(differences)) * direction
+    wins, losses = np.count_nonzero(signs > 0, axis=1), np.count_nonzero(signs < 0, axis=1)
+    ties = np.count_nonzero(~np.isnan(differences), axis=1) - wins - losses
+    return list(zip(wins.tolist(), losses.tolist(), ties.tolist(), strict=True))
+
+
+def _described(
+    summary: Summary, signs: tuple[int, int, int], topics: int, outcome: Outcome | None
+) -> Difference:
     result, interval, adjusted = outcome or (None, None, None)
+    wins, losses, ties = signs
     return Difference(
         difference=summary.mean if summary.topics else None,
         low=interval.low if interval else None,
@@ -138,11 +158,11 @@ def _described(row: FloatArray, direction: int, outcome: Outcome | None) -> Diff
         p=result.p if result else None,
         p_adjusted=adjusted,
         effect_size=_effect_size(summary.mean, summary.deviation),
-        wins=int(np.count_nonzero(signs > 0)),
-        losses=int(np.count_nonzero(signs < 0)),
-        ties=int(np.count_nonzero(signs == 0)),
+        wins=wins,
+        losses=losses,
+        ties=ties,
         topics=summary.topics,
-        undefined=len(row) - summary.topics,
+        undefined=topics - summary.topics,
         exact=result.exact if result else False,
     )
 

@@ -63,6 +63,23 @@ def summarise(differences: FloatArray) -> Summary:
     return Summary(len(defined), mean, deviation if deviation > EQUAL else 0.0)
 
 
+def summaries(rows: FloatArray) -> list[Summary]:
+    """`summarise` of every row of float64[R, T], to the last bit.
+
+    >>> summaries(np.array([[0.5, 0.25, 0.0], [0.5, np.nan, np.nan]]))[0]
+    Summary(topics=3, mean=0.25, deviation=0.25)
+    """
+    topics = rows.shape[1]
+    if topics < 2 or np.isnan(rows).any():
+        return [summarise(row) for row in rows]
+    # Sums along a contiguous row are added in the order in which that row alone is added.
+    rows = np.ascontiguousarray(rows)
+    deviations = rows.std(axis=1, ddof=1)
+    deviations[deviations <= EQUAL] = 0.0
+    pairs = zip(rows.mean(axis=1).tolist(), deviations.tolist(), strict=True)
+    return [Summary(topics, mean, deviation) for mean, deviation in pairs]
+
+
 def whole(differences: FloatArray) -> FloatArray:
     """Differences as whole multiples of 1e-12, undefined ones as 0.
 

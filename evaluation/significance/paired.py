@@ -5,11 +5,20 @@ Undefined topics (NaN) are left out. All p are two-sided; no difference at all g
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit  # type: ignore[import-untyped]
 
 from evaluation.ragged import FloatArray, IntArray
-from evaluation.significance.differences import EQUAL, Interval, TestResult, summarise, whole
+from evaluation.significance.differences import (
+    EQUAL,
+    Interval,
+    Summary,
+    TestResult,
+    summarise,
+    whole,
+)
 
 WILCOXON_EXACT_UP_TO = 50
 
@@ -38,12 +47,21 @@ def t_interval(differences: FloatArray, level: float = 0.95) -> Interval:
     >>> t_interval(np.array([0.25, 0.25, 0.25]))
     Interval(low=0.25, high=0.25)
     """
-    summary = summarise(differences)
+    return interval_around(summarise(differences), level)
+
+
+def interval_around(summary: Summary, level: float) -> Interval:
+    """`t_interval` of differences that are summarised already."""
     if summary.deviation == 0:
         return Interval(summary.mean, summary.mean)
-    t = float(stdtrit(summary.topics - 1, (1 + level) / 2))
-    half = t * summary.deviation / summary.topics**0.5
+    half = t_quantile(summary.topics - 1, level) * summary.deviation / summary.topics**0.5
     return Interval(summary.mean - half, summary.mean + half)
+
+
+@lru_cache(maxsize=64)
+def t_quantile(degrees: int, level: float) -> float:
+    """The (1 + level) / 2 quantile of Student's t."""
+    return float(stdtrit(degrees, (1 + level) / 2))
 
 
 def sign_test(differences: FloatArray) -> TestResult:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numpy.random import PCG64
 
 from evaluation.ragged import FloatArray, IntArray
-from evaluation.significance.differences import TestResult, whole
+from evaluation.significance.differences import TestResult, summaries, whole
 
 # The signs are the same for every run, measure and day: the raw stream of PCG64 from this seed.
 SEED = 20_070_611
@@ -77,15 +77,9 @@ def sign_flip_results(differences: FloatArray, draws: int = DRAWS) -> list[TestR
     if len(drawn):
         p[drawn] = (_reached(rows[drawn], needed[drawn], draws) + 1) / (draws + 1)
     cases = np.where(exact, 2.0 ** np.minimum(changed, EXACT_UP_TO), draws)
-    return [
-        TestResult(float(p[run]), bool(exact[run]), int(cases[run]), _mean(differences[run]))
-        for run in range(len(rows))
-    ]
-
-
-def _mean(differences: FloatArray) -> float:
-    defined = differences[~np.isnan(differences)]
-    return float(np.mean(defined)) if len(defined) else 0.0
+    means = [each.mean if each.topics else 0.0 for each in summaries(differences)]
+    columns = zip(p.tolist(), exact.tolist(), cases.astype(int).tolist(), means, strict=True)
+    return [TestResult(*column) for column in columns]
 
 
 def _needed(rows: FloatArray) -> FloatArray:
@@ -142,9 +136,11 @@ def _reached_by_product(rows: FloatArray, needed: FloatArray, draws: int) -> Int
     factors = rows.T.astype(np.float32)
     reached = np.zeros(len(rows), dtype=np.int64)
     for signs in _sign_blocks(rows.shape[1], draws, np.dtype(np.float32)):
-        totals = np.abs(_product(signs, factors))
-        reached += np.count_nonzero(totals >= high, axis=0)
-        draw, run = np.nonzero((totals > low) & (totals < high))
+        totals = _product(signs, factors)
+        np.abs(totals, out=totals)
+        beyond, perhaps = totals >= high, totals >= low
+        reached += np.count_nonzero(beyond, axis=0)
+        draw, run = np.divmod(np.flatnonzero(beyond != perhaps), len(rows))
         again = np.abs(np.einsum("ij,ij->i", signs[draw], rows[run]))
         reached += np.bincount(run[again >= needed[run]], minlength=len(rows))
     return reached
