@@ -81,6 +81,15 @@ def sweep_leftovers(collection: Collection) -> None:
     delete_in_chunks(collection.topics.all())
 
 
+def sweep_failed_imports() -> None:
+    """What imports wrote that failed for good; nobody ever saw it."""
+    gone = [ImportState.REFUSED, ImportState.FAILED]
+    for collection in Collection.objects.filter(state__in=gone):
+        sweep_leftovers(collection)
+    for judgment_set in JudgmentSet.objects.filter(state__in=gone):
+        delete_in_chunks(judgment_set.judgments.all())
+
+
 def delete_in_chunks(rows: Any) -> None:
     while keys := list(rows.values_list("pk", flat=True)[:CHUNK]):
         rows.model.objects.filter(pk__in=keys).delete()

@@ -20,6 +20,7 @@ from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from leaderboard.importing import sweep_failed_imports
 from leaderboard.models import Job, Run, Worker
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ def sweep_now_and_then() -> None:
 
 
 def sweep() -> None:
+    sweep_failed_imports()
     forget_refused_files()
     before = oldest_to_keep()
     for path in [*stray_uploads(before), *files_without_a_row(before)]:

@@ -142,6 +142,7 @@ def test_documents_and_docnos_exclude_each_other(ada_api):
         ("grade_scale", "0-128"),
         ("formats", "trec"),
         ("formats", '{"topics": "pdf"}'),
+        ("formats", '{"judgments": "topic grade"}'),
         ("formats", '{"pictures": "trec"}'),
         ("confirm", "maybe"),
     ],
@@ -213,3 +214,15 @@ def test_collections_are_listed_in_pages(ada, anybody_api):
         make_track(make_collection(ada, slug=slug), slug=slug)
     page = anybody_api.get(f"{PATH}?limit=2").json()
     assert ([each["slug"] for each in page["items"]], page["next"]) == (["a", "b"], "b")
+
+
+def test_which_grade_is_the_best_is_answered_with_the_confirmation(ada_api):
+    ada_api.send(PATH, **parts(judgments=upload("cranqrel", "1 d1 1\n2 d2 4\n3 d3 2\n")))
+    work()
+    questions = ada_api.get(f"{PATH}/bread").json()["questions"]
+    assert [question["name"] for question in questions] == ["grade_map"]
+    assert ada_api.post(f"{PATH}/bread/confirm").status_code == 409
+    ada_api.post(f"{PATH}/bread/confirm", {"grade_map": {}})
+    work()
+    (judgment_set,) = ada_api.get(f"{PATH}/bread").json()["judgment_sets"]
+    assert judgment_set["counts"]["grades"] == {"1": 1, "2": 1, "4": 1}

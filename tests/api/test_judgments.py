@@ -70,3 +70,43 @@ def test_readers_see_the_judgments_behind_a_board_and_no_others(track, ada_api, 
     assert anybody_api.get(f"{PATH}/v2").status_code == 404
     sets = anybody_api.get("/api/v1/collections/bread").json()["judgment_sets"]
     assert [each["version"] for each in sets] == ["v1"]
+
+
+def test_what_waits_is_confirmed_with_a_mapping(collection, ada_api):
+    send(ada_api, confirm="ask")
+    work()
+    answer = ada_api.post(f"{PATH}/v2/confirm", {"grade_map": {"3": 2}, "relevant_from": 2})
+    assert (answer.status_code, answer.json()["state"]) == (202, "queued")
+    work()
+    judgment_set = ada_api.get(f"{PATH}/v2").json()
+    assert (judgment_set["state"], judgment_set["relevant_from"]) == ("ready", 2)
+    assert judgment_set["counts"]["grades"] == {"0": 3, "1": 3, "2": 2}
+
+
+def test_only_what_waits_is_confirmed(collection, ada_api):
+    answer = ada_api.post(f"{PATH}/v1/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (409, "E_CONFLICT")
+    assert ada_api.post(f"{PATH}/v9/confirm").status_code == 404
+
+
+def test_only_organisers_confirm_judgments(track, cat, anybody_api):
+    assert Program(cat).post(f"{PATH}/v1/confirm").status_code == 403
+    assert anybody_api.post(f"{PATH}/v1/confirm").status_code == 401
+
+
+def test_columns_that_can_be_read_in_two_ways_wait_for_an_answer(collection, ada_api):
+    send(ada_api, "1 1 d1 1\n1 2 d2 0\n")
+    work()
+    (question,) = ada_api.get(f"{PATH}/v2").json()["questions"]
+    assert question["of"] == "judgments"
+    assert ada_api.post(f"{PATH}/v2/confirm").json()["code"] == "E_CONFLICT"
+    ada_api.post(f"{PATH}/v2/confirm", {"format": "trec"})
+    work()
+    assert ada_api.get(f"{PATH}/v2").json()["state"] == "ready"
+
+
+def test_the_columns_may_be_named_when_they_are_sent(collection, ada_api):
+    send(ada_api, "d1 1 2\nd4 2 1\n", format="docno topic grade")
+    assert send(ada_api, version="v3", format="pdf").json()["message"].startswith("format: ")
+    work()
+    assert ada_api.get(f"{PATH}/v2").json()["counts"]["judgments"] == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising, uploads
+from leaderboard import importing, organising, sweeping, uploads
 from leaderboard.answers import Answers
 from leaderboard.documents import open_documents
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
@@ -133,3 +133,79 @@ def test_every_file_is_checked_though_one_is_wrong(ada):
 def bring_again(collection: Collection, **files: str) -> Collection:
     owner, _ = collection.owner, collection.delete()
     return bring(owner, **files)
+
+
+def test_a_list_of_docnos_is_enough_to_judge(ada):
+    docnos = "".join(f"d{n}\n" for n in range(1, 13))
+    collection = bring(ada, documents=docnos, asks_first=False)
+    assert (collection.state, collection.num_documents) == ("ready", 12)
+    assert collection.preview["documents"]["format"] == "docnos"
+
+
+def test_an_import_that_failed_for_good_leaves_no_row(ada):
+    collection = bring(ada)
+    Topic.objects.create(collection=collection, position=0, number="left over")
+    importing.collection_failed(str(collection.pk), "The process died 3 times.")
+    sweeping.sweep()
+    assert not collection.topics.exists()
+    assert Collection.objects.get().state == "failed"
+
+
+def test_a_sweep_leaves_what_is_imported_and_what_is_on_its_way(ada):
+    collection = bring(ada, asks_first=False)
+    sweeping.sweep()
+    Collection.objects.update(state="importing")
+    sweeping.sweep()
+    assert (collection.topics.count(), Judgment.objects.count()) == (3, 8)
+
+
+def test_new_judgments_say_what_they_change(ada):
+    collection = bring(ada, asks_first=False)
+    changed = QRELS.replace("1 0 d3 0\n", "").replace("2 0 d4 1", "2 0 d4 3") + "1 0 d12 2\n"
+    second = uploads.accept_judgments(collection, upload("v2", changed), "v2", ada)
+    work()
+    second.refresh_from_db()
+    found = second.preview["changes"]
+    assert (found["since"], found["num_topics"]) == ("v1", 2)
+    assert (found["added"], found["changed"], found["removed"]) == (1, 1, 1)
+    assert second.changes.read().decode().splitlines()[1:] == [
+        "1,d3,removed,0,",
+        "1,d12,added,,2",
+        "2,d4,changed,1,3",
+    ]
+
+
+def test_the_difference_is_told_of_the_grades_as_they_are_mapped(ada):
+    collection = bring(ada, asks_first=False)
+    second = uploads.accept_judgments(collection, upload("v2", QRELS), "v2", ada)
+    work()
+    answers = Answers(grade_map={"3": 2}, relevant_from=2)
+    organising.check_judgments_again(second, ada, answers)
+    work()
+    second.refresh_from_db()
+    assert second.preview["changes"]["transitions"] == [[3, 2, 1]]
+    organising.confirm_judgments(second, ada)
+    work()
+    second.refresh_from_db()
+    assert (second.state, second.num_relevant) == ("ready", 2)
+
+
+def test_new_judgments_in_another_format_are_read_in_it(ada):
+    collection = bring(ada, asks_first=False)
+    beir = "query-id\tcorpus-id\tscore\n1\td1\t2\n2\td4\t1\n"
+    second = uploads.accept_judgments(collection, upload("v2", beir), "v2", ada, asks_first=False)
+    work()
+    second.refresh_from_db()
+    assert (second.state, second.num_judgments) == ("ready", 2)
+
+
+def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
+    collection = bring(ada, qrels="1 1 d1 1\n1 2 d2 0\n", asks_first=False)
+    assert collection.state == "preview"
+    (question,) = collection.questions
+    assert [each["format"] for each in question["candidates"]] == ["trec", "diversity"]
+    with pytest.raises(organising.NotPossible, match="more than one way"):
+        organising.confirm_collection(collection, ada)
+    organising.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))
+    work()
+    assert Collection.objects.get().state == "ready"

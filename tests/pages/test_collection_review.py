@@ -166,3 +166,105 @@ def test_nobody_else_sees_it(bring, client, as_cat):
         assert reader.get("/collections/rye/").status_code == 404
         assert reader.get("/collections/rye/state/").status_code == 404
     assert as_cat.post("/collections/rye/confirm/").status_code == 404
+
+
+CRANFIELD = "1 d1 1\n1 d2 4\n2 d3 2\n2 d4 -1\n3 d5 3\n"
+
+
+def test_columns_of_cranfield_ask_which_grade_is_the_best(bring, as_ada):
+    bring(qrels=CRANFIELD)
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, "In Cranfield&#x27;s own file 1 is the best grade")
+    page = as_ada.post("/collections/rye/confirm/", {"preset": "reversed"}, follow=True)
+    becomes = [(row.grade, row.becomes) for row in page.context["review"].grading.rows()]
+    assert becomes == [(4, 1), (3, 2), (2, 3), (1, 4), (-1, 0)]
+    assert state() == "preview"
+
+
+def test_every_grade_can_be_mapped_and_is_imported_so(bring, as_ada):
+    collection = bring(qrels=CRANFIELD)
+    chosen = {"grade_1": 4, "grade_2": 3, "grade_3": 2, "grade_4": 1, "grade_-1": -1}
+    as_ada.post("/collections/rye/confirm/", chosen)
+    work()
+    counts = collection.judgment_sets.get().grade_counts
+    assert counts == {"-1": 1, "1": 1, "2": 1, "3": 1, "4": 1}
+
+
+def test_what_a_mapping_means_is_shown_before_anything_is_imported(bring, as_ada):
+    bring()
+    page = as_ada.post(
+        "/collections/rye/confirm/", {"act": "look", "relevant_from": 2}, follow=True
+    )
+    assertContains(page, "With this mapping 2 judgments are relevant, 6 not.")
+    assertContains(page, "1 topic has no relevant document: <code><bdi>2</bdi></code>")
+    assert state() == "preview"
+
+
+def test_a_track_begins_with_the_grade_that_was_said_to_be_relevant(bring, as_ada):
+    bring()
+    as_ada.post("/collections/rye/confirm/", {"preset": "from-2"})
+    as_ada.post("/collections/rye/confirm/", {"grade_3": 3, "relevant_from": 2})
+    work()
+    page = as_ada.get("/collections/rye/tracks/new/")
+    assertContains(page, 'name="relevance_threshold" value="2"')
+
+
+def test_a_grade_that_one_judgment_has_is_asked_about(bring, as_ada):
+    documents = "".join(f"d{n}\n" for n in range(1, 1101))
+    judged = "".join(f"1 0 d{n} {n % 2}\n" for n in range(1, 1100))
+    bring(documents=documents, qrels=judged + "1 0 d1100 3\n")
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, "1 of 1,100 judgments have the grade 3; the first is document d1100")
+    assertContains(page, "next to never: a slip?")
+
+
+def test_two_readings_of_a_file_are_a_question_with_their_first_records(bring, as_ada):
+    swapped = "".join(f"{docno} 0 {topic} {grade}\n" for topic, _, docno, grade in JUDGMENTS)
+    collection = bring(qrels=swapped)
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, 'value="docno iteration topic grade" required')
+    assertContains(page, "topic 1, document d1, grade 2")
+    assertContains(page, "The topics stand in column 3, not in column 1.")
+    answer = {"format_judgments": "docno iteration topic grade", "act": "look"}
+    as_ada.post("/collections/rye/confirm/", answer)
+    work()
+    as_ada.post("/collections/rye/confirm/")
+    work()
+    assert collection.judgment_sets.get().num_judgments == 8
+
+
+JUDGMENTS = [line.split() for line in QRELS.splitlines()]
+
+
+def test_sampled_judgments_are_refused_by_name(bring, as_ada):
+    bring(qrels="1 0 d1 1 0.0375\n2 0 d2 -1 0.5\n3 0 d3 1 1.0\n")
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, "Judgments sampled for the Legal track need estimators")
+    assertContains(page, "E_FORMAT")
+
+
+def test_a_file_is_read_otherwise_on_request(bring, as_ada):
+    bring(topics="1\tbread\n2\trye\n3\toven\n")
+    as_ada.post("/collections/rye/confirm/", {"act": "look", "format_topics": "jsonl"})
+    work()
+    assertContains(as_ada.get("/collections/rye/"), "E_JSON")
+
+
+def test_a_faulty_file_is_replaced_and_the_others_stay(bring, as_ada):
+    bring(qrels=QRELS + "1 0 d9\n")
+    as_ada.post("/collections/rye/again/", {"judgments": upload("mended.txt", QRELS)})
+    work()
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, '<bdi class="mono">mended.txt</bdi>')
+    assertContains(page, "Ready to import")
+
+
+def test_an_imported_collection_is_not_checked_again(collection, as_ada):
+    page = as_ada.post("/collections/bread/again/", follow=True)
+    assertContains(page, "does not wait for a confirmation")
+
+
+def test_judged_documents_that_are_not_there_are_named(bring, as_ada):
+    bring(qrels=QRELS + "3 0 d77 1\n")
+    page = as_ada.get("/collections/rye/")
+    assertContains(page, "1 judgment of documents outside the collection: <code><bdi>d77</bdi>")

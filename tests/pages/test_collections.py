@@ -138,3 +138,35 @@ def test_topics_and_docnos_can_be_taken_home(track, client):
     docnos = client.get("/collections/bread/docnos.txt").getvalue().decode()
     assert topics.splitlines()[0] == "1\tsourdough bread"
     assert docnos.splitlines() == [f"d{n}" for n in range(1, 13)]
+
+
+def test_new_judgments_show_what_they_change(collection, as_ada):
+    text = QRELS.replace("2 0 d4 1", "2 0 d4 3") + "1 0 d12 2\n"
+    uploads.accept_judgments(collection, upload("2.txt", text), "v2", collection.owner)
+    work()
+    page = as_ada.get("/collections/bread/")
+    assertContains(page, "1 judgment added, 1 changed and 0 removed, in 2 topics.")
+    listed = as_ada.get("/collections/bread/judgments/v2/changes.csv").getvalue().decode()
+    assert listed.splitlines()[1:] == ["1,d12,added,,2", "2,d4,changed,1,3"]
+
+
+def test_refused_judgments_are_replaced_or_discarded(collection, as_ada):
+    uploads.accept_judgments(collection, upload("2.txt", "1 0 d1\n"), "v2", collection.owner)
+    work()
+    mended = {"judgments": upload("mended.txt", QRELS)}
+    as_ada.post("/collections/bread/judgments/v2/again/", mended)
+    work()
+    assertContains(as_ada.get("/collections/bread/"), "<b>Ready to import</b> 8 judgments as")
+    as_ada.post("/collections/bread/judgments/v2/discard/")
+    assert not JudgmentSet.objects.filter(version="v2").exists()
+
+
+def test_imported_judgments_are_not_discarded(collection, as_ada):
+    page = as_ada.post("/collections/bread/judgments/v1/discard/", follow=True)
+    assertContains(page, "Imported judgments stay")
+
+
+def test_judgments_as_they_were_say_so(collection, as_ada):
+    uploads.accept_judgments(collection, upload("2.txt", QRELS), "v2", collection.owner)
+    work()
+    assertContains(as_ada.get("/collections/bread/"), "Every judgment is as it was.")
