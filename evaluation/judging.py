@@ -27,14 +27,20 @@ import numpy.typing as npt
 from evaluation.conventions import CONVENTIONS, HOUSE, Convention
 from evaluation.problems import refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
+from evaluation.reading.columns import LONGEST_IDENTIFIER
+from evaluation.reading.docnos import Table, mixed, words_of
 from evaluation.reading.qrels import Qrels
-from evaluation.reading.rankings import Ranking
+from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
 from evaluation.reading.runs import Run
 
 Int32Array = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
 
 DEPTH = 1000
 """How deep a ranking is taken to go where nobody says (only `MR` asks)."""
+
+SIEVE = 16
+"""Switches for a judgment: so one document in sixteen that is not judged passes the sieve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +63,10 @@ class Judgments:
     @cached_property
     def rows(self) -> Ragged:
         return Ragged(self.topic, len(self.topics))
+
+    @cached_property
+    def index(self) -> Index:
+        return Index.of(self.topics, self.grades)
 
     def num_relevant(self, rel: int) -> IntArray:
         """R: how many documents of each topic are judged `rel` or higher."""
@@ -213,6 +223,15 @@ def judge(
     A judged topic that the run does not answer is an empty ranking; a topic of the run without
     judgments is ignored. trec_eval: -c, and -M for `depth`.
     """
+    join = _join_blocks if isinstance(run.rankings, StoredRankings) else join_plainly
+    return JudgedRun(*join(run, judgments, depth, convention), judgments, depth, convention)
+
+
+Rows = tuple[Int32Array, Int32Array, Int32Array, IntArray]
+
+
+def join_plainly(run: Run, judgments: Judgments, depth: int | None, convention: Convention) -> Rows:
+    """topic, rank, grade and retrieved of a judged run, document by document."""
     rankings = [_first_documents(run.rankings.get(t), depth, convention) for t in judgments.topics]
     ranks: list[int] = []
     grades: list[int] = []
@@ -224,14 +243,11 @@ def judge(
                 ranks.append(rank)
                 grades.append(judged[docno])
         sizes.append(len(ranks) - before)
-    return JudgedRun(
-        topic=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
-        rank=np.array(ranks, np.int32),
-        grade=np.array(grades, np.int32),
-        retrieved=np.array([len(docnos) for docnos in rankings], np.int64),
-        judgments=judgments,
-        depth=depth,
-        convention=convention,
+    return (
+        np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        np.array(ranks, np.int32),
+        np.array(grades, np.int32),
+        np.array([len(docnos) for docnos in rankings], np.int64),
     )
 
 
@@ -245,3 +261,74 @@ def _first_documents(
             rounded = ranking.scores.astype(np.float32).astype(np.float64)
         ranking = Ranking.in_scoring_order(ranking.docnos, rounded)
     return ranking.docnos if depth is None else ranking.docnos[:depth]
+
+
+def _join_blocks(run: Run, judgments: Judgments, depth: int | None, convention: Convention) -> Rows:
+    """The same, some thousand documents of many topics at once."""
+    found = [np.zeros((3, 0), np.int32)]
+    retrieved = np.zeros(len(judgments.topics), np.int64)
+    for block in blocks_of(run.rankings):
+        numbers = np.array([judgments.index.numbers.get(topic, 0) for topic in block.topics])
+        retrieved[numbers[numbers > 0] - 1] = np.diff(block.starts)[numbers > 0]
+        ordered = block.in_float32() if convention.float32_scores else block
+        found.append(judgments.index.judged_of(ordered, numbers))
+    topic, rank, grade = np.concatenate(found, axis=1)
+    if depth is not None:
+        topic, rank, grade = topic[rank <= depth], rank[rank <= depth], grade[rank <= depth]
+        retrieved = np.minimum(retrieved, depth)
+    order = np.lexsort((rank, topic))
+    return topic[order], rank[order], grade[order], retrieved
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Finds judged documents among many: a sieve that lets few others through, then a table.
+
+    numbers: of each topic its place among the judged ones, from 1.
+    table: the rows (number of the topic, words of the docno); grades: of each row of the table.
+    sieve: a switch for every value of the first bits of a key, on where a judgment has it.
+    """
+
+    numbers: dict[bytes, int]
+    table: Table
+    grades: Int32Array
+    sieve: BoolArray
+
+    @classmethod
+    def of(cls, topics: Sequence[bytes], grades: Sequence[dict[bytes, int]]) -> Index:
+        # A longer docno is in no run that was read by the block.
+        judged = [
+            (number, docno, grade)
+            for number, each in enumerate(grades, 1)
+            for docno, grade in each.items()
+            if len(docno) <= LONGEST_IDENTIFIER
+        ]
+        docnos = words_of(np.array([docno for _, docno, _ in judged], dtype="S"))
+        number = np.array([number for number, _, _ in judged], np.uint64)
+        pairs = np.column_stack((number, docnos))
+        table = Table.of(pairs)
+        by_row = np.zeros(len(table.words), np.int32)
+        by_row[table.rows_of(pairs)] = [grade for _, _, grade in judged]
+        sieve = np.zeros(1 << (SIEVE * len(judged) | 1).bit_length(), bool)
+        sieve[_first_bits(mixed(pairs.T), sieve)] = True
+        return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)
+
+    def judged_of(self, block: Block, numbers: IntArray) -> Int32Array:
+        """Topic from 0, rank and grade of the judged documents of a block: int32[3, n]."""
+        rows = np.flatnonzero(self.sieve[_first_bits(block.keys(numbers), self.sieve)])
+        pairs = np.zeros((len(rows), self.table.words.shape[1]), np.uint64)
+        number = numbers[block.topic[rows]]
+        pairs[:, 0] = number
+        docnos = block.docnos[rows]
+        width = min(docnos.shape[1], pairs.shape[1] - 1)
+        pairs[:, 1 : width + 1] = docnos[:, :width]
+        place = self.table.rows_of(pairs)
+        place[(number == 0) | docnos[:, width:].any(axis=1)] = -1
+        hit = place >= 0
+        rank = rows - block.starts[block.topic[rows]] + 1
+        return np.stack((number[hit] - 1, rank[hit], self.grades[place[hit]])).astype(np.int32)
+
+
+def _first_bits(keys: Words, sieve: BoolArray) -> Words:
+    bits: Words = np.right_shift(keys, 65 - len(sieve).bit_length())
+    return bits

@@ -20,7 +20,7 @@ from typing import BinaryIO
 import numpy as np
 
 from evaluation.problems import Problems
-from evaluation.reading.rankings import Ranking
+from evaluation.reading.rankings import Ranking, blocks_of
 from evaluation.reading.runs import Run
 
 MAGIC = b"RFR1"
@@ -40,7 +40,7 @@ def write_rankings(run: Run, file: BinaryIO) -> None:
     start = len(MAGIC)
     places: list[list[object]] = []
     tops: list[bytes] = []
-    for number, ranking in run.rankings.items():
+    for number, ranking in _rankings_of(run):
         packed = _pack(ranking)
         file.write(packed)
         places.append(
@@ -52,6 +52,12 @@ def write_rankings(run: Run, file: BinaryIO) -> None:
     directory = zlib.compress(json.dumps(places).encode())
     file.write(packed_tops + directory)
     file.write(len(packed_tops).to_bytes(8, "little") + len(directory).to_bytes(8, "little"))
+
+
+def _rankings_of(run: Run) -> Iterator[tuple[bytes, Ranking]]:
+    for block in blocks_of(run.rankings):
+        for place, number in enumerate(block.topics):
+            yield number, block.ranking(place)
 
 
 def _pack(ranking: Ranking) -> bytes:

@@ -79,7 +79,6 @@ def check_run(run_id: str, progress: Progress) -> Publish:
 
 
 def read_file(run: Run) -> reading.Run:
-    limits = Limits(upload=settings.RUN_UPLOAD_LIMIT, unpacked=settings.RUN_UNPACKED_LIMIT)
     with default_storage.open(run.file.name) as packed:
         lines = unpacked(packed, run_limits())
         if run.lenient:
@@ -266,7 +265,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
         ranking_file=run.ranking_file.name,
         num_lines=read.lines,
         num_answered=len(read.rankings),
-        num_retrieved=sum(len(ranking.docnos) for ranking in read.rankings.values()),
+        num_retrieved=read.num_retrieved,
         checked_at=now,
         scored_at=now if shown else None,
         reason="",

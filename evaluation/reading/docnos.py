@@ -116,6 +116,14 @@ class Table:
     homes: int
     docnos: int
 
+    @classmethod
+    def of(cls, words: Words) -> Table:
+        """The table of these rows, in memory."""
+        file = BytesIO()
+        homes = homes_for(len(words))
+        rows, docnos = _write_table(words, homes, file)
+        return cls(np.frombuffer(file.getbuffer(), "<u8").reshape(rows, -1), homes, docnos)
+
     def holds(self, wanted: Words) -> BoolArray:
         """Which rows of `wanted`, uint64[n, width], are in the table."""
         return self.rows_of(wanted) >= 0
@@ -150,6 +158,10 @@ class Table:
             yield from docnos_of(rows[rows[:, 0] != 0]).tolist()
 
 
+def homes_for(docnos: int) -> int:
+    return docnos * 3 // 2 + 1
+
+
 def home_of(words: Iterable[Any], homes: int) -> Any:
     """The row where the search for a docno begins."""
     return (mixed(words) >> 32) * homes >> 32
@@ -158,14 +170,17 @@ def home_of(words: Iterable[Any], homes: int) -> Any:
 def mixed(words: Iterable[Any]) -> Any:
     """A hash in 64 bits of the words of one docno, or of columns of words: then uint64[n].
 
-    Each word is multiplied, which carries its bits upwards, and folded, which carries them down.
-    The mask changes nothing for columns, which wrap by themselves; Python's integers do not.
+    Each word is multiplied, which carries its bits upwards, folded, which carries them down, and
+    multiplied by a number of its column. A zero adds nothing, however many stand behind a docno.
+    The masks change nothing for columns, which wrap by themselves; Python's integers do not.
     """
     result: Any = 0
+    column = SPREAD_AGAIN
     for word in words:
-        result = (result ^ word) * SPREAD & ALL
-        result ^= result >> 32
-    return result * SPREAD_AGAIN & ALL
+        spread = word * SPREAD & ALL
+        result = result + (spread ^ (spread >> 32)) * column & ALL
+        column = column * SPREAD & ALL
+    return (result ^ (result >> 32)) * SPREAD & ALL
 
 
 def words_of(docnos: npt.NDArray[np.bytes_]) -> Words:
@@ -189,7 +204,7 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
     directory = []
     with ExitStack() as spools:
         for width, words in sorted(_by_width(docnos, spools).items()):
-            homes = len(words) * 3 // 2 + 1
+            homes = homes_for(len(words))
             directory.append((width, homes, *_write_table(words, homes, file)))
     file.write(np.array(directory, "<u8").tobytes() + len(directory).to_bytes(WORD, "little"))
     return sum(count for *_, count in directory)

@@ -75,11 +75,13 @@ class Block:
         """The topic of every row, an index into `topics`."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.starts))
 
-    @cached_property
-    def keys(self) -> Words:
-        """A hash of every (topic, docno); equal pairs have equal keys, others hardly ever."""
-        salt = mixed([np.arange(len(self.topics), dtype=np.uint64) + 1])
-        keys: Words = mixed([np.repeat(salt, np.diff(self.starts)), *self.docnos.T])
+    def keys(self, numbers: Places) -> Words:
+        """A hash of every (topic, docno), the topics by these numbers: uint64[n].
+
+        Equal pairs have equal keys, in every block; others hardly ever.
+        """
+        number = np.repeat(numbers.astype(np.uint64), np.diff(self.starts))
+        keys: Words = mixed([number, *self.docnos.T])
         return keys
 
     @cached_property
@@ -98,7 +100,7 @@ class Block:
 
     def may_repeat(self) -> bool:
         """Whether a document may come twice for a topic; False is certain."""
-        keys = np.sort(self.keys)
+        keys = np.sort(self.keys(np.arange(len(self.topics))))
         return bool((keys[1:] == keys[:-1]).any())
 
     def in_scoring_order(self) -> Block:

@@ -26,7 +26,7 @@ from evaluation.reading.fast import (
     warn,
 )
 from evaluation.reading.lines import first_bytes, in_line_order
-from evaluation.reading.rankings import Ranking
+from evaluation.reading.rankings import Ranking, blocks_of
 from evaluation.reading.recognition import run_by_first_bytes
 from evaluation.reading.run_checks import check_ranks, check_ties, traits_of_lines
 from evaluation.reading.run_formats import WITH_RANKS, take_run
@@ -55,6 +55,11 @@ class Run:
     format: str = "trec"
     description: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def num_retrieved(self) -> int:
+        """How many documents are retrieved, those of all topics."""
+        return sum(int(block.starts[-1]) for block in blocks_of(self.rankings))
 
 
 @dataclass(frozen=True)

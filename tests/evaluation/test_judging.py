@@ -1,15 +1,17 @@
 """Judging: what of a run and of judgments reaches the measures."""
 
 from io import BytesIO
+from random import Random
 
 import pytest
 
 from evaluation.conventions import HOUSE, TREC_EVAL_9
-from evaluation.judging import JudgedRun, Judgments, judge, prepare
+from evaluation.judging import JudgedRun, Judgments, join_plainly, judge, prepare
 from evaluation.measures import parse_measure
-from evaluation.problems import Refused
-from evaluation.reading.qrels import read_qrels_leniently
-from evaluation.reading.runs import read_run_leniently
+from evaluation.problems import Problems, Refused
+from evaluation.reading.qrels import Qrels, read_qrels_leniently
+from evaluation.reading.rankings import StoredRankings
+from evaluation.reading.runs import Run, read_run, read_run_leniently
 
 QRELS = b"1 0 a 2\n1 0 b 0\n1 0 c -1\n1 0 d 1\n2 0 a 1\n10 0 z 0\n"
 RUN = b"1 Q0 d 1 9 t\n1 Q0 x 2 8 t\n1 Q0 c 3 7 t\n1 Q0 a 4 6 t\n10 Q0 y 1 1 t\n3 Q0 a 1 1 t\n"
@@ -106,3 +108,41 @@ def test_the_convention_decides_whether_scores_tie_as_32_bit_floats():
 def test_a_run_of_no_judged_topic_scores_zero():
     run = judged(b"99 Q0 a 1 1 t\n")
     assert parse_measure("AP").scores(run).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("convention", [HOUSE, TREC_EVAL_9], ids=lambda each: each.name)
+@pytest.mark.parametrize("depth", [None, 3])
+def test_many_documents_at_once_are_judged_as_one_by_one(convention, depth):
+    random = Random(3)
+    for _ in range(30):
+        topics = [b"%d" % number for number in range(random.randint(1, 12))]
+        qrels, run = random_qrels(random, topics), random_run(random, topics)
+        judged = judge(run, qrels, depth, convention)
+        for some, other in zip(
+            (judged.topic, judged.rank, judged.grade, judged.retrieved),
+            join_plainly(run, qrels, depth, convention),
+            strict=True,
+        ):
+            assert some.tolist() == other.tolist()
+
+
+def random_qrels(random: Random, topics: list[bytes]) -> Judgments:
+    judged = {t: {d: random.randint(-1, 3) for d in random_docnos(random)} for t in [*topics, b"x"]}
+    return prepare(Qrels(judged, Problems()), [t for t in judged if random.random() < 0.8])
+
+
+def random_run(random: Random, topics: list[bytes]) -> Run:
+    """Scores with ties, some of them only as 32-bit floats."""
+    text = b"".join(
+        b"%b Q0 %b 1 %.10f t\n" % (topic, docno, random.choice((0.25, 1, 1.0000000001, 7)))
+        for topic in topics
+        for docno in random_docnos(random)
+    )
+    run = read_run(BytesIO(text))
+    assert isinstance(run.rankings, StoredRankings)
+    return run
+
+
+def random_docnos(random: Random) -> set[bytes]:
+    names = (b"D%d", b"clueweb09-en0040-83-%05d")
+    return {random.choice(names) % random.randint(1, 40) for _ in range(random.randint(1, 30))}
