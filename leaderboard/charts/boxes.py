@@ -46,7 +46,7 @@ def box_plot(boxes: Sequence[Box], title: str, measure: str) -> SafeString:
     )
     drawn = len(boxes) <= BOXES
     body += _boxes(boxes, up) if drawn else _bands(boxes, up)
-    body += text(0, 12, escape(measure), "tick label", dx=6)
+    body += text(100, 12, escape(measure), "tick label", "end")
     body += text(0, HEIGHT + 16, "← easiest topic") + text(
         100, HEIGHT + 16, "hardest topic →", anchor="end"
     )

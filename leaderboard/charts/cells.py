@@ -20,6 +20,8 @@ from leaderboard.templatetags.numbers import score
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
 MARGIN = 0.03
+# So many per cent of the narrowest cell lie between two named values that do not touch.
+APART = 60
 
 
 def board_column(
@@ -56,17 +58,26 @@ def _roomy(low: float, high: float) -> Axis:
 
 
 def column_head(column: Column) -> SafeString:
-    """The named values, and the symbol that the cells beneath draw; every other one is `opt`."""
+    """The named values, and the symbol that the cells beneath draw."""
+    kept = _on_phone(column.axis)
     labels = "".join(
-        f'<text class="tick{" opt" if index % 2 == 0 and len(column.axis.ticks) > 3 else ""}"'
+        f'<text class="tick{"" if tick in kept else " opt"}"'
         f' x="{short(column.axis.at(tick))}%" y="12" text-anchor="middle">'
         f"{tick_label(tick, column.digits)}</text>"
-        for index, tick in enumerate(column.axis.ticks)
+        for tick in column.axis.ticks
     )
     return mark_safe(
         f'<svg class="ticks" width="100%" height="16" aria-hidden="true">'
         f'<symbol id="{column.grid}" overflow="visible">{_through(column)}</symbol>{labels}</svg>'
     )
+
+
+def _on_phone(axis: Axis) -> list[float]:
+    """The named values for which a narrow cell has room: the outer two, or one between them."""
+    ticks = axis.ticks
+    if not ticks or axis.at(ticks[-1]) - axis.at(ticks[0]) < APART:
+        return list(ticks[len(ticks) // 2 : len(ticks) // 2 + 1])
+    return [ticks[0], ticks[-1]]
 
 
 def _through(column: Column) -> str:

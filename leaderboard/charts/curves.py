@@ -70,9 +70,9 @@ def _grid(axis: Axis) -> str:
 
 
 def _axis_names() -> str:
-    """They lie over the bands, at the ends of the axes."""
-    return text(0, 12, "precision", "tick label", dx=6) + text(
-        100, HEIGHT - 6, "recall", "tick label", "end", -6
+    """They lie over the bands, at the foot, where curves seldom come."""
+    return text(0, HEIGHT - 6, "precision ↑", "tick label", dx=6) + text(
+        100, HEIGHT - 6, "recall →", "tick label", "end", -6
     )
 
 

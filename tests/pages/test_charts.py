@@ -8,6 +8,7 @@ import pytest
 
 from leaderboard import charts
 from leaderboard.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
+from leaderboard.charts.boxes import Box, box_plot
 
 NAN = float("nan")
 MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])
@@ -111,6 +112,21 @@ def test_what_runs_through_all_rows_is_drawn_once_in_the_head():
     assert f'href="#{column.grid}"' in charts.mean_cell(column, 0.3)
 
 
+@pytest.mark.parametrize(
+    ("ticks", "kept"),
+    [
+        ((0.5, 0.6, 0.7), [".6"]),
+        ((0.0, 0.25, 0.5, 0.75, 1.0), ["0", "1"]),
+        ((0.1, 0.9), [".1", ".9"]),
+        ((0.4,), [".4"]),
+        ((), []),
+    ],
+)
+def test_a_phone_names_two_values_or_one(ticks, kept):
+    labels = drawn(charts.column_head(Column(Axis(0.0, 1.0, ticks))), "text", "tick")
+    assert [label.text for label in labels if "opt" not in label.get("class")] == kept
+
+
 def test_own_dots_lie_over_the_others():
     marks = [Mark(0.3, "mine", "own"), Mark(0.2), Mark(0.1, "base", "baseline"), Mark(NAN)]
     dots = drawn(charts.dots_cell(Column(UNIT), marks), "circle")
@@ -211,6 +227,20 @@ def test_a_recall_curve_passes_through_its_precisions():
     points = [point.split() for point in curve.get("d")[1:].split("L")]
     assert points[0] == ["0", "0"] and points[5] == ["50", "50"] and points[10] == ["100", "100"]
     assert band.get("d").startswith("M0 40L10 40") and band.get("d").endswith("L0 80z")
+
+
+def test_words_lie_over_the_bands():
+    eleven = np.full(11, 0.5)
+    chart = charts.recall_curves(RecallCurves("mine", eleven, np.array([eleven])), "x")
+    assert chart.index("band-2") < chart.index("precision ↑") < chart.index("recall →")
+
+
+def test_between_the_gains_lies_what_was_lost():
+    own, reordered, ideal = (np.array(values) for values in ([0, 1], [1, 1], [2, 4]))
+    chart = charts.gain_chart(charts.Gained("mine", own, reordered, ideal), "x")
+    (retrieval,), (ranking,) = drawn(chart, "path", "band-1"), drawn(chart, "path", "band-2")
+    assert retrieval.get("d") == "M0 50L100 0L100 75L0 75z"
+    assert ranking.get("d") == "M0 75L100 75L100 75L0 100z"
 
 
 def test_lines_are_named_at_their_ends_without_touching():
@@ -330,6 +360,8 @@ def every_chart():
         "recall_curves": charts.recall_curves(
             RecallCurves(WILD, eleven, np.array([eleven]), WILD, eleven), WILD
         ),
+        "gain_chart": charts.gain_chart(charts.Gained(WILD, *[eleven.cumsum()] * 3), WILD),
+        "box_plot": box_plot([Box(WILD, 0.1, 0.2, 0.3, 0.4, 0.5, WILD)], WILD, WILD),
         "grade_squares": charts.grade_squares([1]),
         "grade_bar": charts.grade_bar(1, 2, 1),
         "interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
