@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
-from leaderboard.facts import clean_facts, schema
+from leaderboard.facts import REQUIRABLE, clean_facts, schema
 from leaderboard.forms import LARGEST, RESERVED
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -18,6 +18,7 @@ FIRST_YEAR, LAST_YEAR = 2000, 2999
 # JSON that others send is kept small: it is shown on pages, and read by every list.
 MOST_ENTRIES = 60
 LARGEST_EXACT = 2**53
+FACT_NAMES = [fact.name for fact in REQUIRABLE]
 
 
 def clean(text: str) -> str:
@@ -54,6 +55,12 @@ def clean_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
         raise ValueError(f"is a JSON object of at most {MOST_ENTRIES} entries")
     return {clean(key): _clean_plain(entry) for key, entry in value.items()}
+
+
+def clean_fact_name(text: str) -> str:
+    if text not in FACT_NAMES:
+        raise ValueError(f"is one of {', '.join(FACT_NAMES)}")
+    return text
 
 
 def read_facts(value: Any) -> dict[str, Any]:
@@ -95,4 +102,9 @@ Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
 Count = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
 Instant = Annotated[datetime, BeforeValidator(clean_instant)]
 PlainObject = Annotated[dict[str, Any], BeforeValidator(clean_object)]
+FactName = Annotated[
+    str,
+    AfterValidator(clean_fact_name),
+    WithJsonSchema({"type": "string", "enum": FACT_NAMES}),
+]
 Facts = Annotated[dict[str, Any], BeforeValidator(read_facts), WithJsonSchema(schema())]

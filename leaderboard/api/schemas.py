@@ -16,6 +16,7 @@ from evaluation.conventions import CONVENTIONS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.api.fields import (
     Count,
+    FactName,
     Facts,
     GradeScale,
     Instant,
@@ -27,7 +28,6 @@ from leaderboard.api.fields import (
     Text,
     Version,
 )
-from leaderboard.facts import REQUIRABLE
 from leaderboard.forms import LARGEST, MOST_MEASURES
 from leaderboard.models import Run, Track
 
@@ -188,7 +188,7 @@ class TrackSettings(Schema):
     run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]
         ["trec"], min_length=1, description="The formats in which a run is taken."
     )
-    required_facts: list[Literal[tuple(each.name for each in REQUIRABLE)]] = Field(  # type: ignore[misc]
+    required_facts: list[FactName] = Field(
         [], description="The facts that every run of a team has to state."
     )
     missing_topics: Track.Refusal = Track.Refusal.WARN

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from leaderboard.charts.axes import Axis, tick_label
 from leaderboard.charts.drawing import (
     RADIUS,
+    Anchor,
     Kind,
     drawing,
     line,
@@ -170,6 +171,7 @@ def _names(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
         classes = "label strong" if run.is_named or run.kind == "own" else "label"
         if min(near, default=100.0) < NEAR_ON_A_PHONE or not run.on_front:
             classes += " opt"
-        end, dx = ("end", -7) if x > MIDDLE else ("start", 7)
-        parts.append(text(x, y - 8, name(run.name), classes, end, dx))
+        anchor: Anchor = "end" if x > MIDDLE else "start"
+        dx = -7 if x > MIDDLE else 7
+        parts.append(text(x, y - 8, name(run.name), classes, anchor, dx))
     return "".join(parts)

@@ -28,7 +28,7 @@ def facts_in_header(metadata: Mapping[str, str]) -> dict[str, Any]:
     >>> facts_in_header({"implementation.source.repository": "https://a.example/x"})
     {'code': 'https://a.example/x'}
     """
-    facts = {}
+    facts: dict[str, Any] = {}
     for fact in FACTS:
         for value in _values(fact, metadata):
             with suppress(ValueError):

@@ -14,7 +14,7 @@ from leaderboard.models import Run
 # What others send is kept small: it is shown on pages, and read by every list.
 MOST_ENTRIES = 60
 LARGEST_EXACT = 2**53
-UNSAID = (None, "", [])
+UNSAID: tuple[Any, ...] = (None, "", [])
 
 
 def clean_facts(given: Any) -> dict[str, Any]:
