@@ -186,7 +186,7 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
     edition.track = sight.track
     choice = _known(choice or Choice(), sight)
     family = family_of(edition)
-    runs = {run.pk: run for run in sight.runs().filter(pk__in=family)}
+    runs = _runs_of(sight, family)
     standings = _ranked(sight, edition, choice.measure, runs)
     pairs = (
         all_pairs(edition, choice.measure, family)
@@ -207,6 +207,15 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
         pairs=pairs,
         teams=sorted({each.run.team.name for each in standings}),
     )
+
+
+def _runs_of(sight: Sight, family: list[str]) -> dict[str, Run]:
+    """The runs by id; they share one track, and leave behind what only their own pages print."""
+    runs = sight.runs().filter(pk__in=family).select_related(None).select_related("team")
+    by_id = {run.pk: run for run in runs.defer("problems", "problem_totals")}
+    for run in by_id.values():
+        run.track = sight.track
+    return by_id
 
 
 def _known(choice: Choice, sight: Sight) -> Choice:

@@ -166,6 +166,12 @@ class BoardTable:
         return reverse("computed", args=[self.board.sight.track.slug])
 
     @cached_property
+    def of_measure(self) -> dict[str, str]:
+        """How the address of an explanation ends, by measure."""
+        measures = [*self.board.measures, JUDGED_AT_10]
+        return {each: escape(f"&{urlencode({'measure': each})}") for each in measures}
+
+    @cached_property
     def run_address(self) -> str:
         """The address of a run, its id to be put in."""
         return reverse("run", args=["0"]).replace("0", "{}")
@@ -281,7 +287,7 @@ def _measured(table: BoardTable, column: Column, each: Standing) -> str:
 
 def _number(table: BoardTable, measure: str, each: Standing, value: float | None) -> str:
     """A measured number, which leads to how it was computed."""
-    href = escape(f"{table.explained}?{urlencode({'run': each.run.pk, 'measure': measure})}")
+    href = f"{table.explained}?run={each.run.pk}{table.of_measure[measure]}"
     return f'<a class="number" href="{href}" title="{exact(value)}">{score(value, 3)}</a>'
 
 
