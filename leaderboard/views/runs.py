@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -25,6 +27,8 @@ from leaderboard.standings import find_board
 from leaderboard.stating import history_of
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
 from leaderboard.views.parts import choice_of
+from leaderboard.views.run_tables import TABLES
+from leaderboard.views.tables import wants_csv
 
 # Topics on one page of a run's table.
 TOPICS = 50
@@ -107,6 +111,9 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def run(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
+    scores = _scores(request, seen)
+    if wants_csv(request):
+        return _table(request.GET.get("table", ""), seen.run, scores)
     context = {
         "sight": seen.sight,
         "track": seen.sight.track,
@@ -116,12 +123,20 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "stated": rows_of(stated(seen.run)),
         "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
         "receipt": receipts.receipt_of(seen.sight, seen.run),
-        **_scores(request, seen),
+        **scores,
     }
     return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
 
 
-def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, object]:
+def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
+    """One of the page's tables as a file."""
+    if name not in TABLES or not scores:
+        raise Http404("no such table")
+    filename = f"{name}-{run.pk}"
+    return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
+
+
+def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     """The board and the run's place on it, where both may be seen."""
     portrait = _portrait(request, seen)
     if portrait is None:

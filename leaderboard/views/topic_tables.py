@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.http import HttpResponse
 
-from leaderboard.breakdowns import TopicBreakdown
+from leaderboard.breakdowns import TopicBreakdown, TopicSummary
 from leaderboard.views.tables import csv_file
 
 
@@ -43,3 +45,23 @@ def unjudged_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     """A line for each document of the first tens that nobody judged."""
     lines = [[each.docno, each.runs, each.best_rank] for each in breakdown.unjudged]
     return csv_file(name, ["docno", "runs_in_top_10", "best_rank"], lines)
+
+
+def summaries_csv(name: str, summaries: Iterable[TopicSummary]) -> HttpResponse:
+    """A line for each topic of the list: its judgments, and how the runs did."""
+    lines = [
+        [
+            each.topic.number,
+            each.topic.title or each.topic.description,
+            each.judged,
+            each.relevant,
+            each.worst,
+            each.median,
+            each.best,
+            each.best_run.tag if each.best_run is not None else None,
+            each.own,
+        ]
+        for each in summaries
+    ]
+    ends = ["worst", "median", "best", "best_run", "own"]
+    return csv_file(name, ["topic", "title", "judged", "relevant", *ends], lines)

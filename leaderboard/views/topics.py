@@ -27,7 +27,12 @@ from leaderboard.drawings import (
 from leaderboard.standings import Board, find_board
 from leaderboard.views.parts import choice_of, page_of
 from leaderboard.views.tables import wants_csv
-from leaderboard.views.topic_tables import answers_csv, judged_csv, unjudged_csv
+from leaderboard.views.topic_tables import (
+    answers_csv,
+    judged_csv,
+    summaries_csv,
+    unjudged_csv,
+)
 
 TOPICS = 100
 # The tables of a topic's page as files.
@@ -45,6 +50,8 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
         if board is not None
         else sight.track.collection.topics.all()
     )
+    if board is not None and wants_csv(request):
+        return summaries_csv(f"{slug}-topics", every)
     page = Paginator(every, TOPICS).get_page(page_of(request))
     context = {
         "sight": sight,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 
 import pytest
 
@@ -190,13 +191,37 @@ def test_a_topic_without_a_title_goes_by_its_description(beside_cats, client):
     assert rows(page, 5)[0].startswith("2 Is rye sour? .5000 1.0000 other")
 
 
+def table_of(client, run, table):
+    text = client.get(f"/runs/{run.pk}/?format=csv&table={table}").content.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_table_of_the_page_is_there_as_csv(beside_cats, client):
+    page = page_of(client, beside_cats)
+    for table in ("measures", "recall", "depth", "failures"):
+        assert f'href="?format=csv&amp;table={table}"' in page
+        assert table_of(client, beside_cats, table)
+
+
+def test_the_csv_of_the_measures_has_every_digit(beside_cats, client):
+    first = table_of(client, beside_cats, "measures")[0]
+    assert (first["measure"], first["rank"], first["of"]) == ("AP", "1", "2")
+    assert float(first["run"]) == pytest.approx(25 / 36, abs=1e-15)
+
+
+def test_the_csv_of_the_failures_names_the_document(beside_cats, client):
+    first = table_of(client, beside_cats, "failures")[0]
+    assert (first["topic"], first["docno"], first["rank_in_best"]) == ("2", "d4", "1")
+
+
 def test_a_blind_track_shows_nothing_of_how_a_run_does(blind_track, ben, cat, as_ben):
     make_run(blind_track, cat, OTHER_RUN)
     run = make_run(blind_track, ben)
     shown = words(page_of(as_ben, run))
     for hidden in ("Precision at", "Where it fails", "Difference from", "Topic by topic", "Median"):
         assert hidden not in shown
-    assert as_ben.get(f"/runs/{run.pk}/topics.csv").status_code == 404
+    for table in ("topics.csv", "?format=csv&table=measures", "?format=csv&table=nosuch"):
+        assert as_ben.get(f"/runs/{run.pk}/{table}").status_code == 404
 
 
 def test_the_number_of_queries_does_not_grow_with_the_board(track, ben, cat, client):

@@ -33,6 +33,14 @@ def test_the_readers_best_run_is_a_dot(ten, cat, client):
     assert "this run" not in page_at(client, ADDRESS)
 
 
+def test_the_list_as_csv_in_the_order_on_the_page(ten, client):
+    text = client.get(f"{ADDRESS}?format=csv&order=median").content.decode()
+    lines = text.splitlines()
+    assert lines[0] == "topic,title,judged,relevant,worst,median,best,best_run,own"
+    assert [line.split(",")[0] for line in lines[1:5]] == ["1", "10", "2", "9"]
+    assert "2,about 2,2,1,0.5,0.75,1.0,bens," in lines
+
+
 def test_topics_can_be_sorted(ten, client):
     page = page_at(client, f"{ADDRESS}?order=median")
     assert [row.split()[0] for row in rows(page)[:4]] == ["1", "10", "2", "9"]
