@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 
 from django.conf import settings
@@ -145,7 +144,7 @@ def _answered(
         return redirect("collection", slug=slug)
     answers = form.answers()
     if preset is not None:
-        answers = replace(answers, grade_map=preset.grade_map, relevant_from=preset.relevant_from)
+        answers = Answers(grade_map=preset.grade_map, relevant_from=preset.relevant_from)
     try:
         if preset is not None or request.POST.get("act") == "look":
             look(request.user, answers)

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from leaderboard.charts import grade_bar
 from leaderboard.models import JudgmentSet
-from leaderboard.templatetags.numbers import counted
+from leaderboard.templatetags.numbers import MINUS, counted
 
 LEAST_CHOICES = 4
 NAMED = 10
@@ -36,6 +36,10 @@ class GradeRow:
     meaning: str
     is_stray: bool
     is_relevant: bool
+
+    @property
+    def written(self) -> str:
+        return str(self.grade).replace("-", MINUS)
 
     @property
     def shown(self) -> int | None:

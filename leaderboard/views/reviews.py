@@ -236,9 +236,9 @@ class SetReview:
 
 def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
     described, narrated = found["with_description"], found["with_narrative"]
-    facts = "titles only"
+    facts = ", titles only"
     if described or narrated:
-        facts = f"{described:,} with a description, {narrated:,} with a narrative"
+        facts = f", {described:,} with a description, {narrated:,} with a narrative"
     return ReviewedFile(
         part="topics",
         name=found["file"],
@@ -282,7 +282,7 @@ def _judgments_file(
         format=found["format"],
         because=found["because"],
         found=counted(found["count"], "judgment"),
-        facts=f"on {counted(found['topics'], 'topic')}{in_both}",
+        facts=f" on {counted(found['topics'], 'topic')}{in_both}",
         size=_size(judgment_set.file),
         remarks=[each for each in remarks if each.count],
     )

@@ -40,7 +40,7 @@ def test_each_file_is_told_with_its_evidence_and_count(bring, as_ada):
     bring()
     page = as_ada.get("/collections/rye/")
     assertContains(page, '<bdi class="mono">topics.trec</bdi>')
-    assertContains(page, "1 with a description, 1 with a narrative")
+    assertContains(page, "<b>3 topics</b>, 1 with a description, 1 with a narrative")
     assertContains(page, "<b>12 documents</b>")
     assertContains(page, "<b>8 judgments</b> on 3 topics")
 
