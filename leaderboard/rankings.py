@@ -3,14 +3,16 @@
 Pages read one topic of a large run in a millisecond, and new judgments are joined from here, so
 the uploaded file is parsed once.
 
-    file   RFR1 | zlib block a topic ... | zlib tops | zlib directory | lengths of both (16 bytes)
-    block  scores as little-endian float64, then the docnos, one a line
-    tops   the first twenty docnos of every topic, in one piece
+    file     RFR2 | zlib block a topic ... | zlib tops | places | numbers | three lengths (24 bytes)
+    block    scores as little-endian float64, then the docnos, one a line
+    tops     the first twenty docnos of every topic, in one piece
+    places   for each topic three little-endian int64: start, length and depth of its block
+    numbers  of the topics, an end of line before and after each; the lengths are those of tops,
+             places and numbers
 """
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,14 +20,15 @@ from functools import cached_property
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.problems import Problems
 from evaluation.reading.rankings import Ranking, blocks_of
 from evaluation.reading.runs import Run
 
-MAGIC = b"RFR1"
+MAGIC = b"RFR2"
 TOP = 20
-TAIL = 16
+TAIL = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +41,23 @@ class Place:
 def write_rankings(run: Run, file: BinaryIO) -> None:
     file.write(MAGIC)
     start = len(MAGIC)
-    places: list[list[object]] = []
+    places: list[tuple[int, int, int]] = []
+    numbers: list[bytes] = []
     tops: list[bytes] = []
     for number, ranking in _rankings_of(run):
         packed = _pack(ranking)
         file.write(packed)
-        places.append(
-            [number.decode("utf-8", "surrogateescape"), start, len(packed), len(ranking.docnos)]
-        )
+        places.append((start, len(packed), len(ranking.docnos)))
+        numbers.append(number)
         tops.append(b"\n".join(ranking.docnos[:TOP]))
         start += len(packed)
-    packed_tops = zlib.compress(b"\0".join(tops))
-    directory = zlib.compress(json.dumps(places).encode())
-    file.write(packed_tops + directory)
-    file.write(len(packed_tops).to_bytes(8, "little") + len(directory).to_bytes(8, "little"))
+    parts = [
+        zlib.compress(b"\0".join(tops)),
+        np.array(places, dtype="<i8").tobytes(),
+        b"\n" + b"".join(number + b"\n" for number in numbers),
+    ]
+    file.write(b"".join(parts))
+    file.write(np.array([len(part) for part in parts], dtype="<i8").tobytes())
 
 
 def _rankings_of(run: Run) -> Iterator[tuple[bytes, Ranking]]:
@@ -72,20 +78,27 @@ class Rankings:
     file: BinaryIO
 
     def __contains__(self, number: str) -> bool:
-        return number in self.places
+        return self._place(number) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
+        return (each.decode("utf-8", "surrogateescape") for each in self.numbers.split(b"\n")[1:-1])
 
     def ranking(self, number: str) -> Ranking | None:
         """The ranking of one topic, or None where the run does not answer it."""
-        place = self.places.get(number)
+        place = self._place(number)
         if place is None:
             return None
         self.file.seek(place.start)
         data = zlib.decompress(self.file.read(place.length))
         scores = np.frombuffer(data, dtype="<f8", count=place.depth)
         return Ranking(data[8 * place.depth :].split(b"\n"), scores)
+
+    def _place(self, number: str) -> Place | None:
+        """Found without looking at each of the other topics, which may be thousands."""
+        at = self.numbers.find(b"\n%b\n" % number.encode("utf-8", "surrogateescape"))
+        if at < 0 or "\n" in number:
+            return None
+        return Place(*self.places[self.numbers.count(b"\n", 0, at)].tolist())
 
     def run(self, tag: str) -> Run:
         """The whole run as it was accepted, for judging it anew."""
@@ -99,24 +112,30 @@ class Rankings:
     @cached_property
     def tops(self) -> dict[str, list[str]]:
         """The first twenty docnos of every topic."""
-        tops_length, directory_length, end = self._tail
-        self.file.seek(end - directory_length - tops_length)
-        pieces = zlib.decompress(self.file.read(tops_length)).split(b"\0")
+        pieces = zlib.decompress(self._part(0)).split(b"\0")
         return {
             number: piece.decode("utf-8", "surrogateescape").split("\n")
-            for number, piece in zip(self.places, pieces, strict=True)
+            for number, piece in zip(self, pieces, strict=True)
         }
 
     @cached_property
-    def places(self) -> dict[str, Place]:
-        _, length, end = self._tail
-        self.file.seek(end - length)
-        entries = json.loads(zlib.decompress(self.file.read(length)))
-        return {number: Place(*place) for number, *place in entries}
+    def places(self) -> NDArray[np.int64]:
+        return np.frombuffer(self._part(1), dtype="<i8").reshape(-1, 3)
 
     @cached_property
-    def _tail(self) -> tuple[int, int, int]:
-        self.file.seek(-TAIL, 2)
-        end = self.file.tell()
-        tail = self.file.read(TAIL)
-        return int.from_bytes(tail[:8], "little"), int.from_bytes(tail[8:], "little"), end
+    def numbers(self) -> bytes:
+        return self._part(2)
+
+    def _part(self, which: int) -> bytes:
+        """Tops, places or numbers."""
+        start, end = self._ends[which : which + 2]
+        self.file.seek(start)
+        return self.file.read(end - start)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where tops, places and numbers begin, and where the last of them ends."""
+        end = self.file.seek(-TAIL, 2)
+        lengths = np.frombuffer(self.file.read(TAIL), dtype="<i8")
+        starts: list[int] = (end - np.cumsum(lengths[::-1])[::-1]).tolist()
+        return [*starts, end]
