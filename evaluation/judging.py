@@ -306,7 +306,7 @@ class Index:
         docnos = words_of(np.array([docno for _, docno, _ in judged], dtype="S"))
         number = np.array([number for number, _, _ in judged], np.uint64)
         pairs = np.column_stack((number, docnos))
-        table = Table.of(pairs)
+        table = Table.of(pairs, room=2)
         by_row = np.zeros(len(table.words), np.int32)
         by_row[table.rows_of(pairs)] = [grade for _, _, grade in judged]
         sieve = np.zeros(1 << (SIEVE * len(judged) | 1).bit_length(), bool)

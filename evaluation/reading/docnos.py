@@ -5,12 +5,13 @@ takes a gigabyte in every worker; this one lies in a file that all workers map, 
 their own, and is asked for a whole block of lines at once.
 
     file       RDN1, 4 zero bytes | table of each width | directory | number of tables (8 bytes)
-    table      rows of `width` 64-bit words: a docno with zeros behind, or an empty row
-    directory  for each table, as 64-bit numbers: width, homes, rows, docnos
+    table      docnos as rows of `width` 64-bit words, zeros behind | starts, 32 bits each
+    directory  for each table, as 64-bit numbers: width, docnos, homes
 
-Every number is little-endian. A docno stands in the first free row from its home on, which its
-hash chooses among two rows for three, so the search for it ends at an empty row. The hash only
-says where to begin: the rows are the docnos themselves, all their bytes are compared, and no
+Every number is little-endian. The hash of a docno is its home, one of about as many as there are
+docnos, and the docnos stand in the order of their homes: starts[home] says where those of a home
+begin, and starts[home + 1] where they end, which is one row further on the average. The hash only
+says where to look: the rows are the docnos themselves, all their bytes are compared, and no
 answer is ever wrong.
 
     >>> docnos = Docnos.of([b"FT911-1", b"FT911-2", b"clueweb09-en0040-83-38415"])
@@ -37,10 +38,11 @@ import numpy.typing as npt
 
 Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
 
 MAGIC = b"RDN1\0\0\0\0"
 WORD = 8
-ENTRY = 4
+ENTRY = 3
 BATCH = 1 << 16
 # Odd numbers without pattern: the fractions of the golden ratio and of the square root of 2.
 SPREAD = 0x9E3779B97F4A7C15
@@ -76,9 +78,11 @@ class Docnos(Collection[bytes]):
         directory = words[-1 - ENTRY * int(words[-1]) : -1].reshape(-1, ENTRY)
         tables: dict[int, Table] = {}
         start = len(MAGIC) // WORD
-        for width, homes, rows, docnos in directory.tolist():
-            end = start + rows * width
-            tables[width] = Table(words[start:end].reshape(rows, width), homes, docnos)
+        for width, docnos, homes in directory.tolist():
+            middle = start + docnos * width
+            end = middle + (homes + 2) // 2
+            starts = words[middle:end].view("<u4")[: homes + 1]
+            tables[width] = Table(words[start:middle].reshape(docnos, width), starts)
             start = end
         return cls(tables)
 
@@ -105,65 +109,59 @@ class Docnos(Collection[bytes]):
             yield from table
 
     def __len__(self) -> int:
-        return sum(table.docnos for table in self.tables.values())
+        return sum(len(table.words) for table in self.tables.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The docnos of one width. `words` is uint64[rows, width], its last row empty."""
+    """The docnos of one width: `words` is uint64[n, width], `starts` uint32[homes + 1]."""
 
     words: Words
-    homes: int
-    docnos: int
+    starts: npt.NDArray[np.uint32]
 
     @classmethod
-    def of(cls, words: Words) -> Table:
-        """The table of these rows, in memory."""
-        file = BytesIO()
-        homes = homes_for(len(words))
-        rows, docnos = _write_table(words, homes, file)
-        return cls(np.frombuffer(file.getbuffer(), "<u8").reshape(rows, -1), homes, docnos)
+    def of(cls, words: Words, room: int = 1) -> Table:
+        """A table in memory, of rows that differ; with `room` homes for each."""
+        homes = room * len(words) + 1
+        home = home_of(words.T, homes)
+        starts = np.concatenate(
+            ([0], np.cumsum(np.bincount(home.astype(np.intp), minlength=homes)))
+        )
+        return cls(words[np.argsort(home)], starts.astype(np.uint32))
 
     def holds(self, wanted: Words) -> BoolArray:
         """Which rows of `wanted`, uint64[n, width], are in the table."""
         return self.rows_of(wanted) >= 0
 
-    def rows_of(self, wanted: Words) -> npt.NDArray[np.intp]:
+    def rows_of(self, wanted: Words) -> Places:
         """In which row of the table each row of `wanted` stands; -1 where it is not there."""
         result = np.full(len(wanted), -1)
-        asked = np.arange(len(wanted))
-        row = home_of(wanted.T, self.homes).astype(np.intp)
+        home = home_of(wanted.T, len(self.starts) - 1).astype(np.intp)
+        row, end = self.starts[home].astype(np.intp), self.starts[home + 1]
+        asked = np.flatnonzero(row < end)
+        row, end = row[asked], end[asked]
         while len(asked):
-            found = self.words[row]
-            same = _equal(found, wanted[asked])
+            same = _equal(self.words[row], wanted[asked])
             result[asked[same]] = row[same]
-            go_on = ~same & (found[:, 0] != 0)
-            asked, row = asked[go_on], row[go_on] + 1
+            on = ~same & (row + 1 < end)
+            asked, row, end = asked[on], row[on] + 1, end[on]
         return result
 
     def holds_one(self, docno: bytes) -> bool:
         """The same for a single docno, without arrays, which would take ten times as long."""
         width = self.words.shape[1]
         wanted = docno.ljust(width * WORD, b"\0")
-        row = int(home_of(unpack(f"<{width}Q", wanted), self.homes))
-        while (found := self.words[row].tobytes()) != wanted:
-            if not found[0]:
-                return False
-            row += 1
-        return True
+        home = home_of(unpack(f"<{width}Q", wanted), len(self.starts) - 1)
+        rows = self.words[self.starts[home] : self.starts[home + 1]].tobytes()
+        return any(rows[at : at + len(wanted)] == wanted for at in range(0, len(rows), len(wanted)))
 
     def __iter__(self) -> Iterator[bytes]:
         for start in range(0, len(self.words), BATCH):
-            rows = self.words[start : start + BATCH]
-            yield from docnos_of(rows[rows[:, 0] != 0]).tolist()
-
-
-def homes_for(docnos: int) -> int:
-    return docnos * 3 // 2 + 1
+            yield from docnos_of(self.words[start : start + BATCH]).tolist()
 
 
 def home_of(words: Iterable[Any], homes: int) -> Any:
-    """The row where the search for a docno begins."""
+    """One of so many numbers from 0, the same for the same docno."""
     return (mixed(words) >> 32) * homes >> 32
 
 
@@ -204,10 +202,9 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
     directory = []
     with ExitStack() as spools:
         for width, words in sorted(_by_width(docnos, spools).items()):
-            homes = homes_for(len(words))
-            directory.append((width, homes, *_write_table(words, homes, file)))
+            directory.append((width, *_write_table(words, file)))
     file.write(np.array(directory, "<u8").tobytes() + len(directory).to_bytes(WORD, "little"))
-    return sum(count for *_, count in directory)
+    return sum(docnos for _, docnos, _ in directory)
 
 
 def _by_width(docnos: Iterable[bytes], spools: ExitStack) -> dict[int, Words]:
@@ -224,29 +221,20 @@ def _by_width(docnos: Iterable[bytes], spools: ExitStack) -> dict[int, Words]:
     return {width: np.memmap(f, "<u8", "r").reshape(-1, width) for width, f in files.items()}
 
 
-def _write_table(words: Words, homes: int, file: BinaryIO) -> tuple[int, int]:
-    """Write the table of these docnos; how many rows it has, and how many docnos.
-
-    In the order of their homes, docno i goes to its home or behind docno i - 1, whichever comes
-    later: row[i] = max(home[i], row[i-1] + 1). So row[i] - i is the running maximum of
-    home[i] - i, and a batch of docnos finds its rows at once.
-    """
-    written = docnos = 0
+def _write_table(words: Words, file: BinaryIO) -> tuple[int, int]:
+    """Write the table of these docnos; how many different ones there are, and how many homes."""
+    homes = len(words) + 1
+    starts = np.zeros(homes // 2 * 2 + 2, "<u4")
     for home, batch in _by_home(words, homes):
         new = ~_repeated(home, batch)
-        place = np.arange(np.count_nonzero(new))
-        row = np.maximum(np.maximum.accumulate(home[new] - place), written) + place
-        rows = np.zeros((int(row[-1]) + 1 - written, words.shape[1]), "<u8")
-        rows[row - written] = batch[new]
-        file.write(rows.data)
-        written += len(rows)
-        docnos += len(place)
-    empty = max(homes - written, 0) + 1
-    file.write(bytes(empty * words.shape[1] * WORD))
-    return written + empty, docnos
+        file.write(batch[new].data)
+        starts[home[0] + 1 : home[-1] + 2] += np.bincount(home[new] - home[0]).astype(np.uint32)
+    np.cumsum(starts, out=starts)
+    file.write(starts.data)
+    return int(starts[homes]), homes
 
 
-def _by_home(words: Words, homes: int) -> Iterator[tuple[npt.NDArray[np.intp], Words]]:
+def _by_home(words: Words, homes: int) -> Iterator[tuple[Places, Words]]:
     """The docnos in the order of their homes, in batches; a home is never cut in two."""
     # Home and place packed into one number sort several times as fast as argsort does.
     packed = np.empty(len(words), np.uint64)
@@ -264,7 +252,7 @@ def _by_home(words: Words, homes: int) -> Iterator[tuple[npt.NDArray[np.intp], W
         start = end
 
 
-def _repeated(home: npt.NDArray[np.intp], words: Words) -> BoolArray:
+def _repeated(home: Places, words: Words) -> BoolArray:
     """Which docnos, in the order of their homes, came before: only neighbours of one home can."""
     result = np.zeros(len(home), bool)
     later = np.arange(1, len(home))

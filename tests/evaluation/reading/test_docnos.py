@@ -43,8 +43,8 @@ def test_what_only_looks_like_a_docno_is_not_in_it(docno):
     assert docno not in Docnos.of([b"d1"])
 
 
-def test_docnos_of_one_home_stand_behind_each_other():
-    homes = 3 * 3 // 2 + 1
+def test_docnos_of_one_home_are_told_apart():
+    homes = 3 + 1
     numbers = words_of(np.array([b"%d" % number for number in range(1_000)]))
     crowded = docnos_of(numbers[home_of(numbers.T, homes) == homes - 1]).tolist()
     docnos = Docnos.of(crowded[:3])
