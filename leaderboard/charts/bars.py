@@ -13,7 +13,17 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.charts.axes import Axis, tick_label
-from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
+from leaderboard.charts.drawing import (
+    Anchor,
+    drawing,
+    line,
+    linked,
+    name,
+    plot,
+    short,
+    stretched,
+    text,
+)
 from leaderboard.templatetags.numbers import counted, signed
 
 HEIGHT = 210
@@ -145,33 +155,41 @@ def _sides(field: Field, above: str, below: str) -> str:
 
 
 def _labels(field: Field) -> str:
-    """The largest of falling bars, named where the bars have become shorter than the line."""
-    tops = [field.y(bar.difference) for bar in field.bars]
+    """The largest of falling bars, named where the bars have become shorter than the line.
+
+    On the other side of zero stand the other bars, so no name crosses it; one that finds no room
+    is left out.
+    """
+    tops, zero = [field.y(bar.difference) for bar in field.bars], field.y(0)
     best = [bar for bar in field.bars[:LABELLED] if bar.difference > 0]
     worst = [bar for bar in field.bars[: -LABELLED - 1 : -1] if bar.difference < 0]
-    parts, y = [], float("-inf")
+    parts = []
+    lowest = zero - 5
+    y = max(LINE, min(tops[0] + 9, lowest - LINE * (len(best) - 1))) - LINE
     for bar in best:
-        y = max(field.y(bar.difference) + 9, y + LINE)
-        first_below = bisect.bisect_left(tops, y + 4)
-        parts.append(_label(bar, field.x(first_below), y, "start"))
-    # Above the zero line stand the bars of the other side, so these names stay beneath it.
-    highest = field.y(0) + LINE
+        y = max(min(field.y(bar.difference) + 9, lowest), y + LINE)
+        if y <= lowest:
+            first_below = bisect.bisect_left(tops, y + 4)
+            parts.append(_label(bar, field.x(first_below), y, "start", y > lowest - LINE))
+    highest = zero + LINE
     y = min(HEIGHT - 4, max(tops[-1], highest + LINE * (len(worst) - 1))) + LINE
     for bar in worst:
         y = min(max(field.y(bar.difference), highest), y - LINE)
         if y >= highest:
             first_deeper = bisect.bisect_right(tops, y - LINE)
-            parts.append(_label(bar, field.x(first_deeper), y, "end"))
+            parts.append(_label(bar, field.x(first_deeper), y, "end", y < highest + LINE))
     return "".join(parts)
 
 
-def _label(bar: Bar, x: float, y: float, anchor: str) -> str:
+def _label(bar: Bar, x: float, y: float, anchor: Anchor, beside_count: bool) -> str:
+    """On the line of a count there is room for a name on a wide screen alone."""
     shown = bar.text if len(bar.text) <= WORDS else bar.text[: WORDS - 2].rstrip() + " …"
     words = (
         f'<tspan class="{bar.side}">{name(bar.number)}</tspan> {signed(bar.difference)}'
         f'<tspan class="opt" dx="8">{name(shown)}</tspan>'
     )
-    return text(x, y, words, "label", anchor, dx=6 if anchor == "start" else -6)
+    classes = "label opt" if beside_count else "label"
+    return text(x, y, words, classes, anchor, dx=6 if anchor == "start" else -6)
 
 
 def _numbers(field: Field) -> str:

@@ -185,6 +185,16 @@ def test_a_name_stands_beside_the_bars_that_are_as_tall_as_its_line():
     assert np.diff(heights).min() >= 14
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_no_name_crosses_the_zero_line(sign):
+    falling = sorted([sign * d for d in (-0.01, -0.02, -0.03, *np.linspace(0.1, 0.6, 9))])[::-1]
+    chart = charts.difference_bars(bars_of(*falling), "x")
+    zero = number(drawn(chart, "line", "zero")[0], "y1")
+    above = [number(label, "y") < zero for label in drawn(chart, "text", "label")]
+    told = [label.find("tspan").get("class") for label in drawn(chart, "text", "label")]
+    assert above == [side == "better" for side in told] and above.count(sign > 0) == 3
+
+
 def test_bars_in_another_order_are_named_at_their_tips():
     labels = drawn(charts.difference_bars(bars_of(-0.2, 0.4, 0.1), "x"), "text", "label")
     assert {label.text for label in labels} == {"1", "2", "3"}
