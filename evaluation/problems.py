@@ -55,10 +55,12 @@ class Refused(Exception):
 class Problems:
     """The problems of one file in the order they were met.
 
-    Every problem is counted; the first `keep` are kept in full.
+    Every problem is counted; the first `keep` are kept in full. With `most`, so many errors end
+    the reading: E_TOO_MANY_ERRORS.
     """
 
     keep: int = KEPT
+    most: int | None = None
     kept: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     errors: int = 0
@@ -68,6 +70,10 @@ class Problems:
     ) -> None:
         self.errors += 1
         self._add(code, "error", line, message, found, hint)
+        if self.errors == self.most:
+            message = f"the reading ended here: {self.most:,} errors tell enough"
+            self._add("E_TOO_MANY_ERRORS", "error", line, message, "", "")
+            raise Refused(self)
 
     def warn(
         self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""

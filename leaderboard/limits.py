@@ -54,9 +54,7 @@ def of_runs() -> list[Limit]:
         Limit("Files in a .zip", "1, in no other archive", "refused: E_MEMBERS, E_CONTAINER"),
         Limit("A line", counted(runs.line, "byte"), "refused: E_LINE_LONG"),
         Limit("Documents a topic", "as the track says, mostly 1,000", "refused: E_DEPTH"),
-        Limit(
-            "Problems", f"{KEPT:,} kept, {settings.PROBLEMS_SHOWN} shown", "counted all the same"
-        ),
+        Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "the reading ends"),
         Limit(
             "Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "failed, and said so"
         ),

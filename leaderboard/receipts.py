@@ -44,6 +44,7 @@ TITLES = {
     "E_SCORE": "A score is not a number",
     "E_SIZE": "The file is too large",
     "E_TAG": "The tag is not the same everywhere",
+    "E_TOO_MANY_ERRORS": "More errors than are read",
     "E_TOPIC": "A topic number is not one",
     "E_UNKNOWN_DOC": "A document is not in the collection",
     "E_UNKNOWN_TOPIC": "A topic is not in the collection",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 CHUNK = 128 * KIB
 HEAD = 512
+# Up to this size a packed file is unpacked once for nothing before a line of it is read: that
+# tells a bomb within a second, while reading its lines would take minutes.
+UNPACKED_TWICE = 4 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,19 @@ def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
         inside = _gunzipped(file) if head.startswith(GZIP) else _unzipped(file, size, limits)
         return _of_text(_within(inside, size, limits))
 
+    if size <= UNPACKED_TWICE:
+        _refuse_bomb(pieces)
     return stream(pieces)
+
+
+def _refuse_bomb(pieces: Callable[[], Iterator[bytes]]) -> None:
+    """Whatever else is wrong is told when the file is read, with the line where it is."""
+    try:
+        for _ in pieces():
+            pass
+    except Refused as refusal:
+        if "E_BOMB" in refusal.problems.counts:
+            raise
 
 
 def stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:

@@ -77,7 +77,7 @@ class RunLines:
     """The lines of a run as far as they have been taken, with their problems."""
 
     rules: RunRules
-    problems: Problems = field(default_factory=Problems)
+    problems: Problems = field(default_factory=lambda: Problems(KEPT + 1, most=KEPT))
     by_topic: dict[bytes, TopicLines] = field(default_factory=dict)
     unknown_topics: dict[bytes, int] = field(default_factory=dict)
     tag: bytes = b""

@@ -88,8 +88,9 @@ def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     The whole file is read; raises `Refused` with every problem, each at its physical line:
     E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
     E_UNKNOWN_TOPIC, E_UNKNOWN_DOC, E_TOPIC, E_DOCID, E_DEPTH, E_MISSING_TOPIC, and for other
-    formats E_FORMAT, E_JSON, E_DUP_TOPIC. An accepted run may carry W_BOM, W_CRLF, W_BLANK,
-    W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES, W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
+    formats E_FORMAT, E_JSON, E_DUP_TOPIC; the reading ends with E_TOO_MANY_ERRORS. An accepted
+    run may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES,
+    W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
     and, where the rules let them pass, W_UNKNOWN_DOC and W_DUP_DOC.
 
     >>> from io import BytesIO

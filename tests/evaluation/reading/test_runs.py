@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.problems import Problem, Refused
+from evaluation.problems import KEPT, Problem, Refused
 from evaluation.reading.containers import unpacked
 from evaluation.reading.runs import Run, RunRules, read_run
 
@@ -339,12 +339,9 @@ def test_a_cut_off_upload_keeps_the_problems_found_before():
     assert "it ends early (after line" in refusal.value.problems.kept[0].message
 
 
-def test_more_problems_than_are_kept_are_still_counted():
-    text = b"301 Q0 D1 1 9.5\n" * 100_001
-    with pytest.raises(Refused) as refusal:
-        accepted(text)
-    assert refusal.value.problems.totals() == {"E_COLUMNS": 100_001}
-    assert len(refusal.value.problems.kept) == 100_000
+def test_so_many_errors_end_the_reading():
+    problems = refused(b"x\n" * (KEPT + 5))
+    assert codes(problems[-2:]) == [("E_COLUMNS", KEPT), ("E_TOO_MANY_ERRORS", KEPT)]
 
 
 @pytest.mark.data
