@@ -22,11 +22,20 @@ class Scores:
 
     measure: str
     runs: list[Run]
-    topics: list[Topic]
+    edition: Edition
     values: NDArray[np.float64]
+
+    @cached_property
+    def topics(self) -> list[Topic]:
+        return evaluated_topics(self.edition)
 
     def of(self, run: Run) -> NDArray[np.float64]:
         return self.values[self.runs.index(run)]
+
+    def column(self, topic: Topic) -> int | None:
+        """Where a topic stands, or None where it is not evaluated; no other topic is read."""
+        mask = mask_of(self.edition)
+        return int(mask[: topic.position].sum()) if mask[topic.position] else None
 
     @cached_property
     def median(self) -> NDArray[np.float64]:
@@ -36,9 +45,15 @@ class Scores:
     @cached_property
     def quartiles(self) -> NDArray[np.float64]:
         """The first, the median and the third of every topic, float64[3, topics]."""
-        known = ~np.isnan(self.values).all(axis=0)
-        quartiles = np.full((3, len(known)), np.nan)
-        quartiles[:, known] = np.nanpercentile(self.values[:, known], [25, 50, 75], axis=0)
+        undefined = np.isnan(self.values)
+        quartiles = np.full((3, self.values.shape[1]), np.nan)
+        # Where nothing is undefined the plain percentile is the same, and 25 times as fast.
+        for find, columns in (
+            (np.percentile, ~undefined.any(axis=0)),
+            (np.nanpercentile, undefined.any(axis=0) & ~undefined.all(axis=0)),
+        ):
+            if columns.any():
+                quartiles[:, columns] = find(self.values[:, columns], [25, 50, 75], axis=0)
         return quartiles
 
 
@@ -49,10 +64,9 @@ def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
         for run_id, by_topic in rows.values_list("score_set__run_id", "by_topic")
     }
     mask = mask_of(edition)
-    topics = evaluated_topics(edition)
     runs = [run for run in runs if run.pk in arrays]
-    values = np.array([arrays[run.pk][mask] for run in runs]).reshape(len(runs), len(topics))
-    return Scores(measure, runs, topics, values)
+    values = np.array([arrays[run.pk][mask] for run in runs]).reshape(len(runs), mask.sum())
+    return Scores(measure, runs, edition, values)
 
 
 def evaluated_topics(edition: Edition) -> list[Topic]:

@@ -100,7 +100,7 @@ def _ends(
     scores: Scores, direction: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """The worst and the best value of every topic, and whose row the best is."""
-    num_topics = len(scores.topics)
+    num_topics = scores.values.shape[1]
     if not scores.runs:
         nothing = np.full(num_topics, np.nan)
         return nothing, nothing, np.zeros(num_topics, dtype=np.int64)

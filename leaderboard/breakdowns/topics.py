@@ -120,11 +120,11 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
         measure=board.measure,
         previous=before,
         next=after,
-        evaluated=topic in scores.topics,
+        evaluated=scores.column(topic) is not None,
         grades=dict(sorted(Counter(every.values()).items(), reverse=True)),
         median=_median(scores, topic),
         ease=_ease(scores, topic, parse_measure(board.measure).direction),
-        num_topics=len(scores.topics),
+        num_topics=scores.values.shape[1],
         answers=answers,
         columns=columns,
         correlation=_correlation(scores, topic),
@@ -137,9 +137,8 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
 
 
 def _median(scores: Scores, topic: Topic) -> float:
-    if topic not in scores.topics:
-        return float("nan")
-    return float(scores.median[scores.topics.index(topic)])
+    column = scores.column(topic)
+    return float("nan") if column is None else float(scores.median[column])
 
 
 def _ease(scores: Scores, topic: Topic, direction: int) -> int | None:
@@ -151,9 +150,8 @@ def _ease(scores: Scores, topic: Topic, direction: int) -> int | None:
 
 
 def _correlation(scores: Scores, topic: Topic) -> float:
-    if topic not in scores.topics:
-        return float("nan")
-    return float(item_total_correlations(scores.values)[scores.topics.index(topic)])
+    column = scores.column(topic)
+    return float("nan") if column is None else float(item_total_correlations(scores.values)[column])
 
 
 def _answers(
@@ -163,9 +161,10 @@ def _answers(
     grades: dict[str, int],
     retrieved: dict[str, list[str]],
 ) -> list[Answer]:
-    if topic not in scores.topics:
+    evaluated = scores.column(topic)
+    if evaluated is None:
         return []
-    column = scores.values[:, scores.topics.index(topic)]
+    column = scores.values[:, evaluated]
     direction = parse_measure(board.measure).direction
     threshold = board.edition.track.relevance_threshold
     good = np.where(np.isnan(column), -np.inf, direction * column)
