@@ -228,8 +228,13 @@ def read_first(
     reading = reading_of(judgment_set, topics, docnos, checked)
     if reading is None:
         return None
-    with opened(judgment_set.file.name) as file:
-        qrels = read_qrels(file, format=reading.format)
+    try:
+        with opened(judgment_set.file.name) as file:
+            qrels = read_qrels(file, format=reading.format)
+    except Refused:
+        # Told together with what does not fit the topics and documents.
+        with opened(judgment_set.file.name) as file:
+            qrels = read_qrels(file, numbers_of(topics), docnos, format=reading.format)
     preview = {
         "file": judgment_set.filename,
         "version": judgment_set.version,
@@ -243,9 +248,8 @@ def read_first(
 
 def read_again(found: Found, topics: list[ReadTopic], docnos: Collected, checked: Checked) -> None:
     """The judgments beside topics and documents: what does not fit is a problem with its line."""
-    numbers = {topic.number.encode() for topic in topics}
     with opened(found.judgment_set.file.name) as file:
-        qrels = read_qrels(file, numbers, docnos, format=found.qrels.format)
+        qrels = read_qrels(file, numbers_of(topics), docnos, format=found.qrels.format)
     checked.problems = merged(checked.problems, qrels.problems)
     warn_of_stray_grades(found.preview["stray"], found.preview["count"], checked.problems)
 
@@ -256,10 +260,9 @@ def reading_of(
     """How the judgments are read: as was said, or as the only reading that fits, else asked."""
     if judgment_set.format:
         return Candidate(judgment_set.format, GIVEN)
-    numbers = {topic.number.encode() for topic in topics}
     try:
         with opened(judgment_set.file.name) as file:
-            candidates = recognise_qrels(file, numbers, docnos).candidates
+            candidates = recognise_qrels(file, numbers_of(topics), docnos).candidates
     except Refused:
         return Candidate("trec", "")
     readable = [each for each in candidates if not each.refused]
@@ -272,6 +275,10 @@ def reading_of(
     # Read as qrels, what is not told by its name is explained line by line.
     by_name = candidates[0].format in NOT_READ and candidates[0].format != "run"
     return candidates[0] if readable or by_name else Candidate("trec", "")
+
+
+def numbers_of(topics: Iterable[ReadTopic]) -> set[bytes]:
+    return {topic.number.encode() for topic in topics}
 
 
 def head_of(name: str) -> bytes:

@@ -159,7 +159,11 @@ class Grading:
         return (preset.grade_map, preset.relevant_from) == (chosen, self.relevant_from)
 
     def buttons(self) -> list[Choice]:
-        return [Choice(each.name, each.words, self.is_chosen(each)) for each in self.presets()]
+        """Each meaning once: the first of those that come to the same for this file."""
+        once: dict[Any, Preset] = {}
+        for preset in self.presets():
+            once.setdefault((tuple(preset.grade_map.items()), preset.relevant_from), preset)
+        return [Choice(each.name, each.words, self.is_chosen(each)) for each in once.values()]
 
     def preset(self, name: str) -> Preset | None:
         return next((each for each in self.presets() if each.name == name), None)

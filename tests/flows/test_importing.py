@@ -209,3 +209,8 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
     organising.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))
     work()
     assert Collection.objects.get().state == "ready"
+
+
+def test_lines_that_cannot_be_read_hide_no_stray_topic(ada):
+    collection = bring(ada, qrels=QRELS + "1 0 d9 high\n9 0 d9 1\n")
+    assert collection.problem_totals == {"E_REL": 1, "E_UNKNOWN_TOPIC": 1}

@@ -268,3 +268,9 @@ def test_judged_documents_that_are_not_there_are_named(bring, as_ada):
     bring(qrels=QRELS + "3 0 d77 1\n")
     page = as_ada.get("/collections/rye/")
     assertContains(page, "1 judgment of documents outside the collection: <code><bdi>d77</bdi>")
+
+
+def test_meanings_that_come_to_the_same_are_offered_once(bring, as_ada):
+    bring(qrels="1 0 d1 1\n1 0 d2 0\n")
+    page = as_ada.get("/collections/rye/")
+    assert [each.words for each in page.context["review"].grading.buttons()] == ["As in the file"]

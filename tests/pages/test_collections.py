@@ -6,7 +6,8 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard import uploads
 from leaderboard.models import Collection, JudgmentSet
-from tests.builders import QRELS, make_collection, upload, work
+from leaderboard.uploads import CollectionFiles
+from tests.builders import QRELS, TOPICS, make_collection, upload, work
 
 
 def test_the_list_has_what_the_reader_sees(track, as_ada):
@@ -170,3 +171,13 @@ def test_judgments_as_they_were_say_so(collection, as_ada):
     uploads.accept_judgments(collection, upload("2.txt", QRELS), "v2", collection.owner)
     work()
     assertContains(as_ada.get("/collections/bread/"), "Every judgment is as it was.")
+
+
+def test_a_document_that_came_as_a_docno_says_so(ada, as_ada):
+    files = CollectionFiles(upload("topics", TOPICS), upload("docnos", "d1\nd2\n"))
+    uploads.accept_collection(
+        Collection(slug="rye", name="Rye", owner=ada, asks_first=False), files
+    )
+    work()
+    page = as_ada.get("/collections/rye/document/?docno=d2")
+    assertContains(page, "it came as a docno alone")
