@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -137,6 +138,20 @@ RULES = {
 }
 
 
+NUMBERS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
+
+
+class TopicsField(forms.CharField):
+    """Topic numbers with commas or blanks between."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:
+        words = re.split(r"[,\s]+", super().to_python(value))
+        return list(dict.fromkeys(word for word in words if word))
+
+
 class TrackForm(forms.ModelForm):
     measures = MeasuresField(
         initial=MEASURES, help_text="The first is the one that ranks, unless you say another."
@@ -146,6 +161,11 @@ class TrackForm(forms.ModelForm):
         required=False,
         max_length=80,
         help_text="Left empty, the first of the measures.",
+    )
+    excluded_topics = TopicsField(
+        label="Topics left out",
+        required=False,
+        help_text="Their numbers, with commas between. They count in no mean.",
     )
     zone = forms.CharField(
         label="Time zone of the dates",
@@ -184,6 +204,8 @@ class TrackForm(forms.ModelForm):
             "relevance_threshold",
             "depth",
             "drop_empty_topics",
+            "excluded_topics",
+            "exclusion_reason",
             "test",
             "convention",
             "disclosure",
@@ -192,6 +214,8 @@ class TrackForm(forms.ModelForm):
             "selection",
             "opens_at",
             "closes_at",
+            "grace_minutes",
+            "late_runs",
             "quota_per_day",
             "quota_total",
             "run_formats",
@@ -210,6 +234,9 @@ class TrackForm(forms.ModelForm):
             "test": "Test against the baseline",
             "opens_at": "Takes runs from",
             "closes_at": "Takes runs until",
+            "grace_minutes": "Minutes of grace",
+            "late_runs": "Runs after that",
+            "exclusion_reason": "Why they are left out",
             "quota_per_day": "Runs a team and day",
             "quota_total": "Runs a team in all",
             "missing_topics": "A run without some topic",
@@ -225,6 +252,8 @@ class TrackForm(forms.ModelForm):
             "slug": SHORT_NAME,
             "relevance_threshold": "From this grade on a document is relevant to AP, P and R.",
             "depth": "A run with more for a topic is refused.",
+            "grace_minutes": "After the deadline runs are taken for so long as if in time.",
+            "exclusion_reason": "Everybody who sees the track reads it.",
             "quota_per_day": "Left empty, there is no limit.",
             "quota_total": "Left empty, there is no limit.",
         }
@@ -249,7 +278,7 @@ class TrackForm(forms.ModelForm):
             self.initial["relevance_threshold"] = newest.relevant_from
         self.fields["judgment_set"].empty_label = "none yet: runs wait as valid"
         self.fields["slug"].required = False
-        for name in ("relevance_threshold", "depth", "quota_per_day", "quota_total"):
+        for name in NUMBERS:
             self.fields[name].max_value = LARGEST
             self.fields[name].validators.append(no_larger)
         for name in ("opens_at", "closes_at"):
@@ -259,6 +288,14 @@ class TrackForm(forms.ModelForm):
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean_excluded_topics(self) -> list[str]:
+        wanted = self.cleaned_data["excluded_topics"]
+        known = self.collection.topics.filter(number__in=wanted)
+        unknown = set(wanted) - set(known.values_list("number", flat=True))
+        if unknown:
+            raise ValidationError(f"Not in the collection: {', '.join(sorted(unknown))}.")
+        return wanted
 
     def clean_zone(self) -> ZoneInfo:
         return known_zone(self.cleaned_data["zone"] or "UTC")
@@ -270,6 +307,8 @@ class TrackForm(forms.ModelForm):
         self._choose_primary(cleaned)
         for name in ("opens_at", "closes_at"):
             self._place_in_zone(cleaned, name)
+        if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
+            self.add_error("exclusion_reason", "Say why these topics are left out.")
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", "The track closes before it opens.")

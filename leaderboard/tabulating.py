@@ -255,11 +255,10 @@ def _run(table: BoardTable, column: Column, each: Standing) -> str:
 def badges(standing: Standing, pooled: set[str]) -> list[str]:
     """What a run is, beside being the baseline or the reader's."""
     run = standing.run
-    closes = run.track.closes_at
     marks = {
         str(run.kind): run.kind != Run.Kind.AUTOMATIC,
         "unpooled": bool(pooled) and run.pk not in pooled,
-        "late": closes is not None and run.received_at > closes and not run.team.of_organisers,
+        "late": run.track.is_late(run.received_at) and not run.team.of_organisers,
     }
     return [name for name, holds in marks.items() if holds]
 

@@ -165,8 +165,9 @@ def refuse_large(file: UploadedFile, limit: int) -> None:
 
 
 def refuse_outside_dates(track: Track, now: datetime) -> None:
-    state = track.state(now)
-    if state == Track.State.PLANNED:
+    if track.takes_runs(now):
+        return
+    if track.state(now) == Track.State.PLANNED:
         raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
     if state == Track.State.CLOSED:
         raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")

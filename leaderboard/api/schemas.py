@@ -178,6 +178,10 @@ class TrackSettings(Schema):
     test: str = Field("sign_flip", max_length=20)
     opens_at: Instant | None = None
     closes_at: Instant | None = None
+    grace_minutes: Count = 0
+    late_runs: Track.LateRuns = Track.LateRuns.REFUSE
+    excluded_topics: list[Label] = Field([], max_length=10_000)
+    exclusion_reason: Annotated[Text, StringConstraints(max_length=500)] = ""
     disclosure: Track.Disclosure = Track.Disclosure.BLIND
     visibility: Track.Visibility = Track.Visibility.PUBLIC
     joining: Track.Joining = Track.Joining.EVERYONE

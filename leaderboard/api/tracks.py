@@ -77,6 +77,8 @@ def changes_to(track: Track, body: TrackSettings, names: list[str]) -> dict[str,
     if "primary_measure" in changes:
         measures = changes.get("measures", track.measures)
         changes["primary_measure"] = spelled_as(body.primary_measure, measures)
+    if "excluded_topics" in changes:
+        changes["excluded_topics"] = known_topics(track, changes["excluded_topics"])
     merged = {name: changes.get(name, getattr(track, name)) for name in PLAIN}
     refuse_contradictions(merged)
     return changes
@@ -93,6 +95,14 @@ def judgments_of(track: Track, version: str | None) -> JudgmentSet | None:
     if judgment_set.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", f"The judgments {version} are not ready yet.")
     return judgment_set
+
+
+def known_topics(track: Track, numbers: list[str]) -> list[str]:
+    known = set(track.collection.topics.values_list("number", flat=True))
+    for number in numbers:
+        if number not in known:
+            raise field_error("excluded_topics", "is no topic of the collection", number)
+    return list(dict.fromkeys(numbers))
 
 
 def different(texts: list[str]) -> list[str]:
@@ -128,6 +138,8 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
         )
     if merged["test"] not in TESTS:
         raise field_error("test", f"is one of {', '.join(TESTS)}", merged["test"])
+    if merged["excluded_topics"] and not merged["exclusion_reason"]:
+        raise field_error("exclusion_reason", "is needed where topics are left out")
     opens, closes = merged["opens_at"], merged["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         raise field_error("closes_at", "the track closes before it opens", closes.isoformat())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -73,6 +73,10 @@ class Track(models.Model):
         WARN = "warn"
         REFUSE = "refuse"
 
+    class LateRuns(models.TextChoices):
+        REFUSE = "refuse", "are refused"
+        MARK = "mark", "are taken and marked as late"
+
     class UnknownDocuments(models.TextChoices):
         REFUSE = "refuse"
         DROP = "drop"
@@ -118,6 +122,7 @@ class Track(models.Model):
     convention = models.CharField(max_length=20, choices=Convention, default=Convention.HOUSE)
     drop_empty_topics = models.BooleanField(default=False)
     excluded_topics = models.JSONField(default=list, blank=True)
+    exclusion_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     test = models.CharField(max_length=20, choices=Test, default=Test.SIGN_FLIP)
 
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
@@ -127,6 +132,10 @@ class Track(models.Model):
     selection = models.CharField(max_length=10, choices=Selection, default=Selection.ALL)
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
+    grace_minutes = models.PositiveIntegerField(default=0, db_default=0)
+    late_runs = models.CharField(
+        max_length=10, choices=LateRuns, default=LateRuns.REFUSE, db_default=LateRuns.REFUSE
+    )
     released_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     quota_per_day = models.PositiveIntegerField(null=True, blank=True)
@@ -169,9 +178,17 @@ class Track(models.Model):
         now = now or timezone.now()
         if self.opens_at and now < self.opens_at:
             return Track.State.PLANNED
-        if self.closes_at and now >= self.closes_at:
-            return Track.State.CLOSED
-        return Track.State.OPEN
+        return Track.State.CLOSED if self.is_late(now) else Track.State.OPEN
+
+    def is_late(self, instant: datetime) -> bool:
+        """Whether what arrived then came after the deadline and the minutes of grace."""
+        grace = timedelta(minutes=self.grace_minutes)
+        return self.closes_at is not None and instant - grace >= self.closes_at
+
+    def takes_runs(self, now: datetime | None = None) -> bool:
+        state = self.state(now)
+        late = state == Track.State.CLOSED and self.late_runs == Track.LateRuns.MARK
+        return state == Track.State.OPEN or late
 
     @property
     def shows_scores(self) -> bool:

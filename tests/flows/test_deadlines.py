@@ -1,0 +1,79 @@
+"""Deadlines, grace, late runs, and topics that are left out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import organising
+from leaderboard.disclosure import look
+from leaderboard.models import Track
+from leaderboard.standings import find_board
+from leaderboard.uploads import NotAccepted
+from tests.builders import make_run, make_track, work
+
+AN_HOUR_AGO = timedelta(hours=1)
+
+
+@pytest.fixture
+def closed(collection) -> Track:
+    return make_track(collection, slug="closed", closes_at=timezone.now() - AN_HOUR_AGO)
+
+
+def changed(track: Track, ada, **fields: object) -> Track:
+    return organising.change_track(track, ada, fields)
+
+
+def test_after_the_deadline_no_run_is_taken(closed, ben):
+    with pytest.raises(NotAccepted, match="took runs until"):
+        make_run(closed, ben)
+
+
+def test_in_the_minutes_of_grace_a_run_is_in_time(closed, ada, ben):
+    run = make_run(changed(closed, ada, grace_minutes=90), ben)
+    assert not closed.is_late(run.received_at)
+
+
+def test_after_the_grace_a_run_is_refused_like_any_other(closed, ada, ben):
+    with pytest.raises(NotAccepted):
+        make_run(changed(closed, ada, grace_minutes=30), ben)
+
+
+def test_late_runs_are_taken_and_marked_where_the_track_says_so(closed, ada, ben, as_ben):
+    make_run(changed(closed, ada, late_runs="mark"), ben)
+    assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
+
+
+def test_before_it_opens_a_track_takes_no_late_run_either(collection, ben):
+    opens = timezone.now() + AN_HOUR_AGO
+    track = make_track(collection, slug="soon", opens_at=opens, late_runs="mark")
+    with pytest.raises(NotAccepted, match="takes runs from"):
+        make_run(track, ben)
+
+
+def test_a_topic_that_is_left_out_counts_in_no_mean(track, ada, ben):
+    make_run(track, ben)
+    changed(track, ada, excluded_topics=["3"], exclusion_reason="ambiguous")
+    work()
+    track.refresh_from_db()
+    board = find_board(look(track, ben))
+    assert board.standings[0].scores["AP"] == pytest.approx((1 + 1 / 2) / 2)
+
+
+def test_everybody_reads_why_a_topic_is_left_out(track, ada, as_cat):
+    changed(track, ada, excluded_topics=["3"], exclusion_reason="Two readings are possible.")
+    about = as_cat.get("/tracks/bread/about/").content.decode()
+    assert "topic <bdi>3</bdi>" in about and "Two readings are possible." in about
+
+
+@pytest.mark.parametrize(
+    ("topics", "reason", "said"),
+    [("9", "x", "Not in the collection: 9."), ("3", "", "Say why these topics are left out.")],
+)
+def test_topics_are_left_out_by_their_number_and_with_a_reason(as_ada, track, topics, reason, said):
+    answer = as_ada.post(
+        "/tracks/bread/manage/", {"excluded_topics": topics, "exclusion_reason": reason}
+    )
+    assert answer.status_code == 422 and said in answer.content.decode()
