@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from leaderboard.management.migrating import migrate_first
 from leaderboard.models import ApiToken, User
 
 
@@ -23,15 +24,19 @@ class Command(BaseCommand):
             help="the user may bring collections and open tracks, and so may the token",
         )
 
-    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
+        migrate_first()
+        self.stdout.write(self.secret(options))
+
+    @transaction.atomic
+    def secret(self, options: dict[str, Any]) -> str:
         user = User.objects.filter(username=options["user"]).first() or self.new(options["user"])
         scopes = ["read", "submit"]
         if options["organiser"]:
             User.objects.filter(pk=user.pk).update(can_organise=True)
             scopes.append("organise")
         _, secret = ApiToken.objects.issue(user, scopes, name="create_token")
-        self.stdout.write(secret)
+        return secret
 
     def new(self, name: str) -> User:
         user = User(username=name)
