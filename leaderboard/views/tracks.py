@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard import joining, limits, organising
 from leaderboard.disclosure import track_or_404
+from leaderboard.facts import label_of
 from leaderboard.forms import BaselineForm, JoinForm, TrackForm
 from leaderboard.models import Collection, Track
 from leaderboard.models.collections import ImportState
@@ -36,7 +37,12 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 def about(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    context = {"sight": sight, "track": sight.track, "limits": limits.of_track(sight.track)}
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "limits": limits.of_track(sight.track),
+        "asked": [label_of(name) for name in sight.track.required_facts],
+    }
     return render(request, "about.html", context)
 
 

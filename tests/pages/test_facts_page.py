@@ -135,3 +135,20 @@ def test_facts_in_which_no_runs_differ_are_no_filters(track, ben, cat, client):
     make_run(track, ben)
     make_run(track, cat, OTHER_RUN)
     assert 'name="stage"' not in page_at(client, "/tracks/bread/")
+
+
+def test_a_track_says_which_runs_and_facts_it_wants(collection, client):
+    make_track(collection, selection="primary", required_facts=["topic_fields", "hardware"])
+    said = words(page_at(client, "/tracks/bread/about/"))
+    assert "the primary run of each team, or the first run of a team that names none" in said
+    assert "Facts asked fortopic fields, hardware" in said
+
+
+def test_the_board_says_that_it_holds_primary_runs(collection, ben, client):
+    make_run(make_track(collection, selection="primary"), ben)
+    assert "the primary run of each team" in words(page_at(client, "/tracks/bread/"))
+
+
+def test_an_organiser_chooses_the_facts_to_ask_for(track, as_ada):
+    page = page_at(as_ada, "/tracks/bread/manage/")
+    assert 'name="required_facts" value="hardware"' in page
