@@ -46,6 +46,8 @@ TABLE = {
     3: ("docno", "title", "text"),
     4: ("docno", "url", "title", "text"),
 }
+FORMATS_HINT = "Documents are TREC SGML, XML, SMART, columns parted by tabs, JSON lines or docnos."
+LISTED_HINT = "Documents in JSON stand on a line each, without a list around them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,13 @@ def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognise
     if recognised is not None:
         return recognised
     lines = [line for _, line in first if line.strip()]
-    if lines and all(IDENTIFIER.fullmatch(line.strip()) for line in lines):
+    in_a_list = any(line.lstrip().startswith(b"[") for line in lines[:1])
+    if lines and not in_a_list and all(IDENTIFIER.fullmatch(line.strip()) for line in lines):
         return Recognised.surely(
             "docnos", f"The first {len(lines)} lines hold one identifier each."
         )
     if lines:
-        hint = "Documents are TREC SGML, XML, SMART, tab-separated columns, JSON lines or docnos."
+        hint = LISTED_HINT if in_a_list else FORMATS_HINT
         problems.error("E_FORMAT", first[0][0], "the format is not recognised", lines[0], hint)
     elif not problems.errors:
         problems.error("E_EMPTY", None, "the file holds no document")

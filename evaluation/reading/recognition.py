@@ -119,11 +119,12 @@ def _is_object_of_fields(lines: list[bytes]) -> bool:
         value = json.loads(lines[0])
     except (ValueError, RecursionError):
         return True
-    return not NUMBER_FIELDS.isdisjoint(name.lower() for name in value)
+    return not (NUMBER_FIELDS | TEXT_FIELDS).isdisjoint(name.lower() for name in value)
 
 
 TAB = b"\t"
 NUMBER_FIELDS = {"num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic"}
+TEXT_FIELDS = {"title", "query", "question", "text", "desc", "description", "narr", "narrative"}
 # A number without colon or blank, perhaps a priority, and a text: the Million Query track's.
 COLON = re.compile(rb"[!-9;-~]{1,128}:(?:\d{1,3}:)?[ ]*[^\s:/]")
 

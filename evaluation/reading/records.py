@@ -82,6 +82,8 @@ def _smart_record(line: int, fields: Mapping[str, list[str]]) -> Record:
 def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     """One JSON object a line; strings and whole numbers are kept, names in lower case.
 
+    A list of strings is a text of so many paragraphs.
+
     >>> list(json_records([(1, b'{"_id": 7, "text": "boundary layers"}')], Problems()))
     [Record(line=1, fields={'_id': '7', 'text': 'boundary layers'}, attributes={})]
     """
@@ -90,7 +92,7 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         if text is None:
             continue
         try:
-            value = json.loads(text)
+            value = json.loads(text, object_pairs_hook=_named_once)
         except (ValueError, RecursionError) as error:
             problems.error("E_JSON", number, f"the line is not JSON: {json_fault(error)}", line)
             continue
@@ -100,7 +102,21 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
 
 
+class NamedTwice(ValueError):
+    """An object of JSON has two parts of one name: readers differ in which of them they keep."""
+
+
+def _named_once(parts: list[tuple[str, object]]) -> dict[str, object]:
+    named = dict(parts)
+    if len(named) < len(parts):
+        again = next(name for i, (name, _) in enumerate(parts) if name in dict(parts[:i]))
+        raise NamedTwice(f'the name "{again[:40]}" comes twice')
+    return named
+
+
 def json_fault(error: Exception) -> str:
+    if isinstance(error, NamedTwice):
+        return str(error)
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} in column {error.colno}"
     too_deep = isinstance(error, RecursionError)
@@ -172,6 +188,8 @@ def _skipped(text: str, place: int) -> int:
 
 
 def _text(part: object) -> str:
+    if isinstance(part, list) and all(isinstance(each, str) for each in part):
+        return "\n".join(part)
     whole_number = isinstance(part, int) and not isinstance(part, bool)
     return str(part) if isinstance(part, str) or whole_number else ""
 

@@ -198,3 +198,21 @@ def test_cranfield_documents_are_read_from_every_format(data: Path, name, format
 def test_cranfield_documents_are_the_same_as_sgml_and_as_xml(data: Path):
     text = (data / "data" / "cranfield" / "cran.all.1400.xml").read_bytes()
     assert documents(text, "xml")[0] == documents(text, "trec")[0]
+
+
+def test_a_list_of_documents_in_json_is_no_docno():
+    with pytest.raises(Refused) as refusal:
+        recognise_documents(BytesIO(b'[{"_id":"d1","text":"a"}]'))
+    [problem] = refusal.value.problems
+    assert (problem.code, problem.hint[:24]) == ("E_FORMAT", "Documents in JSON stand ")
+
+
+def test_a_name_that_comes_twice_in_an_object_is_refused():
+    found, problems = documents(b'{"_id": "d1", "_id": "d2", "text": "a"}\n')
+    assert not found
+    assert '"_id" comes twice' in next(iter(problems)).message
+
+
+def test_a_list_of_strings_is_a_text_in_paragraphs():
+    found, _ = documents(b'{"_id": "d1", "text": ["a", "b"]}\n')
+    assert found == [Document("d1", "", "a\nb")]

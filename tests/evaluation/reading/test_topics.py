@@ -260,3 +260,7 @@ def test_cranfield_topics_are_read_from_every_format(data: Path, name, format, l
 def test_tabs_part_the_topics_of_acordar(data: Path):
     with (data / "data" / "acordar" / "all_queries.txt").open("rb") as file:
         assert len(read_topics(file).topics) == 493
+
+
+def test_an_object_of_fields_without_a_number_is_a_topic_without_one():
+    assert codes(refused(b'{"title": "boundary layers"}\n')) == [("E_TOPIC", 1)]
