@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,6 @@ def scale_of(track: Track) -> GainScale:
     for text in track.measures:
         measure = parse_measure(text)
         if measure.definition.name in ("nDCG", "DCG"):
-            names = ("gain", "gains", "discount", "base")
-            return GainScale(**{name: measure.parameters[name] for name in names})
+            given: dict[str, Any] = dict(measure.parameters)
+            return GainScale(given["gain"], given["gains"], given["discount"], given["base"])
     return GainScale()

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 from django.core.files.storage import default_storage
 from django.core.paginator import Page, Paginator
 from django.http import Http404
+from numpy.typing import NDArray
 
 from leaderboard.breakdowns.gains import CUTOFFS, GainCurves, gain_curves, scale_of
 from leaderboard.breakdowns.snippets import LENGTH, Piece, snippet, terms_of
@@ -54,14 +56,14 @@ class Ranked:
     """The documents of a run on a topic in scoring order, none where it leaves the topic out."""
 
     docnos: list[str]
-    scores: Sequence[float]
+    scores: NDArray[np.float64]
 
 
 def ranking_of(run: Run, topic: Topic) -> Ranked:
     with rankings_of(run) as rankings:
         ranking = rankings.ranking(topic.number)
     if ranking is None:
-        return Ranked([], [])
+        return Ranked([], np.empty(0))
     return Ranked([docno.decode() for docno in ranking.docnos], ranking.scores)
 
 

@@ -83,6 +83,7 @@ class TopicBreakdown:
     # The answers whose ranks are shown: the first of the board, the baseline, and own runs.
     columns: list[Answer]
     # The item-total correlation: of the runs' scores here with their means on all other topics.
+    # NaN for all but organisers.
     correlation: float
     # Every judged document, without titles; a page of them with titles; the relevant ones.
     documents: list[JudgedDocument]
@@ -127,7 +128,7 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
         num_topics=scores.values.shape[1],
         answers=answers,
         columns=columns,
-        correlation=_correlation(scores, topic),
+        correlation=_correlation(scores, topic) if board.sight.organises else np.nan,
         documents=documents,
         judged=_with_titles(Paginator(documents, DOCUMENTS).get_page(page), titles),
         relevant=[each for each in documents if each.grade >= threshold],

@@ -202,7 +202,7 @@ def _spread(found: TopicMap, sight: Sight) -> dict[str, object]:
     """How the runs spread on every topic: the drawing, and its values where they are few."""
     columns = (np.nanmin(found.values, axis=0), *found.quartiles, np.nanmax(found.values, axis=0))
     boxes = [
-        Box(each.topic.number, *values, href=_topic(found, sight, each))
+        Box(each.topic.number, *values, _topic(found, sight, each))
         for each, values in zip(found.topics, zip(*columns, strict=True), strict=True)
     ]
     title = f"{found.measure} of all runs on every topic"

@@ -15,6 +15,7 @@ from evaluation.measures import parse_measure
 from leaderboard import charts, wording
 from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.breakdowns.pairs import PairLine, overlaps
+from leaderboard.breakdowns.rankings import Further
 from leaderboard.breakdowns.sides import DEPTHS, Card, Side, SideBySide, side_by_side
 from leaderboard.charts import Bar, Joined, Point
 from leaderboard.disclosure import Sight, track_or_404
@@ -180,8 +181,8 @@ def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) ->
     place = lines.index(line) if line in lines else len(lines)
     return {
         "sides": found,
-        "left": _column(found.left, "↗→↘"),
-        "right": _column(found.right, "↖←↙"),
+        "left": _column(found.left, ("↗", "→", "↘")),
+        "right": _column(found.right, ("↖", "←", "↙")),
         "joints": _joints(found, depth),
         "depth": depth,
         "depths": DEPTHS,
@@ -189,6 +190,10 @@ def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) ->
         "next": lines[place + 1] if place + 1 < len(lines) else None,
         "top_grade": sight.edition.judgment_set.top_grade if sight.edition is not None else None,
     }
+
+
+# Up, level and down, towards the other run.
+Arrows = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -207,20 +212,19 @@ class Column:
     lines: list[CardLine]
 
     @property
-    def further(self) -> list[object]:
-        return list(self.side.further[:NAMED])
+    def further(self) -> list[Further]:
+        return self.side.further[:NAMED]
 
     @property
     def num_unnamed(self) -> int:
         return len(self.side.further[NAMED:])
 
 
-def _column(side: Side, arrows: str) -> Column:
-    """`arrows` point up, level and down, towards the other run."""
+def _column(side: Side, arrows: Arrows) -> Column:
     return Column(side, [_card_line(card, arrows) for card in side.cards])
 
 
-def _card_line(card: Card, arrows: str) -> CardLine:
+def _card_line(card: Card, arrows: Arrows) -> CardLine:
     if card.twin is None:
         return CardLine(card, "✕", "missed", "missed by the other run")
     up, level, down = arrows

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from django.http import HttpResponse
 
 from leaderboard.breakdowns import TopicBreakdown, TopicSummary
+from leaderboard.columns import Cell
 from leaderboard.views.tables import csv_file
 
 
@@ -33,7 +34,7 @@ def answers_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
 def judged_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     """A line for each judged document, a column of ranks for each run, by its tag."""
     runs = [each.run for each in breakdown.answers]
-    lines = [
+    lines: list[list[Cell]] = [
         [each.docno, each.grade, len(each.finders), *(each.ranks.get(run.pk) for run in runs)]
         for each in breakdown.documents
     ]
