@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
+from ninja.openapi.docs import Swagger
 
 from leaderboard.api import boards, collections, runs, tracks
 from leaderboard.api.auth import READ
@@ -21,6 +23,14 @@ no key at all; null is undefined.
 """
 
 
+class Docs(Swagger):
+    """Ninja's page of all calls, in a document that says its language and its main part."""
+
+    def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
+        settings = {**self.settings, "url": self.get_openapi_url(api, kwargs)}
+        return render(request, "api_docs.html", {"settings": settings})
+
+
 class Api(NinjaAPI):
     @property
     def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
@@ -31,7 +41,13 @@ class Api(NinjaAPI):
         return patterns, app, namespace
 
 
-api = Api(title="Rankfield", version="1", description=DESCRIPTION, urls_namespace="api-1")
+api = Api(
+    title="Rankfield",
+    version="1",
+    description=DESCRIPTION,
+    urls_namespace="api-1",
+    docs=Docs(),
+)
 answer_errors(api)
 account = Router(tags=["account"])
 elsewhere = Router()
