@@ -22,7 +22,7 @@ from benchmarks.processes import run
 from benchmarks.tables import heading, machine, mebibytes, seconds, table
 
 HOME = CACHE / "intake"
-WORDS = "heat layer wing flow shear plate bread rye oven crust starter harbour tide pilot".split()
+WORDS = ("heat", "layer", "wing", "flow", "bread", "rye", "oven", "crust", "starter", "harbour")
 SIZES = (100_000, 1_000_000)
 RUN = INPUTS["L"]
 HEAD = ("what", "time", "peak memory")

@@ -37,13 +37,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def seconds(value: float) -> str:
     """
-    >>> seconds(12.34), seconds(0.01234), seconds(0.0000123)
-    ('12.3 s', '12.3 ms', '12.3 µs')
+    >>> seconds(1234.5), seconds(12.34), seconds(0.01234), seconds(0.0000123)
+    ('1,234 s', '12.3 s', '12.3 ms', '12.3 µs')
     """
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if value * factor >= 1 or unit == "µs":
-            return f"{value * factor:#.3g} {unit}".replace(". ", " ")
-    raise AssertionError
+    unit, factor = ("s", 1.0) if value >= 1 else ("ms", 1e3) if value >= 1e-3 else ("µs", 1e6)
+    shown = value * factor
+    digits = 0 if shown >= 100 else 1 if shown >= 10 else 2
+    return f"{shown:,.{digits}f} {unit}"
 
 
 def times(value: float) -> str:

@@ -9,7 +9,7 @@ from evaluation.significance.baseline import INTERVALS, TESTS, Difference, compa
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.letters import letters_of
-from evaluation.significance.paired import paired_t, sign_test, t_interval, wilcoxon
+from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
@@ -31,6 +31,7 @@ __all__ = [
     "Difference",
     "Interval",
     "TestResult",
+    "all_paired_t",
     "benjamini_hochberg",
     "bootstrap",
     "bootstraps",

@@ -21,6 +21,8 @@ from evaluation.significance.differences import (
 )
 
 WILCOXON_EXACT_UP_TO = 50
+# Two runs whose difference has less than this share of their own variance are nearly alike.
+ALIKE = 1e-4
 
 
 def paired_t(differences: FloatArray) -> TestResult:
@@ -39,6 +41,32 @@ def paired_t(differences: FloatArray) -> TestResult:
         return TestResult(float(same), False, 0, 0.0 if same else np.inf * np.sign(summary.mean))
     t = summary.mean / summary.deviation * np.sqrt(summary.topics)
     return TestResult(2.0 * float(stdtr(summary.topics - 1, -abs(t))), False, 0, float(t))
+
+
+def all_paired_t(scores: FloatArray) -> FloatArray:
+    """The p of `paired_t` for all pairs of rows of float64[R, T]: float64[R, R], its diagonal 1.
+
+    One matrix product gives the variances of all differences. Of two runs that are nearly alike
+    it leaves few digits, so such a pair is tested by itself. Topics without a score of every run
+    are left out; at least two are needed.
+
+    >>> scores = np.array([[0.1, 0.4, 0.3], [0.2, 0.6, 0.3], [0.1, 0.4, 0.3]])
+    >>> all_paired_t(scores).round(4).tolist()
+    [[1.0, 0.2254, 1.0], [0.2254, 1.0, 0.2254], [1.0, 0.2254, 1.0]]
+    """
+    scores = scores[:, ~np.isnan(scores).any(axis=0)]
+    topics = scores.shape[1]
+    means = scores.mean(axis=1, keepdims=True)
+    products = (scores - means) @ (scores - means).T
+    sizes = np.diag(products) + np.diag(products)[:, np.newaxis]
+    squares = sizes - 2 * products
+    alike = squares <= ALIKE * sizes
+    error = np.sqrt(np.where(alike, 1.0, squares) / (topics - 1) / topics)
+    p: FloatArray = 2.0 * stdtr(topics - 1, -np.abs(means - means.T) / error)
+    for one, other in np.argwhere(np.triu(alike, 1)).tolist():
+        p[one, other] = p[other, one] = paired_t(scores[one] - scores[other]).p
+    np.fill_diagonal(p, 1.0)
+    return p
 
 
 def t_interval(differences: FloatArray, level: float = 0.95) -> Interval:

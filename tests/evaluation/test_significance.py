@@ -12,6 +12,7 @@ from pytest import approx
 from evaluation.significance import (
     INTERVALS,
     TESTS,
+    all_paired_t,
     benjamini_hochberg,
     bootstrap,
     bootstraps,
@@ -435,3 +436,11 @@ class TestPower:
 
     def test_five_topics_cannot_be_significant_and_six_can(self):
         assert (smallest_p(5), smallest_p(6)) == (0.0625, 0.03125)
+
+
+def test_all_pairs_at_once_have_the_p_of_each_pair():
+    scores = random_scores(9, 40)
+    # Nearly the first run, the first run again, and the first run with a constant added.
+    scores[6:] = [scores[0] + 1e-9 * scores[1], scores[0], scores[0] + 0.25]
+    by_pair = [[paired_t(one - other).p for other in scores] for one in scores]
+    assert all_paired_t(scores) == approx(np.array(by_pair), abs=1e-12)
