@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from django.db import connection
 
 from leaderboard import jobs
-from leaderboard.models import Collection, Job, Run, Track, Worker
+from leaderboard.models import Collection, Job, JudgmentSet, Run, Track, Worker
 from leaderboard.models.collections import ImportState
 
 PAUSE = 0.2
@@ -50,6 +50,14 @@ def wait_for_collection(collection: Collection) -> None:
         return f"{DOING[job.kind]} {bar_of(job.progress, job.progress_of)}" if job else ""
 
     work_until(settled, how_far)
+
+
+def wait_for_judgments(judgment_set: JudgmentSet) -> None:
+    def settled() -> bool:
+        judgment_set.refresh_from_db()
+        return judgment_set.state in SETTLED
+
+    work_until(settled)
 
 
 def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:

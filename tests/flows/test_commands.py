@@ -355,3 +355,30 @@ def test_rescore_of_a_track_that_is_not_there_fails(db):
 def test_a_command_that_worked_is_no_worker_afterwards(ada, folder):
     load(folder, "--yes")
     assert not Worker.objects.filter(name__startswith="command-").exists()
+
+
+def test_judgments_alone_become_a_version_of_the_collection_there_is(folder, db):
+    load(folder, "--yes")
+    (folder / "second.txt").write_text(QRELS + "1 0 d12 2\n")
+    words = ("--judgments", folder / "second.txt", "--version", "v2", "--yes")
+    assert "bread has the judgments v2." in command("load_collection", "bread", *words)
+    assert Collection.objects.get().judgment_sets.get(version="v2").num_judgments == 9
+
+
+def test_which_grade_is_the_best_is_an_option(folder, db):
+    (folder / "qrels.txt").write_text("1 d1 1\n2 d4 3\n")
+    with pytest.raises(CommandError, match="a question is open"):
+        load(folder, "--yes")
+    load(folder, "--yes", "--grades", "1=3,3=1")
+    assert Collection.objects.get().judgment_sets.get().grade_counts == {"1": 1, "3": 1}
+
+
+def test_the_columns_of_judgments_are_an_option(folder, db):
+    (folder / "qrels.txt").write_text("d1 1 1\nd4 2 0\n")
+    load(folder, "--yes", "--format", "judgments=docno topic grade")
+    assert Collection.objects.get().state == "ready"
+
+
+def test_a_new_collection_needs_topics(folder, db):
+    with pytest.raises(CommandError, match="needs --topics"):
+        command("load_collection", "bread", "--judgments", folder / "qrels.txt")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,19 +16,24 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.problems import Problem
 from leaderboard import organising, uploads
+from leaderboard.answers import FORMATS_OF, Answers, is_format
 from leaderboard.api.fields import clean_slug
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
 from leaderboard.management.published import NotPublished, write_files
-from leaderboard.management.waiting import wait_for_collection
-from leaderboard.models import Collection
+from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
+from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.templatetags.numbers import count, counted
 from leaderboard.uploads import CollectionFiles, NotAccepted
 
 PARTS = ("topics", "documents", "docnos", "judgments")
 # The option of this command that answers a question of the check.
-ANSWERS = {"renumber_topics": "--renumber-topics"}
+ANSWERS = {
+    "renumber_topics": "--renumber-topics",
+    "formats": "--format",
+    "grade_map": "--grades",
+}
 
 
 class Command(BaseCommand):
@@ -40,7 +45,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="its short name, which stands in addresses")
-        source = parser.add_mutually_exclusive_group(required=True)
+        source = parser.add_mutually_exclusive_group()
         source.add_argument("--topics", type=Path)
         source.add_argument(
             "--ir-datasets",
@@ -59,15 +64,38 @@ class Command(BaseCommand):
         parser.add_argument(
             "--renumber-topics", action="store_true", help="number them 1, 2, 3 in their order"
         )
+        parser.add_argument(
+            "--format",
+            metavar="PART=FORMAT",
+            action="append",
+            default=[],
+            type=format_of,
+            help="how a part is read, where it can be read in two ways",
+        )
+        parser.add_argument(
+            "--grades",
+            type=grade_map_of,
+            help="what grades of the file become, as 1=4,2=3; `same`: they stay as they are",
+        )
         parser.add_argument("--yes", action="store_true", help="import without asking")
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
+        answers = Answers(
+            dict(options["format"]), options["grades"], renumber_topics=options["renumber_topics"]
+        )
+        known = Collection.objects.ready().filter(slug=options["slug"]).first()
+        if known is not None and only_judgments(options):
+            self.add_judgments(known, answers, options)
+            return
         collection = self.begin(options)
         wait_for_collection(collection)
-        self.print_findings(collection)
-        if collection.state == ImportState.PREVIEW:
-            self.confirm(collection, yes=options["yes"])
+        self.print_findings(collection.preview, collection)
+        if collection.state == ImportState.PREVIEW and self.agreed(
+            collection.questions, answers, options["yes"]
+        ):
+            organising.confirm_collection(collection, collection.owner, answers)
+            wait_for_collection(collection)
         if collection.state != ImportState.READY:
             organising.discard_collection(collection, collection.owner)
             raise CommandError(f"Nothing was imported: {why_not(collection)}.")
@@ -79,6 +107,9 @@ class Command(BaseCommand):
         known = Collection.objects.filter(slug=slug).first()
         if known is not None:
             raise CommandError(f"There is a collection {slug} already; it is {known.state}.")
+        if not (options["topics"] or options["ir_datasets"]):
+            raise CommandError("A new collection needs --topics or --ir-datasets.")
+        formats = dict(options["format"])
         try:
             collection = Collection(
                 slug=clean_slug(slug),
@@ -86,7 +117,7 @@ class Command(BaseCommand):
                 owner=organiser(options["owner"]),
                 asks_first=not options["yes"],
                 renumber_topics=options["renumber_topics"],
-                formats={"documents": "docnos"} if options["docnos"] else {},
+                formats={**formats, "documents": "docnos"} if options["docnos"] else formats,
             )
             version = clean_slug(options["judgments_version"])
             with ExitStack() as stack:
@@ -101,41 +132,92 @@ class Command(BaseCommand):
         except (OSError, ValueError, NotAccepted, NotPublished) as reason:
             raise CommandError(str(reason)) from None
 
-    def print_findings(self, collection: Collection) -> None:
-        preview = collection.preview
+    def add_judgments(
+        self, collection: Collection, answers: Answers, options: dict[str, Any]
+    ) -> None:
+        """Another version of the judgments of a collection that is there already."""
+        owner = collection.owner
+        try:
+            version = clean_slug(options["judgments_version"])
+            with ExitStack() as stack:
+                judgment_set = uploads.accept_judgments(
+                    collection,
+                    opened(options["judgments"], stack),
+                    version,
+                    owner,
+                    format=(answers.formats or {}).get("judgments", ""),
+                    asks_first=not options["yes"],
+                )
+        except (OSError, ValueError, NotAccepted) as reason:
+            raise CommandError(str(reason)) from None
+        wait_for_judgments(judgment_set)
+        self.print_findings({"judgments": judgment_set.preview}, judgment_set)
+        if judgment_set.state == ImportState.PREVIEW and self.agreed(
+            judgment_set.questions, answers, options["yes"]
+        ):
+            organising.confirm_judgments(judgment_set, owner, answers)
+            wait_for_judgments(judgment_set)
+        if judgment_set.state != ImportState.READY:
+            organising.discard_judgments(judgment_set, owner)
+            raise CommandError(f"Nothing was imported: {why_not(judgment_set)}.")
+        self.stdout.write(f"{collection.slug} has the judgments {version}.")
+
+    def print_findings(self, preview: dict[str, Any], checked: Collection | JudgmentSet) -> None:
         for part in ("topics", "documents"):
             if part in preview:
                 found = preview[part]
                 what = f"{count(found['count']):>9} in {found['file']}"
                 self.stdout.write(f"{part:<10}{what} ({found['format']}: {found['because']})")
-        if "judgments" in preview:
-            found = preview["judgments"]
+        if found := preview.get("judgments"):
             grades = ", ".join(f"{grade}: {count(n)}" for grade, n in found["grades"].items())
             what = f"{count(found['count']):>9} in {found['file']}"
             topics = counted(found["topics"], "topic")
             self.stdout.write(f"judgments {what} ({topics}; grades {grades})")
-        for problem in collection.problems:
+        for problem in checked.problems:
             self.stderr.write(str(Problem(**problem)))
-        shown = Counter(problem["code"] for problem in collection.problems)
-        for code, total in collection.problem_totals.items():
+        shown = Counter(problem["code"] for problem in checked.problems)
+        for code, total in checked.problem_totals.items():
             if total > shown[code]:
                 self.stderr.write(f"{code}: {count(total)} in all")
 
-    def confirm(self, collection: Collection, yes: bool) -> None:
-        """Import what waits, where nothing is left to answer and somebody says so."""
-        for question in collection.questions:
-            option = ANSWERS[question["name"]]
-            self.stderr.write(f"{option} answers this.")
-        if collection.questions or not (yes or said_yes()):
-            return
-        organising.confirm_collection(collection, collection.owner)
-        wait_for_collection(collection)
+    def agreed(self, questions: list[dict[str, Any]], answers: Answers, yes: bool) -> bool:
+        """Whether nothing is left to answer and somebody says so."""
+        left = [each for each in questions if answers.leave_open(each)]
+        for question in left:
+            self.stderr.write(f"{ANSWERS[question['name']]} answers this.")
+        return not left and (yes or said_yes())
 
 
-def why_not(collection: Collection) -> str:
-    if collection.state != ImportState.PREVIEW:
-        return f"the files are {collection.state}"
-    return "a question is open" if collection.questions else "nobody said so; --yes does"
+def why_not(checked: Collection | JudgmentSet) -> str:
+    if checked.state != ImportState.PREVIEW:
+        return f"the files are {checked.state}"
+    return "a question is open" if checked.questions else "nobody said so; --yes does"
+
+
+def only_judgments(options: dict[str, Any]) -> bool:
+    others = ("topics", "documents", "docnos", "ir_datasets")
+    return bool(options["judgments"]) and not any(options[name] for name in others)
+
+
+def format_of(text: str) -> tuple[str, str]:
+    part, _, format = text.partition("=")
+    if part not in FORMATS_OF or not is_format(part, format):
+        raise ArgumentTypeError(f"{text} names no part and format, as judgments=cranfield does")
+    return part, format
+
+
+def grade_map_of(text: str) -> dict[str, int]:
+    """
+    >>> grade_map_of("1=4,-1=0"), grade_map_of("same")
+    ({'1': 4, '-1': 0}, {})
+    """
+    if text == "same":
+        return {}
+    try:
+        pairs = [(int(old), int(new)) for old, new in (each.split("=") for each in text.split(","))]
+    except ValueError:
+        raise ArgumentTypeError("grades are mapped as in 1=4,2=3, or `same`") from None
+    return {str(old): new for old, new in pairs}
 
 
 def opened(path: Path | None, stack: ExitStack) -> File | None:
