@@ -1,4 +1,4 @@
-"""What every answer carries: the content security policy and how long it took."""
+"""What every answer carries: the content security policy, how long it took, and how packed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.middleware.gzip import GZipMiddleware
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -24,6 +25,20 @@ def content_security_policy(get_response: Answer) -> Answer:
         docs = request.path == "/api/v1/docs"
         response["Content-Security-Policy"] = POLICY + ("; img-src 'self' data:" if docs else "")
         return response
+
+    return answer
+
+
+def pack_text(get_response: Answer) -> Answer:
+    """Pages and tables travel compressed, to who takes them so; files to keep go as they are."""
+    packing = GZipMiddleware(get_response)
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        is_text = response.get("Content-Type", "").startswith(("text/", "application/json"))
+        if response.streaming or not is_text:
+            return response
+        return packing.process_response(request, response)
 
     return answer
 

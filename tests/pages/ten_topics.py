@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard import organising, uploads
-from leaderboard.models import Collection, Run, Track, User
+from leaderboard.models import Collection, Run, Score, ScoreSet, Track, User
 from leaderboard.uploads import CollectionFiles
 from tests.builders import make_run, make_track, upload, work
 
@@ -51,3 +51,33 @@ def with_baseline(track: Track, user: User, ranks: int | Sequence[int] = 2) -> R
     work()
     track.refresh_from_db()
     return run
+
+
+def copies(run: Run, number: int) -> None:
+    """So many more runs of the team, each a little better than the one before."""
+    original = run.score_sets.get()
+    runs = [
+        Run(
+            track=run.track,
+            team=run.team,
+            submitted_by=run.submitted_by,
+            tag=f"{run.tag}-{n}",
+            sha256=f"{n:064}",
+            state=Run.State.SCORED,
+        )
+        for n in range(number)
+    ]
+    Run.objects.bulk_create(runs)
+    sets = [ScoreSet(run=each, edition=original.edition, record=original.record) for each in runs]
+    ScoreSet.objects.bulk_create(sets)
+    Score.objects.bulk_create(
+        Score(
+            score_set=each,
+            measure=score.measure,
+            resolved=score.resolved,
+            mean=score.mean * n / number,
+            by_topic=(score.values * n / number).tobytes(),
+        )
+        for score in original.scores.all()
+        for n, each in enumerate(sets)
+    )

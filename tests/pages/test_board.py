@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from datetime import timedelta
 from html import escape
+from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils import timezone
 
@@ -24,7 +27,7 @@ from tests.builders import (
     work,
 )
 from tests.pages.reading import num_queries, page_at, rows, words
-from tests.pages.ten_topics import run_of, send, ten_track, with_baseline
+from tests.pages.ten_topics import copies, make_ten_topics, run_of, send, ten_track, with_baseline
 
 
 @pytest.fixture
@@ -449,3 +452,17 @@ def test_queries_do_not_grow_with_the_board(ten, ada, ben, django_assert_num_que
         send(ten, ben, f"r{rank}", rank)
     with django_assert_num_queries(asked):
         page_of(client, ten)
+
+
+def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
+    measures = ["AP", "RR", *(f"P@{n}" for n in range(1, 9))]
+    track = make_track(make_ten_topics(ada), slug="ten", measures=measures)
+    with_baseline(track, ada)
+    copies(send(track, ben, "system", [1, 2] * 5), 500)
+    answer = client.get("/tracks/ten/", headers={"Accept-Encoding": "gzip"})
+    assert answer["Content-Encoding"] == "gzip"
+    page = gzip.decompress(answer.content).decode()
+    assert page.count("<tr") == 503
+    linked = re.findall(r'<(?:link|script)[^>]* (?:href|src)="/static/([^"]+)"', page)
+    files = [Path(finders.find(name)).read_bytes() for name in linked]
+    assert len(answer.content) + sum(len(gzip.compress(each)) for each in files) < 120_000
