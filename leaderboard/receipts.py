@@ -62,6 +62,7 @@ TITLES = {
     "W_RANK_FROM_0": "Ranks are counted from 0",
     "W_SAME_RUN": "Nearly the same run as an earlier one",
     "W_TAG": "The tag was used before",
+    "W_STRAY_GRADE": "A grade that next to no judgment has",
     "W_TIES": "Equal scores",
     "W_TIES_AT_CUTOFF": "Equal scores across the cutoff",
     "W_UNJUDGED": "A judged document is not in the collection",
