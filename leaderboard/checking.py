@@ -68,7 +68,7 @@ class Checked:
     questions: list[dict[str, Any]] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
 
-    def leads_to(self, asks_first: bool) -> ImportState:
+    def leads_to(self, asks_first: bool) -> str:
         """Preview where somebody has to look, import where nobody has to, else refuse."""
         if self.questions:
             return ImportState.PREVIEW

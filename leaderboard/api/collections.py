@@ -162,9 +162,9 @@ def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any
         "sha256": judgment_set.sha256,
     }
     if organises:
-        names = ("note", "grade_map", "relevant_from", "preview", "questions")
-        names += ("problems", "problem_totals")
-        answer |= {name: getattr(judgment_set, name) for name in names}
+        said = ("note", "grade_map", "relevant_from")
+        found = ("preview", "questions", "problems", "problem_totals")
+        answer |= {name: getattr(judgment_set, name) for name in said + found}
     return answer
 
 
