@@ -53,13 +53,16 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
     """Bring the collection of an archive under the name `slug`; its check is queued."""
     told, judged = manifest.collection, manifest.judgments
     documents = next((name for name in DOCUMENTS if name in archive), "")
+    formats = {"topics": "jsonl", "judgments": "trec"}
+    if documents:
+        formats["documents"] = DOCUMENTS[documents]
     collection = Collection(
         slug=slug,
         name=told.name,
         description=told.description,
         owner=owner,
         asks_first=False,
-        formats={"topics": "jsonl", "documents": DOCUMENTS.get(documents)},
+        formats=formats,
     )
     with ExitStack() as stack:
         names = ("topics.jsonl", documents, "judgments.qrels" if judged else "")
