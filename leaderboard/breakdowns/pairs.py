@@ -18,7 +18,6 @@ from leaderboard.disclosure import Sight
 from leaderboard.models import Run, Topic
 from leaderboard.standings import verdict_of
 
-LARGEST = 11
 # Overlap weighs the document at rank r by p^r; the first twenty have 97 % of all weight.
 PERSISTENCE = 0.9
 
