@@ -9,6 +9,7 @@ from io import BytesIO
 import numpy as np
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db import connection, transaction
 from django.utils import timezone
 
 from benchmarks.naive import models as naive
@@ -36,7 +37,7 @@ MEASURES = (
     "RBP(p=0.8)",
 )
 JUDGED = 10
-ANSWERED = 100
+ANSWERED = 1000
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,6 @@ class Scene:
     runs: int
     topics: int
     measures: int
-    # The rankings of the first topics, which its pages read.
-    ranked_topics: int
 
     @property
     def texts(self) -> list[str]:
@@ -65,7 +64,7 @@ class Scene:
 
 
 def make_track(scene: Scene) -> Track:
-    """The board with its topics, judgments, runs, rankings and scores."""
+    """The track with its topics, judgments, runs and rankings, and an edition without scores."""
     owner, _ = User.objects.get_or_create(username="ada", defaults={"can_organise": True})
     judgments = _collection(scene, owner)
     track = Track.objects.create(
@@ -80,11 +79,9 @@ def make_track(scene: Scene) -> Track:
     )
     edition = scoring.start_edition(track)
     assert edition is not None
-    runs = _runs(scene, track)
-    _store(scene, edition, runs)
-    Edition.objects.filter(pk=edition.pk).update(state="ready", ready_at=timezone.now())
-    track.edition, track.baseline = edition, runs[-1]
+    track.edition, track.baseline = edition, _runs(scene, track)[-1]
     track.save()
+    Edition.objects.filter(pk=edition.pk).update(state="ready", ready_at=timezone.now())
     return track
 
 
@@ -133,25 +130,25 @@ def _runs(scene: Scene, track: Track) -> list[Run]:
 
 
 def _ranking_files(scene: Scene) -> list[str]:
+    """A file for each run; only the first topic's ranking is as deep as a page needs it."""
     random = np.random.default_rng(7)
-    scores = np.arange(ANSWERED, 0, -1.0)
+    short = Ranking([b"d1"], np.ones(1))
     names = []
     for n in range(scene.runs):
-        rankings = {
-            b"%d" % (topic + 1): Ranking(
-                [b"d%d" % docno for docno in random.permutation(10 * ANSWERED)[:ANSWERED]], scores
-            )
-            for topic in range(scene.ranked_topics)
-        }
+        docnos = [b"d%d" % docno for docno in random.permutation(2 * ANSWERED)[:ANSWERED]]
+        rankings = {b"%d" % (topic + 1): short for topic in range(scene.topics)}
+        rankings[b"1"] = Ranking(docnos, np.arange(ANSWERED, 0, -1.0))
         file = BytesIO()
         write_rankings(ReadRun(f"run-{n}", rankings, 0, Problems()), file)
         names.append(default_storage.save(f"runs/{scene.slug}-{n}", ContentFile(file.getvalue())))
     return names
 
 
-def _store(scene: Scene, edition: Edition, runs: list[Run]) -> None:
+def store_scores(scene: Scene, track: Track) -> None:
+    """As the product keeps them: an array for every run and measure."""
     sets = ScoreSet.objects.bulk_create(
-        ScoreSet(run=run, edition=edition, record=b"", judged_at_10=0.5) for run in runs
+        ScoreSet(run=run, edition=track.edition, record=b"", judged_at_10=0.5)
+        for run in track.runs.order_by("tag")
     )
     Score.objects.bulk_create(
         Score(
@@ -166,7 +163,8 @@ def _store(scene: Scene, edition: Edition, runs: list[Run]) -> None:
     )
 
 
-def make_rows(scene: Scene) -> None:
+@transaction.atomic
+def store_rows(scene: Scene) -> None:
     """The same scores as the naive models keep them."""
     runs = naive.Run.objects.bulk_create(
         naive.Run(board=scene.slug, tag=f"run-{n}", team="Bench") for n in range(scene.runs)
@@ -184,11 +182,12 @@ def make_rows(scene: Scene) -> None:
             )
             for text, values in pairs
         )
-        naive.Score.objects.bulk_create(
-            (
-                naive.Score(run=run, measure=text, topic=topic, value=value)
-                for text, values in pairs
-                for topic, value in enumerate(values.tolist())
-            ),
-            batch_size=10_000,
-        )
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO naive_score (run_id, measure, topic, value) VALUES (%s, %s, %s, %s)",
+                [
+                    (run.pk, text, topic, value)
+                    for text, values in pairs
+                    for topic, value in enumerate(values.tolist())
+                ],
+            )

@@ -1,0 +1,160 @@
+"""How fast large boards answer, and how much room their scores take, beside naive rows.
+
+    python -m benchmarks.boards
+
+Pages are asked for inside one process, through every middleware, as the server would be; what is
+measured is the time until the last byte of HTML. Naive pages are those of `benchmarks.naive`.
+PostgreSQL is measured where its programs are on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from benchmarks import tables
+from benchmarks.inputs import ROOT
+from benchmarks.tables import mebibytes, seconds, times
+
+VIEWS = 7
+
+
+def main() -> None:
+    """Each database in a process of its own: Django is configured once in a process."""
+    print(tables.machine(), flush=True)
+    with ExitStack() as stack:
+        for name, url in _databases(stack):
+            if url is None:
+                tables.heading(f"Boards on {name}: {tables.NOT_MEASURED}")
+                continue
+            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="rankfield-bench-"))
+            surroundings = {
+                **os.environ,
+                "RANKFIELD_HOME": home,
+                "DATABASE_URL": url,
+                "DJANGO_SETTINGS_MODULE": "benchmarks.settings",
+            }
+            words = [sys.executable, "-m", "benchmarks.boards", name]
+            subprocess.run(words, cwd=ROOT, env=surroundings, check=True)
+
+
+def _databases(stack: ExitStack) -> list[tuple[str, str | None]]:
+    from tests.services.machines import Postgres, binary, folder
+
+    if binary("initdb") is None:
+        return [("SQLite", ""), ("PostgreSQL", None)]
+    postgres = Postgres(stack.enter_context(folder(owner="postgres")))
+    postgres.make()
+    stack.callback(postgres.stop)
+    return [("SQLite", ""), ("PostgreSQL", postgres.url)]
+
+
+def measure(database: str) -> None:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from benchmarks.scenes import Scene
+
+    call_command("migrate", run_syncdb=True, verbosity=0)
+    wide = Scene("wide", runs=500, topics=50, measures=10)
+    deep = Scene("deep", runs=100, topics=7000, measures=1)
+    sizes = [_size_of(scene) for scene in (wide, deep)]
+    tables.heading(f"Pages on {database}, {VIEWS} views of each")
+    head = ("page", "first view", "later", "queries", "bytes", "naive page", "faster")
+    tables.table(head, (_page(*page) for page in _pages(wide, deep)))
+    tables.heading(f"Room for the scores in {database}")
+    tables.table(("board", "values", "one array a measure", "rows", "smaller"), sizes)
+
+
+def _pages(wide: object, deep: object) -> list[tuple[str, str, Callable[[], str] | None]]:
+    from benchmarks.naive import pages
+
+    def naive_board(slug: str) -> Callable[[], str]:
+        return lambda: pages.board(slug, "nDCG@10")
+
+    return [
+        ("board, 500 runs x 10 measures", "/tracks/wide/?columns=all", naive_board("wide")),
+        ("board, 100 runs x 7,000 topics", "/tracks/deep/", naive_board("deep")),
+        (
+            "topics, 100 runs x 7,000 topics",
+            "/tracks/deep/topics/",
+            lambda: pages.topics("deep", "nDCG@10"),
+        ),
+        ("a topic, 100 runs", "/tracks/deep/topic/?number=1", None),
+        ("front page", "/", None),
+    ]
+
+
+def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str, ...]:
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    client = Client(HTTP_HOST="localhost")
+
+    def view() -> int:
+        answer = client.get(address)
+        assert answer.status_code == 200, (address, answer.status_code)
+        return len(answer.content)
+
+    first = _seconds_of(view)
+    later = statistics.median(_seconds_of(view) for _ in range(VIEWS))
+    with CaptureQueriesContext(connection) as queries:
+        size = view()
+    row = name, seconds(first), seconds(later), str(len(queries)), f"{size:,}"
+    if naive is None:
+        return *row, "", ""
+    slow = statistics.median(_seconds_of(naive) for _ in range(3))
+    return *row, seconds(slow), times(slow / later)
+
+
+def _seconds_of(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _size_of(scene: object) -> tuple[str, ...]:
+    """Both ways to keep the same scores, and what each adds to the database."""
+    from benchmarks.scenes import Scene, make_track, store_rows, store_scores
+    from leaderboard import comparing
+
+    assert isinstance(scene, Scene)
+    track = make_track(scene)
+    before = _database_size()
+    store_scores(scene, track)
+    arrays = _database_size() - before
+    store_rows(scene)
+    rows = _database_size() - before - arrays
+    # What a job does once a board is scored.
+    comparing.compare_edition(str(track.edition_id), lambda done, total: None)()
+    values = scene.runs * scene.topics * scene.measures
+    what = f"{scene.runs} runs x {scene.topics:,} topics x {scene.measures} measures"
+    return what, f"{values:,}", mebibytes(arrays), mebibytes(rows), times(rows / arrays)
+
+
+def _database_size() -> int:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        else:
+            cursor.execute("SELECT pg_database_size(current_database())")
+        [(size,)] = cursor.fetchall()
+    return int(size)
+
+
+if __name__ == "__main__":
+    if "DJANGO_SETTINGS_MODULE" in os.environ and sys.argv[1:]:
+        measure(sys.argv[1])
+    else:
+        main()
