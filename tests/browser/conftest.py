@@ -81,4 +81,5 @@ def page(browser, scene: Site) -> Iterator[object]:
     tab.on("pageerror", lambda error: said.append(str(error)))
     yield tab
     context.close()
-    assert [words for words in said if "status of 404" not in words] == []
+    refused = ("status of 403", "status of 404")
+    assert [words for words in said if not any(each in words for each in refused)] == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.builders import RUN
 
 WORD = "a-word-that-nobody-guesses"
@@ -56,53 +54,6 @@ def test_arrow_keys_go_from_topic_to_topic(page):
     page.goto("/tracks/open/topic/?number=1")
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**number=2")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_no_page_scrolls_sideways_or_fails_axe(page, scheme, width):
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    for address in addresses(page):
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-        assert faults(page) == [], address
-
-
-def addresses(page) -> list[str]:
-    page.goto("/tracks/open/")
-    run = page.locator("tbody th a").first.get_attribute("href")
-    return [
-        "/",
-        "/tracks/open/",
-        "/tracks/open/about/",
-        "/tracks/open/topics/",
-        "/tracks/open/topic/?number=1",
-        "/tracks/open/judgments/",
-        "/tracks/open/significance/",
-        "/tracks/open/measures/",
-        "/tracks/open/topics/map/",
-        "/tracks/blind/",
-        "/tracks/blind/topic/?number=1",
-        run,
-        f"{run}ranking/?number=1",
-        "/collections/",
-        "/collections/bread/",
-        "/collections/bread/document/?docno=d1",
-        "/measures/",
-        "/search/?q=bread",
-        "/account/login/",
-        "/account/signup/",
-        "/nowhere/",
-    ]
-
-
-def faults(page) -> list[str]:
-    """What axe finds: rule and the first element that breaks it."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
 
 
 def test_everything_works_without_javascript(browser, scene, tmp_path):

@@ -1,0 +1,64 @@
+"""Every page of a site, found as a reader finds them: by its links."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.urls import Resolver404, resolve
+
+from tests.pages.test_matrix import PAGES
+
+# Addresses that answer no page of their own: files, images, moving parts, and the way out.
+NO_PAGES = {
+    "account_logout",
+    "changed_judgments",
+    "collection_state",
+    "docnos_file",
+    "healthz",
+    "new_judgments",
+    "pool_file",
+    "run_file",
+    "run_metadata",
+    "run_problems",
+    "run_state",
+    "run_topics_csv",
+    "topic_map_image",
+    "topics_file",
+    "tracks",
+}
+
+
+def pages_of(tab, start: str = "/") -> dict[str, str]:
+    """The first address met of every kind of page, by the name of the kind."""
+    found: dict[str, str] = {}
+    waiting = [start]
+    while waiting:
+        address = waiting.pop(0)
+        name = name_of(address)
+        if not name or name in found or name in NO_PAGES:
+            continue
+        found[name] = address
+        tab.goto(address)
+        waiting += links_of(tab)
+    return found
+
+
+def name_of(address: str) -> str:
+    try:
+        return resolve(urlsplit(address).path).url_name or ""
+    except Resolver404:
+        return ""
+
+
+def links_of(tab) -> list[str]:
+    """The links of a page within the site; files to keep and answers of the API are no pages."""
+    links = tab.evaluate(
+        "[...document.links].filter(a => a.origin === location.origin && !a.download)"
+        ".map(a => a.pathname + a.search)"
+    )
+    return [each for each in links if "format=" not in each and not each.startswith("/api/v1/r")]
+
+
+def names_of_pages() -> set[str]:
+    """What every reader's matrix calls a page; `test_every_address_has_a_row` keeps it whole."""
+    return set(PAGES) - NO_PAGES

@@ -1,0 +1,151 @@
+"""Every page, with and without JavaScript: it fits, it says nothing to the console, axe is content.
+
+Pages are found by their links, so one that is new is walked too, and one without a link is missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.browser.crawling import names_of_pages, pages_of
+from tests.browser.test_journey import WORD, choose, sign_up
+from tests.builders import QRELS, RUN
+from tests.services.machines import Site, until
+
+# Forms lead there, and no link; where one may not be; what is not there.
+BEYOND_LINKS = ["/search/?q=bread", "/tracks/blind/manage/", "/nowhere/"]
+
+
+@dataclass
+class Reader:
+    """Somebody's cookies, and the pages that this one finds."""
+
+    cookies: dict
+    pages: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def organiser(browser, scene: Site, tmp_path_factory) -> Reader:
+    """Ada, with a pool, new judgments, and runs in every state."""
+    set_password = (
+        "from leaderboard.models import User; u = User.objects.get(username='ada');"
+        f" u.set_password('{WORD}'); u.save()"
+    )
+    scene.manage("shell", "-c", set_password)
+    token = scene.manage("create_token", "ada", "--organiser")
+    for text in (RUN, RUN.replace("9.0", "nan", 1)):
+        file = SimpleUploadedFile("more.run", text.encode())
+        scene.ask("/tracks/open/runs", token, file=file)
+    more = SimpleUploadedFile("more.qrels", (QRELS + "1 0 d9 2\n").encode())
+    scene.ask("/collections/bread/judgments", token, version="v2", file=more)
+    until(lambda: states(scene, token) == {"scored", "refused"}, "the runs are done")
+    context = browser.new_context(base_url=scene.url)
+    tab = context.new_page()
+    tab.goto("/account/login/")
+    tab.get_by_label("Name").fill("ada")
+    tab.get_by_label("Password").fill(WORD)
+    tab.get_by_role("button", name="Sign in").click()
+    gather_a_pool(tab)
+    freeze_the_board(tab)
+    return found_by(context, tab)
+
+
+def states(scene: Site, token: str) -> set[str]:
+    return {run["state"] for run in scene.ask("/tracks/open/runs", token)["items"]}
+
+
+def gather_a_pool(tab) -> None:
+    tab.goto("/tracks/open/pools/")
+    tab.locator("[name=runs]").first.check()
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Gather it").click()
+
+
+def freeze_the_board(tab) -> None:
+    tab.goto("/tracks/open/snapshots/")
+    tab.get_by_label("Name").fill("As published")
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Freeze it").click()
+
+
+@pytest.fixture(scope="session")
+def participant(browser, scene: Site, organiser: Reader, tmp_path_factory) -> Reader:
+    """Flo, with a run on the open track and one on the blind track."""
+    context = browser.new_context(base_url=scene.url)
+    tab = context.new_page()
+    sign_up(tab, "flo")
+    for slug in ("open", "blind"):
+        tab.goto(f"/tracks/{slug}/submit/")
+        choose(tab, tmp_path_factory.mktemp("flo") / "flo.run", RUN.replace("9.0", "9.5"))
+        tab.get_by_role("button", name="Submit the run").click()
+        tab.wait_for_url("**/runs/*/")
+    return found_by(context, tab)
+
+
+@pytest.fixture(scope="session")
+def stranger(browser, scene: Site, organiser: Reader) -> Reader:
+    """Nobody, who is not signed in."""
+    context = browser.new_context(base_url=scene.url)
+    return found_by(context, context.new_page())
+
+
+def found_by(context, tab) -> Reader:
+    reader = Reader(context.storage_state(), pages_of(tab))
+    context.close()
+    return reader
+
+
+@pytest.fixture(params=["organiser", "participant", "stranger"])
+def reader(request) -> Reader:
+    return request.getfixturevalue(request.param)
+
+
+def test_links_lead_to_every_page(organiser, participant, stranger):
+    found = {*organiser.pages, *participant.pages, *stranger.pages, "search"}
+    assert names_of_pages() - found == set()
+
+
+def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
+    page.context.add_cookies(reader.cookies["cookies"])
+    wrong: list[str] = []
+    for address in new_to(reader, organiser):
+        page.goto(address)
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                wrong.append(f"{address} is wider than {width}")
+            wrong += [f"{address} at {width}, {scheme}: {fault}" for fault in faults(page)]
+    assert not wrong, "\n".join(wrong)
+
+
+def new_to(reader: Reader, organiser: Reader) -> list[str]:
+    """The pages of a reader; of others than the organiser those that look different to them."""
+    if reader is organiser:
+        return [*reader.pages.values(), *BEYOND_LINKS]
+    different = {"home", "board", "run"} | (set(reader.pages) - set(organiser.pages))
+    return [address for name, address in reader.pages.items() if name in different]
+
+
+def faults(page) -> list[str]:
+    """What axe finds: rule and the first element that breaks it; Swagger's own part is not ours."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, {"exclude": [["#swagger-ui"]]}).response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
+
+
+def test_every_page_says_the_same_without_javascript(browser, scene, reader):
+    context = browser.new_context(
+        base_url=scene.url, java_script_enabled=False, storage_state=reader.cookies
+    )
+    page = context.new_page()
+    for address in reader.pages.values():
+        answer = page.goto(address)
+        assert answer.status in (200, 410), address
+        assert page.locator("h1").count() == 1, address
+        assert page.locator("main").inner_text().strip(), address
+    context.close()
