@@ -211,6 +211,7 @@ class TrackForm(forms.ModelForm):
             "disclosure",
             "visibility",
             "joining",
+            "terms",
             "selection",
             "opens_at",
             "closes_at",
@@ -246,10 +247,12 @@ class TrackForm(forms.ModelForm):
             "disclosure": "Scores",
             "visibility": "Who sees the track",
             "joining": "Who takes part",
+            "terms": "Terms",
             "selection": "Which runs stand on the board",
         }
         help_texts = {
             "slug": SHORT_NAME,
+            "terms": "Who takes part has to accept them first.",
             "relevance_threshold": "From this grade on a document is relevant to AP, P and R.",
             "depth": "A run with more for a topic is refused.",
             "grace_minutes": "After the deadline runs are taken for so long as if in time.",
@@ -260,6 +263,7 @@ class TrackForm(forms.ModelForm):
         error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
             "description": forms.Textarea(attrs={"rows": 4}),
+            "terms": forms.Textarea(attrs={"rows": 3}),
             "disclosure": forms.RadioSelect,
             "visibility": forms.RadioSelect,
             "joining": forms.RadioSelect,
@@ -409,15 +413,6 @@ class BaselineForm(forms.Form):
         self.fields["baseline"].queryset = track.runs.on_the_board()
 
 
-class JoinForm(forms.Form):
-    team_name = forms.CharField(
-        label="Name of your team",
-        max_length=80,
-        required=False,
-        help_text="Left empty, your own name. It stands on the board.",
-    )
-
-
 class PoolForm(forms.Form):
     runs = forms.ModelMultipleChoiceField(
         Run.objects.none(),
@@ -485,6 +480,14 @@ class JoinForm(forms.Form):
         required=False,
         help_text="Left empty, your own name. It stands on the board.",
     )
+    accepts_terms = forms.BooleanField(
+        label="I accept the terms", error_messages={"required": "Accept the terms to take part."}
+    )
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not track.terms:
+            del self.fields["accepts_terms"]
 
 
 class TokenForm(forms.Form):

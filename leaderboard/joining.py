@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hmac
+from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from leaderboard.models import AuditEvent, Membership, Team, Track, User
+from leaderboard import telling
+from leaderboard.models import AuditEvent, JoinRequest, Membership, Team, Track, User
 from leaderboard.models.people import team_key
 
 ORGANISERS = "organisers"
@@ -17,20 +20,83 @@ class CannotJoin(Exception):
     """Why this user cannot take part; the text is for them to read."""
 
 
+@dataclass(frozen=True)
+class Asking:
+    """What somebody says who wants to take part; `team_code` is that of a team which invites."""
+
+    invitation: str = ""
+    team_name: str = ""
+    team_code: str = ""
+    accepts_terms: bool = False
+
+
 def may_join(track: Track, invitation: str = "") -> bool:
+    """Whether a team of one's own needs nobody's approval."""
     if track.joining == Track.Joining.EVERYONE:
         return True
     return hmac.compare_digest(track.invitation.encode(), invitation.encode())
 
 
-def join(track: Track, user: User, invitation: str = "", team_name: str = "") -> Team:
-    """The user's team in the track, made if there is none yet."""
+def team_inviting(track: Track, code: str) -> Team | None:
+    return track.teams.filter(invitation=code, of_organisers=False).first() if code else None
+
+
+def join(track: Track, user: User, asking: Asking = Asking()) -> Team:
+    """The user's team in the track, joined or made if there is none yet.  Raises CannotJoin."""
     team = track.team_of(user)
     if team is not None:
         return team
-    if not may_join(track, invitation):
-        raise CannotJoin("This track is for those who have its invitation link.")
-    return _new_team(track, user, checked_name(team_name or user.username))
+    refuse_without_terms(track, asking)
+    inviting = team_inviting(track, asking.team_code)
+    if inviting is not None:
+        return _become_member(inviting, user)
+    if not may_join(track, asking.invitation):
+        raise CannotJoin(CLOSED[track.joining])
+    return _new_team(track, user, checked_name(asking.team_name or user.username))
+
+
+CLOSED = {
+    Track.Joining.INVITATION: "This track is for those who have its invitation link.",
+    Track.Joining.APPROVAL: "The organisers of this track approve its teams; ask on its page.",
+}
+
+
+def refuse_without_terms(track: Track, asking: Asking) -> None:
+    if track.terms and not asking.accepts_terms:
+        raise CannotJoin("This track has terms; read and accept them on its page first.")
+
+
+def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
+    """Ask the organisers for a team; asked twice is asked once.  Raises CannotJoin."""
+    refuse_without_terms(track, asking)
+    name = checked_name(asking.team_name or user.username)
+    with transaction.atomic():
+        request, is_new = JoinRequest.objects.get_or_create(
+            track=track, user=user, defaults={"team_name": name}
+        )
+        if is_new:
+            telling.asked_to_join(request)
+    return request
+
+
+def approve(request: JoinRequest, organiser: User) -> Team:
+    """The team that somebody asked for.  Raises CannotJoin where its name is taken meanwhile."""
+    with transaction.atomic():
+        team = _new_team(request.track, request.user, request.team_name)
+        _decide(request, organiser, JoinRequest.State.APPROVED)
+    return team
+
+
+def decline(request: JoinRequest, organiser: User) -> None:
+    with transaction.atomic():
+        _decide(request, organiser, JoinRequest.State.DECLINED)
+
+
+def _decide(request: JoinRequest, organiser: User, state: str) -> None:
+    waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
+    if waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser):
+        AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
+        telling.answered_to_join(request, state == JoinRequest.State.APPROVED)
 
 
 def checked_name(name: str) -> str:
@@ -46,7 +112,7 @@ def _new_team(track: Track, user: User, name: str) -> Team:
     try:
         with transaction.atomic():
             team = Team.objects.create(track=track, name=name)
-            Membership.objects.create(track=track, team=team, user=user)
+            _enter(team, user, Membership.Role.LEADER)
             AuditEvent.objects.record(user, "join", team, after={"name": name})
             return team
     except IntegrityError:
@@ -55,6 +121,51 @@ def _new_team(track: Track, user: User, name: str) -> Team:
         if team is not None:
             return team
         raise CannotJoin(f"There is a team {name} already; choose another name.") from None
+
+
+def _become_member(team: Team, user: User) -> Team:
+    try:
+        with transaction.atomic():
+            _enter(team, user, Membership.Role.MEMBER)
+            AuditEvent.objects.record(user, "become member", team)
+            return team
+    except IntegrityError:
+        return team.track.team_of(user) or team
+
+
+def _enter(team: Team, user: User, role: str) -> None:
+    accepted = timezone.now() if team.track.terms else None
+    Membership.objects.create(
+        track=team.track, team=team, user=user, role=role, accepted_terms_at=accepted
+    )
+
+
+def leave(track: Track, user: User) -> None:
+    """Leave one's team; its runs stay with it.  Raises CannotJoin for the last of its leaders."""
+    with transaction.atomic():
+        own = Membership.objects.select_related("team").get(track=track, user=user)
+        team = Team.objects.select_for_update(no_key=True).get(pk=own.team_id)
+        others = team.memberships.exclude(pk=own.pk)
+        if own.role == Membership.Role.LEADER and not others.filter(role=own.role).exists():
+            raise CannotJoin("A team needs a leader: make somebody else one first.")
+        own.delete()
+        AuditEvent.objects.record(user, "leave", team)
+
+
+def make_leader(team: Team, leader: User, user_id: int) -> None:
+    """Another member leads too."""
+    with transaction.atomic():
+        members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
+        if members.update(role=Membership.Role.LEADER):
+            AuditEvent.objects.record(leader, "make leader", team, after={"user": user_id})
+
+
+def remove_member(team: Team, leader: User, user_id: int) -> None:
+    """Take somebody out of the team; leaders leave by themselves."""
+    with transaction.atomic():
+        members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
+        if members.delete()[0]:
+            AuditEvent.objects.record(leader, "remove member", team, before={"user": user_id})
 
 
 def team_called(track: Track, name: str) -> Team:

@@ -5,12 +5,13 @@ A notice says no more than its reader may see: on a blind track a scored run is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Delivery, Job, Notice, Run, Track
+from leaderboard.models import Delivery, Job, JoinRequest, Notice, Run, Track
 from leaderboard.models.notices import Happening
 
 
@@ -40,16 +41,29 @@ def released(track: Track) -> None:
     """The scores of a blind track show from now on: everybody who takes part learns it."""
     address = reverse("board", args=[track.slug])
     text = f"The scores of {track} are released."
-    Notice.objects.bulk_create(
-        Notice(user_id=user, track=track, text=text, address=address)
-        for user in track.memberships.values_list("user", flat=True)
-    )
+    _notify(track.memberships.values_list("user", flat=True), track, text, address)
     call(track, Happening.RELEASED, {})
+
+
+def asked_to_join(request: JoinRequest) -> None:
+    track = request.track
+    text = f"{request.user} asks to take part in {track} as {request.team_name}."
+    organisers = {track.owner_id, *track.co_organisers.values_list("pk", flat=True)}
+    _notify(organisers, track, text, reverse("manage", args=[track.slug]))
+
+
+def answered_to_join(request: JoinRequest, approved: bool) -> None:
+    track = request.track
+    words = "You take part in" if approved else "The organisers declined that you take part in"
+    _notify([request.user_id], track, f"{words} {track}.", reverse("board", args=[track.slug]))
 
 
 def notify_team(run: Run, text: str) -> None:
     address = reverse("run", args=[run.pk])
-    users = run.team.memberships.values_list("user", flat=True)
+    _notify(run.team.memberships.values_list("user", flat=True), run.track, text, address)
+
+
+def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
     Notice.objects.bulk_create(
         Notice(user_id=user, track=run.track, text=text[:300], address=address) for user in users
     )

@@ -185,6 +185,7 @@ class TrackSettings(Schema):
     disclosure: Track.Disclosure = Track.Disclosure.BLIND
     visibility: Track.Visibility = Track.Visibility.PUBLIC
     joining: Track.Joining = Track.Joining.EVERYONE
+    terms: Annotated[Text, StringConstraints(max_length=20_000)] = ""
     selection: Track.Selection = Track.Selection.ALL
     quota_per_day: Count | None = None
     quota_total: Count | None = None
@@ -239,6 +240,8 @@ class TrackList(Schema):
 class JoinIn(Schema):
     invitation: Label = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field("", description="Its name.")
+    team_code: Label = Field("", description="That of a team which invites you.")
+    accepts_terms: bool = False
 
 
 class TeamOut(Schema):

@@ -220,10 +220,13 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
     """Take part, in a team of one's own; who has a team already is told which."""
     user, body = viewer(request), body or JoinIn()
     track = joinable_track(user, slug, body.invitation)
-    if track.team_of(user) is None and not joining.may_join(track, body.invitation):
-        raise ApiError(403, "E_NO_TEAM", "This track is for those who have its invitation.")
+    asking = joining.Asking(body.invitation, body.team, body.team_code, body.accepts_terms)
+    inviting = joining.team_inviting(track, body.team_code)
+    invited = inviting is not None or joining.may_join(track, body.invitation)
+    if track.team_of(user) is None and not invited:
+        raise ApiError(403, "E_NO_TEAM", joining.CLOSED[track.joining])
     try:
-        team = joining.join(track, user, body.invitation, body.team)
+        team = joining.join(track, user, asking)
     except joining.CannotJoin as reason:
         raise field_error("team", str(reason), body.team) from None
     return {"track": track.slug, "team": team.name}

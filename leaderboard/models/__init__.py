@@ -3,7 +3,7 @@
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.notices import Delivery, Notice, Webhook
-from leaderboard.models.people import ApiToken, AuditEvent, Membership, Team, User
+from leaderboard.models.people import ApiToken, AuditEvent, JoinRequest, Membership, Team, User
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
 from leaderboard.models.snapshots import Snapshot
@@ -17,6 +17,7 @@ __all__ = [
     "Delivery",
     "Edition",
     "Job",
+    "JoinRequest",
     "Judgment",
     "JudgmentSet",
     "Membership",

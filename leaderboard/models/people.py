@@ -6,8 +6,10 @@ import hashlib
 import secrets
 import unicodedata
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
+from confusable_homoglyphs import confusables
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -31,6 +33,8 @@ class Team(models.Model):
     name = models.CharField(max_length=80)
     key = models.CharField(max_length=160, editable=False)
     of_organisers = models.BooleanField(default=False)
+    # Who has it may become a member; an older team gets one at the first look.
+    invitation = models.CharField(max_length=40, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -41,6 +45,11 @@ class Team(models.Model):
                 condition=Q(of_organisers=True),
                 name="organisers_of_a_track_are_one_team",
             ),
+            models.UniqueConstraint(
+                fields=["invitation"],
+                condition=~Q(invitation=""),
+                name="an_invitation_leads_to_one_team",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -48,16 +57,27 @@ class Team(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.key = team_key(self.name)
+        self.invitation = self.invitation or secrets.token_urlsafe(12)
         super().save(*args, **kwargs)
 
 
 def team_key(name: str) -> str:
     """What two names share when a reader could take one for the other.
 
-    >>> team_key("ＫＥＳＴＲＥＬ ") == team_key("kestrel")
+    >>> team_key("ＫＥＳＴＲＥＬ ") == team_key("kestrel") == team_key("k\u0435strel")
     True
     """
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    # Before too, since normalising turns some letters into others that look different.
+    name = unicodedata.normalize("NFKC", "".join(map(latin_for, name)))
+    return " ".join("".join(map(latin_for, name)).casefold().split())
+
+
+@lru_cache(maxsize=4096)
+def latin_for(letter: str) -> str:
+    """The Latin letter that looks the same, by Unicode's table of confusables; else itself."""
+    found = confusables.is_confusable(letter, preferred_aliases=["latin"]) or []
+    alike = [each["c"] for each in (found[0]["homoglyphs"] if found else [])]
+    return next((each for each in alike if each.isascii() and each.isalpha()), letter)
 
 
 class Membership(models.Model):
@@ -70,6 +90,7 @@ class Membership(models.Model):
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.LEADER)
     joined_at = models.DateTimeField(default=timezone.now, editable=False)
+    accepted_terms_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         constraints = [
@@ -78,6 +99,32 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
+
+
+class JoinRequest(models.Model):
+    """Somebody asks for a team in a track whose organisers approve them."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        APPROVED = "approved"
+        DECLINED = "declined"
+
+    track = models.ForeignKey("Track", models.CASCADE, related_name="join_requests")
+    user = models.ForeignKey(User, models.CASCADE, related_name="join_requests")
+    team_name = models.CharField(max_length=80)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    asked_at = models.DateTimeField(default=timezone.now, editable=False)
+    decided_at = models.DateTimeField(null=True, editable=False)
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["asked_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["track", "user"], name="one_asks_once_a_track")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} for {self.team_name}"
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

@@ -128,6 +128,7 @@ class Track(models.Model):
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
+    terms = models.TextField(blank=True, max_length=20000, default="", db_default="")
     disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
     selection = models.CharField(max_length=10, choices=Selection, default=Selection.ALL)
     opens_at = models.DateTimeField(null=True, blank=True)

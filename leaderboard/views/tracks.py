@@ -12,11 +12,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import joining, limits, organising
+from leaderboard import limits, organising
 from leaderboard.disclosure import track_or_404
 from leaderboard.facts import label_of
-from leaderboard.forms import BaselineForm, JoinForm, TrackForm
-from leaderboard.models import Collection, Track
+from leaderboard.forms import BaselineForm, TrackForm
+from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.views.overview import in_groups, latest_runs, track_line
 from leaderboard.views.parts import organised_or_403
@@ -90,6 +90,9 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
             pk=track.judgment_set_id
         ),
+        "join_requests": track.join_requests.filter(state=JoinRequest.State.WAITING).select_related(
+            "user"
+        ),
         "invitation": _invitation(request, track),
         "events": track.events.select_related("actor").order_by("-at")[:LATEST_EVENTS],
     }
@@ -120,28 +123,3 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
     organising.release(sight.track, request.user)
     messages.success(request, "Released: everybody who sees the track sees its scores.")
     return redirect("board", slug=slug)
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def join(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take part in a track; an invitation link shows also a track that is not public."""
-    track = get_object_or_404(Track, slug=slug)
-    invitation = request.GET.get("invitation", "")
-    if not joining.may_join(track, invitation):
-        track_or_404(request.user, slug)
-    form = JoinForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            joining.join(track, request.user, invitation, form.cleaned_data["team_name"])
-        except joining.CannotJoin as reason:
-            form.add_error("team_name", str(reason))
-        else:
-            return redirect("submit", slug=slug)
-    context = {
-        "track": track,
-        "form": form,
-        "team": track.team_of(request.user),
-        "invited": joining.may_join(track, invitation),
-    }
-    return render(request, "join.html", context, status=422 if form.is_bound else 200)

@@ -49,6 +49,7 @@ PAGES = {
     "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200]),
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
+    "team": ("/tracks/blind/team/", [302, 404, 200, 200, 404, 404, 404]),
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
@@ -94,6 +95,8 @@ ACTS = {
     "try_judgments": ("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": ("/tracks/blind/judgments/v1/switch/", ACT),
     "remove_webhook": ("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
+    "change_team": ("/tracks/blind/team/change/", [302, 404, 404, 404, 404, 404, 404]),
+    "decide_request": ("/tracks/blind/manage/requests/{asked}/decide/", ACT),
     "freeze": ("/tracks/blind/manage/freeze/", ACT),
     "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
     "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
@@ -150,6 +153,7 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "open_run": make_run(open_track, ben).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
         "token": token.pk,
+        "asked": blind_track.join_requests.create(user=eve, team_name="Eve").pk,
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
     organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)

@@ -1,0 +1,136 @@
+"""Taking part: joining a track, asking to, and one's team."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard import joining
+from leaderboard.disclosure import track_or_404
+from leaderboard.forms import JoinForm
+from leaderboard.models import Membership, Team, Track
+from leaderboard.views.parts import organised_or_403
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take part in a track; an invitation link shows also a track that is not public."""
+    track = get_object_or_404(Track, slug=slug)
+    asking = _asking(request)
+    inviting = joining.team_inviting(track, asking.team_code)
+    invited = inviting is not None or joining.may_join(track, asking.invitation)
+    if not invited:
+        track_or_404(request.user, slug)
+    asks = not invited and track.joining == Track.Joining.APPROVAL
+    form = JoinForm(request.POST or None, track=track)
+    if request.method == "POST" and (invited or asks) and form.is_valid():
+        try:
+            return _taken_part(request, track, asking, asks)
+        except joining.CannotJoin as reason:
+            form.add_error("team_name", str(reason))
+    context = {
+        "track": track,
+        "form": form,
+        "team": track.team_of(request.user),
+        "inviting": inviting,
+        "invited": invited,
+        "asks": asks,
+        "asked": track.join_requests.filter(user=request.user).first(),
+    }
+    return render(request, "join.html", context, status=422 if form.is_bound else 200)
+
+
+def _asking(request: HttpRequest) -> joining.Asking:
+    return joining.Asking(
+        invitation=request.GET.get("invitation", ""),
+        team_code=request.GET.get("team", ""),
+        team_name=request.POST.get("team_name", ""),
+        accepts_terms="accepts_terms" in request.POST,
+    )
+
+
+def _taken_part(
+    request: HttpRequest, track: Track, asking: joining.Asking, asks: bool
+) -> HttpResponse:
+    if asks:
+        joining.ask(track, request.user, asking)
+        return redirect("join", slug=track.slug)
+    joining.join(track, request.user, asking)
+    return redirect("submit", slug=track.slug)
+
+
+@login_required
+@require_GET
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """One's team: its members, and the link that lets others in."""
+    sight = track_or_404(request.user, slug)
+    if sight.team is None:
+        raise Http404("no team here")
+    members = sight.team.memberships.select_related("user").order_by("joined_at")
+    own = next((each for each in members if each.user_id == request.user.pk), None)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "team": sight.team,
+        "members": members,
+        "leads": own is not None and own.role == Membership.Role.LEADER,
+        "link": _link_to(request, sight.team),
+    }
+    return render(request, "team.html", context)
+
+
+def _link_to(request: HttpRequest, team: Team) -> str:
+    if not team.invitation:
+        team.save()
+    query = urlencode({"team": team.invitation})
+    return request.build_absolute_uri(f"{reverse('join', args=[team.track.slug])}?{query}")
+
+
+@login_required
+@require_POST
+def change_team(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leave one's team; a leader makes others leaders, or takes them out."""
+    sight = track_or_404(request.user, slug)
+    if sight.team is None:
+        raise Http404("no team here")
+    if request.POST.get("act") == "leave":
+        return _left(request, sight.track)
+    own = get_object_or_404(sight.team.memberships, user=request.user, role=Membership.Role.LEADER)
+    member = get_object_or_404(sight.team.memberships, user=request.POST.get("user") or 0)
+    if request.POST.get("act") == "lead":
+        joining.make_leader(own.team, request.user, member.user_id)
+    else:
+        joining.remove_member(own.team, request.user, member.user_id)
+    return redirect("team", slug=slug)
+
+
+def _left(request: HttpRequest, track: Track) -> HttpResponse:
+    try:
+        joining.leave(track, request.user)
+    except joining.CannotJoin as reason:
+        messages.error(request, str(reason))
+        return redirect("team", slug=track.slug)
+    return redirect("board", slug=track.slug)
+
+
+@login_required
+@require_POST
+def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
+    """Approve or decline somebody who asks to take part."""
+    track = organised_or_403(request, slug).track
+    asked = get_object_or_404(track.join_requests, pk=request_id)
+    try:
+        if "approve" in request.POST:
+            joining.approve(asked, request.user)
+        else:
+            joining.decline(asked, request.user)
+    except joining.CannotJoin as reason:
+        messages.error(request, str(reason))
+    return redirect("manage", slug=slug)

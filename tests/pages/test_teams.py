@@ -1,0 +1,112 @@
+"""Taking part: by approval, with terms, and in a team of several."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard import joining
+from leaderboard.models import Notice, Team, Track
+from leaderboard.models.people import team_key
+from leaderboard.uploads import NotAccepted
+from tests.builders import make_run, make_track
+
+
+@pytest.fixture
+def by_approval(collection) -> Track:
+    return make_track(collection, joining="approval")
+
+
+@pytest.fixture
+def with_terms(collection) -> Track:
+    return make_track(collection, terms="Runs are published after the release.")
+
+
+@pytest.fixture
+def crumbs(track, ben) -> Team:
+    return joining.join(track, ben, joining.Asking(team_name="Crumbs"))
+
+
+def approve(client, track: Track, **how: str) -> None:
+    asked = track.join_requests.get()
+    client.post(f"/tracks/bread/manage/requests/{asked.pk}/decide/", how)
+
+
+def test_who_asks_waits_for_the_organisers(by_approval, as_ben):
+    page = as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}, follow=True)
+    assert "Your request waits" in page.content.decode()
+    assert not Team.objects.filter(name="Crumbs").exists()
+
+
+def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    assert Notice.objects.get(user=ada).text == "ben asks to take part in Bread track as Crumbs."
+    approve(as_ada, by_approval, approve="1")
+    assert by_approval.team_of(ben).name == "Crumbs"
+    assert Notice.objects.get(user=ben).text == "You take part in Bread track."
+
+
+def test_who_is_declined_is_told(by_approval, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    approve(as_ada, by_approval)
+    assert by_approval.team_of(ben) is None
+    assert "Declined" in as_ben.get("/tracks/bread/join/").content.decode()
+
+
+def test_nobody_uploads_past_the_approval(by_approval, ben):
+    with pytest.raises(NotAccepted, match="approve its teams"):
+        make_run(by_approval, ben)
+
+
+def test_the_invitation_link_needs_no_approval(by_approval, as_ben, ben):
+    as_ben.post(f"/tracks/bread/join/?invitation={by_approval.invitation}", {"team_name": "Crumbs"})
+    assert by_approval.team_of(ben).name == "Crumbs"
+
+
+def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
+    page = as_ben.get("/tracks/bread/join/").content.decode()
+    assert "Runs are published after the release." in page
+    assert as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}).status_code == 422
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs", "accepts_terms": "on"})
+    assert ben.memberships.get().accepted_terms_at is not None
+
+
+def test_nobody_uploads_past_the_terms(with_terms, ben):
+    with pytest.raises(NotAccepted, match="read and accept them on its page first"):
+        make_run(with_terms, ben)
+
+
+def test_a_mate_joins_by_the_link_of_the_team(crumbs, track, cat, as_cat):
+    as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
+    assert track.team_of(cat) == crumbs
+    assert cat.memberships.get().role == "member"
+
+
+def test_mates_share_their_runs(crumbs, track, ben, cat, as_cat):
+    joining.join(track, cat, joining.Asking(team_code=crumbs.invitation))
+    run = make_run(track, ben)
+    assert run.pk in as_cat.get("/tracks/bread/runs/").content.decode()
+
+
+def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, as_ben):
+    joining.join(track, cat, joining.Asking(team_code=crumbs.invitation))
+    as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
+    assert track.team_of(ben) == crumbs
+    as_ben.post("/tracks/bread/team/change/", {"act": "lead", "user": cat.pk})
+    as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
+    assert track.team_of(ben) is None and track.team_of(cat) == crumbs
+
+
+def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
+    joining.join(track, cat, joining.Asking(team_code=crumbs.invitation))
+    answer = as_cat.post("/tracks/bread/team/change/", {"act": "remove", "user": ben.pk})
+    assert answer.status_code == 404 and track.team_of(ben) == crumbs
+
+
+@pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
+def test_no_name_passes_for_another(crumbs, track, cat, name):
+    with pytest.raises(joining.CannotJoin, match="There is a team"):
+        joining.join(track, cat, joining.Asking(team_name=name))
+
+
+def test_names_in_other_scripts_are_names():
+    assert team_key("李白") != team_key("杜甫") and team_key("Київ") != team_key("Kyiv")
