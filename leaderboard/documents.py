@@ -165,8 +165,17 @@ def open_documents(name: str) -> Documents:
 @lru_cache(maxsize=4)
 def known_docnos(name: str) -> Docnos:
     """Every docno of the stored file `name`, for checking a run against."""
-    docnos = (docno.encode() for docno in open_documents(name).docnos())
-    return Docnos.open(derived(name, "docnos", lambda file: write_docnos(docnos, file)))
+    path = derived(name, "docnos", lambda file: _write_docnos(name, file))
+    try:
+        return Docnos.open(path)
+    except ValueError:
+        # An earlier version of Rankfield wrote it otherwise.
+        path.unlink(missing_ok=True)
+        return Docnos.open(derived(name, "docnos", lambda file: _write_docnos(name, file)))
+
+
+def _write_docnos(name: str, file: BinaryIO) -> None:
+    write_docnos((docno.encode() for docno in open_documents(name).docnos()), file)
 
 
 def derived(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Path:

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from evaluation.reading.documents import Document
-from leaderboard.documents import known_docnos, open_documents, write_documents
+from leaderboard.documents import derived, known_docnos, open_documents, write_documents
 
 ODD = ['a"b', "c\\d", '","', "e/f", "[1]"]
 
@@ -45,6 +45,11 @@ def test_known_docnos_are_those_of_the_file_and_no_others(stored):
     known = known_docnos(stored)
     assert set(known) == {docno.encode() for docno in open_documents(stored).docnos()}
     assert b"d1000" not in known and len(known) == 1005
+
+
+def test_docnos_of_another_version_are_made_anew(stored):
+    derived(stored, "docnos", lambda file: file.write(b"RDN0 and something else"))
+    assert b"d7" in known_docnos(stored)
 
 
 def test_what_is_derived_is_made_anew_where_it_is_gone(stored, settings, tmp_path):
