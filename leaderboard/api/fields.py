@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -86,7 +85,7 @@ def _clean_plain(value: Any) -> str | int | float | bool | None:
         return clean(value)
     if isinstance(value, bool) or value is None:
         return value
-    if isinstance(value, int | float) and math.isfinite(value) and abs(value) <= LARGEST_EXACT:
+    if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
         return value
     raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -111,20 +110,21 @@ def clean_figure(given: Any) -> Figure:
     >>> clean_figure({"what": "seconds_per_topic", "value": 250, "unit": "ms"}).value
     0.25
     """
-    if not isinstance(given, dict) or given.get("what") not in COSTS:
+    parts = given if isinstance(given, dict) else {}
+    what, unit, origin = (str(parts.get(part) or "") for part in ("what", "unit", "origin"))
+    if what not in COSTS:
         raise ValueError(f"is a list of objects whose `what` is one of {', '.join(COSTS)}")
-    cost = COSTS[given["what"]]
-    value, attached = number_of(given.get("value"))
-    unit = given.get("unit") or attached or cost.unit
-    origin = given.get("origin") or SELF_REPORTED
+    cost = COSTS[what]
+    value, attached = number_of(parts.get("value"))
+    unit, origin = unit or attached or cost.unit, origin or SELF_REPORTED
     if unit not in cost.units:
-        raise ValueError(f"{cost.name}: the unit is one of {', '.join(cost.units)}")
+        raise ValueError(f"{what}: the unit is one of {', '.join(cost.units)}")
     if origin not in ORIGINS:
-        raise ValueError(f"{cost.name}: the origin is one of {', '.join(ORIGINS)}")
+        raise ValueError(f"{what}: the origin is one of {', '.join(ORIGINS)}")
     value *= cost.units[unit]
     if not LEAST <= value <= MOST:
-        raise ValueError(f"{cost.name}: the value is more than 0")
-    return Figure(cost.name, value, cost.unit, origin)
+        raise ValueError(f"{what}: the value is more than 0")
+    return Figure(what, value, cost.unit, origin)
 
 
 def number_of(value: Any) -> tuple[float, str]:
@@ -137,7 +137,7 @@ def number_of(value: Any) -> tuple[float, str]:
         value, unit = _float(found[1]), found[2]
     else:
         unit = ""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
         raise ValueError("the value of a figure is a number")
     return float(value), unit
 

@@ -155,8 +155,9 @@ class Choices(Choice):
 
     def clean(self, value: Any) -> list[str]:  # type: ignore[override]
         given = value.split(",") if isinstance(value, str) else value
-        words = {each.strip() for each in given if isinstance(each, str)} if given else set()
-        if not isinstance(given, list) or len(words) != len(given) or not words <= {*self.choices}:
+        listed = given if isinstance(given, list) else [None]
+        words = {each.strip() for each in listed if isinstance(each, str)}
+        if len(words) < len(listed) or not words <= {*self.choices}:
             raise ValueError(f"is a list of {', '.join(self.choices)}")
         return [word for word in self.choices if word in words]
 
@@ -216,12 +217,12 @@ class Whole(Fact):
     """A whole number from 1."""
 
     def clean(self, value: Any) -> int:
-        text = str(value).strip()
-        if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < 4):
+        text = value.strip() if isinstance(value, str) else ""
+        if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)):
+            value = int(text)
+        if type(value) is not int or not 1 <= value <= LARGEST:
             raise ValueError(f"is a whole number from 1 to {LARGEST}")
-        if int(text) == 0:
-            raise ValueError(f"is a whole number from 1 to {LARGEST}")
-        return int(text)
+        return value
 
     def schema(self) -> dict[str, Any]:
         return {"type": "integer", "minimum": 1, "maximum": LARGEST}

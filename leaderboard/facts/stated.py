@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +42,7 @@ def _plain(value: Any) -> str | int | float | bool:
         return value.strip()
     if isinstance(value, bool):
         return value
-    if isinstance(value, int | float) and math.isfinite(value) and abs(value) <= LARGEST_EXACT:
+    if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
         return value
     raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
 

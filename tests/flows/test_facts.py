@@ -50,6 +50,13 @@ def with_header(*lines: str) -> str:
     [
         ("kind", "magic", "`kind` is one of automatic, feedback, manual"),
         ("topic_fields", ["title", "colour"], "`topic_fields` is a list of title, description"),
+        ("topic_fields", 5, "`topic_fields` is a list of title, description"),
+        ("topic_fields", [["title"]], "`topic_fields` is a list of title, description"),
+        ("priority", 10**400, "`priority` is a whole number from 1 to 999"),
+        ("k1", 10**400, "`k1` holds texts of at most 1,000 characters, numbers"),
+        ("efficiency", [{"what": ["memory"]}], "`what` is one of seconds_per_topic"),
+        ("efficiency", [{"what": "memory", "value": 10**400}], "a figure is a number"),
+        ("efficiency", [{"what": "memory", "value": 1, "unit": {}, "origin": []}] * 2, "twice"),
         ("priority", 0, "`priority` is a whole number from 1 to 999"),
         ("code", "http://example.org", "`code` is an address that begins with https://"),
         ("code", "https://a@example.org", "`code` is an address that begins with https://"),
