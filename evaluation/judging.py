@@ -39,8 +39,9 @@ Words = npt.NDArray[np.uint64]
 DEPTH = 1000
 """How deep a ranking is taken to go where nobody says (only `MR` asks)."""
 
-SIEVE = 16
-"""Switches for a judgment: so one document in sixteen that is not judged passes the sieve."""
+SIEVE, LARGEST_SIEVE = 64, 1 << 22
+"""Switches for a judgment, so that few documents pass which are not judged; and at most so many,
+which still lie in a cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +310,8 @@ class Index:
         table = Table.of(pairs, room=2)
         by_row = np.zeros(len(table.words), np.int32)
         by_row[table.rows_of(pairs)] = [grade for _, _, grade in judged]
-        sieve = np.zeros(1 << (SIEVE * len(judged) | 1).bit_length(), bool)
+        switches = min(SIEVE * len(judged), LARGEST_SIEVE - 1)
+        sieve = np.zeros(1 << (switches | 1).bit_length(), bool)
         sieve[_first_bits(mixed(pairs.T), sieve)] = True
         return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)
 

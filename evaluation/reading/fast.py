@@ -42,8 +42,7 @@ IntArray = npt.NDArray[np.int64]
 # What is made of a block should lie in the cache of one core.
 BLOCK = 512 * 1024
 ROWS_AT_ONCE = 1 << 14
-COLUMNS = 6
-TOPIC, _, DOCNO, RANK, SCORE, LAST = range(COLUMNS)
+TOPIC, _, DOCNO, RANK, SCORE, TAG_COLUMN = range(6)
 LF, CR, TAB, BLANK, HASH, DELETE = b"\n\r\t #\x7f"
 
 
@@ -53,57 +52,71 @@ class Scattered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of six columns: where column c of line i begins and ends, `starts[c][i]`.
+    """Lines of columns: where column c of line i begins and ends, `starts[c][i]`.
 
-    `crlf` is where the first line ends in CR LF, `blank` where the first blank line ends;
-    -1 where there is none.
+    `topics` are the lines with another topic than the line above, and the first; `crlf` is where
+    the first line ends in CR LF, `blank` where the first blank line ends, -1 where there is none.
     """
 
     text: Text
     starts: Sequence[Places]
     ends: Sequence[Places]
+    topics: Places
     crlf: int = -1
     blank: int = -1
+
+    @classmethod
+    def of(
+        cls, text: Text, starts: Sequence[Places], ends: Sequence[Places], crlf: int, blank: int
+    ) -> Lines:
+        words = text.tokens(starts[TOPIC], ends[TOPIC])
+        changes = words[1:, 0] != words[:-1, 0]
+        for column in range(1, words.shape[1]):
+            changes |= words[1:, column] != words[:-1, column]
+        topics = np.flatnonzero(np.concatenate(([True], changes)))
+        return cls(text, starts, ends, topics, crlf, blank)
 
     def words(self, column: int) -> Words:
         """A column as uint64[n, width]; a token ends at its first zero byte."""
         return self.text.tokens(self.starts[column], self.ends[column])
 
-    def first(self, count: int) -> Lines:
+    def topic_names(self) -> list[bytes]:
+        starts, ends = self.starts[TOPIC][self.topics], self.ends[TOPIC][self.topics]
+        names: list[bytes] = docnos_of(self.text.tokens(starts, ends)).tolist()
+        return names
+
+    def without_last_topic(self) -> Lines:
+        count = self.topics[-1]
         starts, ends = ([places[:count] for places in each] for each in (self.starts, self.ends))
-        return replace(self, starts=starts, ends=ends)
-
-    def topic_starts(self) -> Places:
-        """The lines with another topic than the line above, and the first."""
-        words = self.words(TOPIC)
-        return np.flatnonzero(np.concatenate(([True], (words[1:] != words[:-1]).any(axis=1))))
+        return replace(self, starts=starts, ends=ends, topics=self.topics[:-1])
 
 
-def six_columns(text: Text, longest: int) -> Lines:
-    """The columns of lines that are all parted by single blanks or tabs.
+def lines_in(text: Text, columns: int, longest: int) -> Lines:
+    """The lines of a text, all of so many columns that are parted by single blanks or tabs.
 
     The proof counts. Where every sixth of the bytes up to the blank is a line feed, and there are
     no other line feeds, each line has six of them; where none follows another directly, each has
     a column before it; where blanks, tabs and line feeds are all, there is no control character.
     """
-    places = np.flatnonzero(text.bytes <= BLANK)
-    lines, rest = divmod(len(places), COLUMNS)
-    if rest or not lines or places[0] == 0 or np.diff(places).min() < 2:
-        return parted_columns(text, longest)
-    ends = np.ascontiguousarray(places.reshape(lines, COLUMNS).T)
+    blank = text.bytes <= BLANK
+    places = np.flatnonzero(blank)
+    lines, rest = divmod(len(places), columns)
+    if rest or not lines or places[0] == 0 or (blank[1:] & blank[:-1]).any():
+        return parted_lines_in(text, columns, longest)
+    ends = np.ascontiguousarray(places.reshape(lines, columns).T)
     feeds = np.count_nonzero(text.bytes == LF)
     blanks = np.count_nonzero(text.bytes == BLANK) + np.count_nonzero(text.bytes == TAB)
-    if feeds != lines or feeds + blanks != len(places) or (text.bytes[ends[LAST]] != LF).any():
-        return parted_columns(text, longest)
-    if np.diff(ends[LAST], prepend=-1).max() > longest:
+    if feeds != lines or feeds + blanks != len(places) or (text.bytes[ends[-1]] != LF).any():
+        return parted_lines_in(text, columns, longest)
+    if np.diff(ends[-1], prepend=-1).max() > longest:
         raise Unclear("a long line")
     starts = ends + 1
-    first = np.concatenate(([0], starts[LAST, :-1]))
-    return Lines(text, [first, *starts[:LAST]], list(ends))
+    first = np.concatenate(([0], starts[-1, :-1]))
+    return Lines.of(text, [first, *starts[:-1]], list(ends), crlf=-1, blank=-1)
 
 
-def parted_columns(text: Text, longest: int) -> Lines:
-    """The columns of lines that may have several blanks, CR LF, and blank lines between them.
+def parted_lines_in(text: Text, columns: int, longest: int) -> Lines:
+    """The same where there may be several blanks, CR LF, and blank lines between the others.
 
     A column is a stretch of bytes above the blank. Six in turn make a line where the first and
     the last have as many line feeds before them, and the first of the next line has more.
@@ -119,14 +132,15 @@ def parted_columns(text: Text, longest: int) -> Lines:
         raise Unclear("a carriage return within a line")
     if np.diff(feeds, prepend=-1).max() > longest:
         raise Unclear("a long line")
-    count, rest = divmod(len(edges), 2 * COLUMNS)
-    columns = np.ascontiguousarray(edges[: len(edges) - rest].reshape(count, 2 * COLUMNS).T)
-    starts, ends = columns[::2], columns[1::2]
-    line, line_of_last = np.searchsorted(feeds, starts[TOPIC]), np.searchsorted(feeds, starts[LAST])
-    if rest or (line != line_of_last).any() or (line[1:] == line[:-1]).any():
-        raise Unclear("not six columns")
+    lines, rest = divmod(len(edges), 2 * columns)
+    if rest:
+        raise Unclear("not so many columns")
+    starts, ends = np.ascontiguousarray(edges.reshape(lines, columns, 2).T)
+    line, line_of_last = np.searchsorted(feeds, starts[0]), np.searchsorted(feeds, starts[-1])
+    if not lines or (line != line_of_last).any() or (line[1:] == line[:-1]).any():
+        raise Unclear("not so many columns")
     blank = np.setdiff1d(np.arange(len(feeds)), line)
-    return Lines(
+    return Lines.of(
         text,
         list(starts),
         list(ends),
@@ -136,7 +150,7 @@ def parted_columns(text: Text, longest: int) -> Lines:
 
 
 def lines_of(
-    file: BinaryIO, head: bytes, longest: int, *, whole_topics: bool
+    file: BinaryIO, head: bytes, longest: int, *, columns: int = 6, whole_topics: bool = False
 ) -> Iterator[tuple[int, Lines]]:
     """All lines of a file in blocks, each with its place behind the start of `head`.
 
@@ -157,15 +171,14 @@ def lines_of(
         if not end:
             rest = data
             continue
-        lines = six_columns(Text(data[:end]), longest)
+        lines = lines_in(Text(data[:end]), columns, longest)
         if whole_topics and following:
-            last = int(lines.topic_starts()[-1])
-            if not last:
+            if len(lines.topics) == 1:
                 # A topic longer than a block: look at twice as much, so that it stays linear.
                 rest, size = data, 2 * size
                 continue
-            end = int(lines.starts[TOPIC][last])
-            lines = lines.first(last)
+            end = int(lines.starts[TOPIC][lines.topics[-1]])
+            lines = lines.without_last_topic()
         yield place, lines
         rest, place = data[end:], place + end
 
@@ -184,23 +197,26 @@ class Rows:
 
 def rows_of(lines: Lines, place: int, rules: RunRules, tag: bytes) -> Rows:
     """The rows of these lines, where every rule that can be asked of a line is kept."""
+    check_text(lines)
+    tags = lines.words(TAG_COLUMN)
+    if docnos_of(tags[:1])[0] != tag or (tags != tags[0]).any():
+        raise Unclear("another tag")
+    topics, docnos = lines.topic_names(), lines.words(DOCNO)
+    if not all_known(set(topics), rules.topics) or not all_docnos_known(docnos, rules.docnos):
+        raise Unclear("an unknown topic or document")
+    scores = lines.text.decimals(lines.starts[SCORE], lines.ends[SCORE])
+    ranks = lines.text.integers(lines.starts[RANK], lines.ends[RANK])
+    block = Block(topics, np.append(lines.topics, len(docnos)), docnos, scores)
+    return Rows(block, ranks, place + lines.starts[TOPIC])
+
+
+def check_text(lines: Lines) -> None:
+    """No comment among the lines, nothing but ASCII, no identifier too long."""
     if lines.text.bytes.max() >= DELETE or (lines.text.bytes[lines.starts[TOPIC]] == HASH).any():
         raise Unclear("not ASCII, or a comment")
     for column in (TOPIC, DOCNO):
         if (lines.ends[column] - lines.starts[column]).max() > LONGEST_IDENTIFIER:
             raise Unclear("a long identifier")
-    tags = lines.words(LAST)
-    if docnos_of(tags[:1])[0] != tag or (tags != tags[0]).any():
-        raise Unclear("another tag")
-    starts = lines.topic_starts()
-    topics = docnos_of(lines.words(TOPIC)[starts]).tolist()
-    docnos = lines.words(DOCNO)
-    if not all_known(set(topics), rules.topics) or not all_docnos_known(docnos, rules.docnos):
-        raise Unclear("an unknown topic or document")
-    scores = lines.text.decimals(lines.starts[SCORE], lines.ends[SCORE])
-    ranks = lines.text.integers(lines.starts[RANK], lines.ends[RANK])
-    block = Block(topics, np.append(starts, len(docnos)), docnos, scores)
-    return Rows(block, ranks, place + lines.starts[TOPIC])
 
 
 def all_known(names: Collection[bytes], known: Container[bytes] | None) -> bool:
@@ -267,7 +283,7 @@ def read_scattered(file: BinaryIO, head: bytes, rules: RunRules) -> FastRun:
     run = FastRun(tag_of(head, rules))
     numbers: dict[bytes, int] = {}
     topics, parts = [], []
-    for place, lines in lines_of(file, head, rules.line, whole_topics=False):
+    for place, lines in lines_of(file, head, rules.line):
         run.see(lines, place)
         rows = rows_of(lines, place, rules, run.tag)
         named = [numbers.setdefault(topic, len(numbers)) for topic in rows.block.topics]
@@ -276,6 +292,40 @@ def read_scattered(file: BinaryIO, head: bytes, rules: RunRules) -> FastRun:
     for rows in _by_topic(list(numbers), np.concatenate(topics), parts):
         run.take(rows, rules)
     return run
+
+
+def read_grades(
+    file: BinaryIO,
+    longest: int,
+    highest: int,
+    topics: Container[bytes] | None,
+    docnos: Container[bytes] | None,
+) -> dict[bytes, dict[bytes, int]]:
+    """Judgments `topic iteration docno grade` by topic and docno; `Unclear` as everywhere here."""
+    grades: dict[bytes, dict[bytes, int]] = {}
+    for _, lines in lines_of(file, b"", longest, columns=4):
+        check_text(lines)
+        if lines.crlf >= 0 or lines.blank >= 0:
+            raise Unclear("to be warned of")
+        words = lines.words(DOCNO)
+        values = lines.text.integers(lines.starts[RANK], lines.ends[RANK])
+        names = lines.topic_names()
+        if not all_known(names, topics) or not all_docnos_known(words, docnos):
+            raise Unclear("an unknown topic or document")
+        if np.abs(values).max() > highest:
+            raise Unclear("no grade")
+        judged = list(zip(docnos_of(words).tolist(), values.tolist(), strict=True))
+        for name, (start, end) in zip(
+            names, pairwise([*lines.topics.tolist(), len(judged)]), strict=True
+        ):
+            of_topic = grades.setdefault(name, {})
+            before = len(of_topic)
+            of_topic.update(judged[start:end])
+            if len(of_topic) < before + end - start:
+                raise Unclear("a document judged twice")
+    if not grades:
+        raise Unclear("no judgment")
+    return grades
 
 
 def _by_topic(names: list[bytes], topic: IntArray, parts: list[Rows]) -> Iterator[Rows]:

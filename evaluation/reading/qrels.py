@@ -10,13 +10,15 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from evaluation.problems import Problems
+from evaluation.problems import Problems, Refused
 from evaluation.reading import hints, trec_eval_text
 from evaluation.reading.columns import INTEGER, check_identifier, columns_of
 from evaluation.reading.containers import RUN_LIMITS
+from evaluation.reading.fast import read_grades
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
 from evaluation.reading.qrels_lines import Judgment, Layout, layout_of
 from evaluation.reading.recognition import NOT_READ
+from evaluation.reading.words import Unclear
 
 HIGHEST_GRADE = 127
 LISTED = 10
@@ -66,6 +68,10 @@ def read_qrels(
     ({b'7': {b'd1': 2, b'd2': 0}, b'8': {b'd1': 1}}, 2, 3)
     """
     layout = layout_of(format or "trec")
+    if layout.format == "trec" and file.seekable():
+        clean = _read_clean(file, topics, docnos)
+        if clean is not None:
+            return clean
     collected = _QrelsLines(layout, topics, docnos)
     lines = numbered_lines(file, collected.problems, RUN_LIMITS.line)
     for number, line in data_lines(lines, collected.problems):
@@ -73,6 +79,21 @@ def read_qrels(
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()
     return Qrels(collected.grades, collected.problems, layout.format)
+
+
+def _read_clean(
+    file: BinaryIO, topics: Container[bytes] | None, docnos: Container[bytes] | None
+) -> Qrels | None:
+    """Judgments read by the block; None, and the file as it was, where lines must be looked at."""
+    start = file.tell()
+    collected = _QrelsLines(layout_of("trec"), topics, docnos)
+    try:
+        collected.grades = read_grades(file, RUN_LIMITS.line, HIGHEST_GRADE, topics, docnos)
+    except (Unclear, Refused):
+        file.seek(start)
+        return None
+    collected.check_whole()
+    return Qrels(collected.grades, collected.problems)
 
 
 @dataclass

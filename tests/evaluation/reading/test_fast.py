@@ -15,6 +15,7 @@ from evaluation.problems import Refused
 from evaluation.reading import fast
 from evaluation.reading.containers import unpacked
 from evaluation.reading.docnos import Docnos
+from evaluation.reading.qrels import read_qrels
 from evaluation.reading.rankings import StoredRankings
 from evaluation.reading.runs import RunRules, read_run, read_run_plainly
 from tests.evaluation.reading.test_mutations import mutated
@@ -157,6 +158,15 @@ def test_a_topic_longer_than_a_block_is_read_fast():
     text = b"".join(b"301 Q0 D%d %d %d bm25\n" % (i, i, -i) for i in range(1, 900))
     assert_same(text, block=64)
     assert is_fast(text)
+
+
+def test_clean_judgments_are_read_as_lines_are():
+    text = b"".join(b"%d 0 D%d %d\n" % (i % 7, i, i % 5 - 1) for i in range(2_000))
+    plainly = read_qrels(BytesIO(b"\n" + text))
+    for block in (64, fast.BLOCK):
+        with patch.object(fast, "BLOCK", block):
+            grades = fast.read_grades(BytesIO(text), 4096, 127, None, None)
+        assert list(grades.items()) == list(plainly.grades.items())
 
 
 @pytest.mark.data
