@@ -130,6 +130,7 @@ async function check(file, place, form) {
   try { seen = await look(file); } catch { seen = null; }
   if (one("[type=file]", form).files[0] !== file) return;
   if (!seen) { place.replaceChildren(make("p", { className: "fine", textContent: "Your browser cannot read this file; the server checks it." })); return; }
+  if (seen.columns.length && place.dataset.formats !== "trec") { place.replaceChildren(make("p", { className: "fine", textContent: "This page looks into six columns only; the server reads the other formats that the track takes." })); return; }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const words = `Checked in your browser in ${seconds} s${seen.cut ? `, the first ${count(LINES)} lines` : ""}. Nothing has been sent yet; the server checks everything again.`;
   place.replaceChildren(findings(seen, topics), make("p", { className: "fine", textContent: words }), firstLines(seen.first));

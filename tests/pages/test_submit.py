@@ -70,6 +70,13 @@ def test_the_page_says_how_to_check_a_run_at_home(collection, as_ben):
     assert "--docnos docnos.txt \\\n  --depth 20 \\\n  --unknown-documents drop" in page
 
 
+def test_the_page_knows_in_which_formats_it_may_look(collection, as_ben):
+    make_track(collection, run_formats=["trec", "msmarco"])
+    page = as_ben.get("/tracks/bread/submit/").content.decode()
+    assert 'data-formats="trec msmarco"' in page
+    assert "MS MARCO (topic docno rank)" in page
+
+
 def test_strangers_sign_in_first(track, client):
     assert client.get("/tracks/bread/submit/").url.startswith("/account/login/")
 
