@@ -65,7 +65,7 @@ def notify_team(run: Run, text: str) -> None:
 
 def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
     Notice.objects.bulk_create(
-        Notice(user_id=user, track=run.track, text=text[:300], address=address) for user in users
+        Notice(user_id=user, track=track, text=text[:300], address=address) for user in users
     )
 
 

@@ -63,6 +63,7 @@ class Track(models.Model):
     class Joining(models.TextChoices):
         EVERYONE = "everyone", "Every user: a team of one at the first run"
         INVITATION = "invitation", "Those with the invitation link"
+        APPROVAL = "approval", "Those whom the organisers approve"
 
     class Selection(models.TextChoices):
         ALL = "all", "Every scored run"
