@@ -4,7 +4,7 @@ A run names a document on every line, a collection may have ten million. A Pytho
 takes a gigabyte in every worker; this one lies in a file that all workers map, takes no memory of
 their own, and is asked for a whole block of lines at once.
 
-    file       RDN1, 4 zero bytes | table of each width | directory | number of tables (8 bytes)
+    file       RDN2, 4 zero bytes | table of each width | directory | number of tables (8 bytes)
     table      docnos as rows of `width` 64-bit words, zeros behind | starts, 32 bits each
     directory  for each table, as 64-bit numbers: width, docnos, homes
 
@@ -40,7 +40,7 @@ Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
 
-MAGIC = b"RDN1\0\0\0\0"
+MAGIC = b"RDN2\0\0\0\0"
 WORD = 8
 ENTRY = 3
 BATCH = 1 << 16
