@@ -169,8 +169,7 @@ def refuse_outside_dates(track: Track, now: datetime) -> None:
         return
     if track.state(now) == Track.State.PLANNED:
         raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
-    if state == Track.State.CLOSED:
-        raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
+    raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
