@@ -152,11 +152,11 @@ def check_documents(collection: Collection, checked: Checked, progress: Progress
     passed = Passed()
     with (
         opened(collection.documents_file.name) as file,
-        tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as kept,
+        tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder,
     ):
         documents = read_documents(file, checked.problems, document_format(collection))
-        write_docnos(passed.docnos(told(documents, progress)), kept)
-        kept.flush()
+        with open(f"{folder}/docnos", "wb") as kept:
+            write_docnos(passed.docnos(told(documents, progress)), kept)
         docnos = Docnos.open(kept.name)
     checked.preview["documents"] = {
         "file": collection.documents_filename,
