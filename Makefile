@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve test lint
+.PHONY: demo serve test lint bench
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -14,6 +14,12 @@ test: .venv/dev          ## the whole suite; what this machine lacks is counted 
 
 lint: .venv/dev
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
+
+bench: .venv/dev         ## every table of benchmarks/, which take some twenty minutes
+	.venv/bin/python -m benchmarks.scoring
+	.venv/bin/python -m benchmarks.significance
+	.venv/bin/python -m benchmarks.boards
+	.venv/bin/python -m benchmarks.submission
 
 # uv installs in seconds; where it cannot be had, pip does the same.
 .venv/ready: requirements.txt

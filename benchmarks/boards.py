@@ -10,6 +10,7 @@ PostgreSQL is measured where its programs are on this machine.
 from __future__ import annotations
 
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -157,4 +158,6 @@ if __name__ == "__main__":
     if "DJANGO_SETTINGS_MODULE" in os.environ and sys.argv[1:]:
         measure(sys.argv[1])
     else:
+        # Told to stop, the server stops too.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         main()
