@@ -22,7 +22,7 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
     if not seen.sight.states(seen.run):
         raise PermissionDenied
     form = FactsForm(
-        request.POST or None,
+        request.POST if request.method == "POST" else None,
         track=seen.sight.track,
         demands=not seen.sight.organises,
         facts=stated(seen.run),
