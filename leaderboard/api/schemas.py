@@ -9,6 +9,7 @@ import math
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from django.conf import settings
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -189,7 +190,7 @@ class TrackSettings(Schema):
     selection: Track.Selection = Track.Selection.ALL
     quota_per_day: Count | None = None
     quota_total: Count | None = None
-    attempts_per_day: Count = 20
+    attempts_per_day: Count = settings.ATTEMPTS_PER_DAY
     run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]
         ["trec"], min_length=1, description="The formats in which a run is taken."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -66,6 +67,7 @@ def _proposal(collection: Collection) -> dict[str, object]:
         "judgment_set": newest,
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
+        "attempts_per_day": settings.ATTEMPTS_PER_DAY,
     }
 
 

@@ -58,6 +58,12 @@ def test_the_formats_of_runs_are_chosen(collection, as_ada):
     assertContains(as_ada.get("/tracks/bread/about/"), "MS MARCO (topic docno rank)")
 
 
+def test_a_new_track_proposes_the_attempts_of_the_site(collection, as_ada, settings):
+    settings.ATTEMPTS_PER_DAY = 7
+    as_ada.post(NEW, form_of(as_ada.get(NEW)))
+    assert Track.objects.get().attempts_per_day == 7
+
+
 def test_a_track_does_not_close_before_it_opens(collection, as_ada):
     dates = {"opens_at": "2026-11-30T12:00", "closes_at": "2026-11-30T11:00"}
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
