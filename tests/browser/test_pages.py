@@ -93,7 +93,7 @@ def stranger(browser, scene: Site, organiser: Reader) -> Reader:
 
 
 def found_by(context, tab) -> Reader:
-    reader = Reader(context.storage_state(), pages_of(tab))
+    reader = Reader(context.storage_state(), pages_of(tab, "/tracks/open/"))
     context.close()
     return reader
 
@@ -115,7 +115,7 @@ def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
         page.goto(address)
         for width, scheme in ((1280, "light"), (390, "dark")):
             page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=scheme)
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 wrong.append(f"{address} is wider than {width}")
             wrong += [f"{address} at {width}, {scheme}: {fault}" for fault in faults(page)]
