@@ -185,10 +185,7 @@ def lines_of(
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of clean lines, in the order of the file.
-
-    `topic_of` of the block says which topic a row is of; places say where its line begins.
-    """
+    """The rows of clean lines in the order of the file, the rank of each, and its place there."""
 
     block: Block
     ranks: IntArray
@@ -315,9 +312,8 @@ def read_grades(
         if np.abs(values).max() > highest:
             raise Unclear("no grade")
         judged = list(zip(docnos_of(words).tolist(), values.tolist(), strict=True))
-        for name, (start, end) in zip(
-            names, pairwise([*lines.topics.tolist(), len(judged)]), strict=True
-        ):
+        bounds = pairwise([*lines.topics.tolist(), len(judged)])
+        for name, (start, end) in zip(names, bounds, strict=True):
             of_topic = grades.setdefault(name, {})
             before = len(of_topic)
             of_topic.update(judged[start:end])
@@ -360,7 +356,7 @@ def stacked(parts: Sequence[Words]) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What stands before the columns: comments; `line` is the first line behind, `number` its."""
+    """The comments before the columns, and the first line with columns and its number."""
 
     comments: list[tuple[int, str]]
     line: bytes
@@ -370,19 +366,18 @@ class Head:
     def of(cls, file: BinaryIO, longest: int, problems: Problems) -> Head:
         """Take the head of a file by the line, with the warnings that it deserves."""
         taken: list[bytes] = []
-        line = b"#"
-        while line[:1] in (b"", b"#"):
+        text = b""
+        while text[:1] in (b"", b"#"):
             raw = file.readline(longest + 2)
             if not raw or len(taken) == LONGEST_HEADER:
                 raise Unclear("no columns")
             line = raw if taken else raw.removeprefix(BYTE_ORDER_MARK)
             taken.append(raw)
-            line = (line[:-2] if line.endswith(b"\r\n") else line.rstrip(b"\n")).lstrip(b" \t")
+            text = (line[:-2] if line.endswith(b"\r\n") else line.rstrip(b"\n")).lstrip(b" \t")
         numbered = list(numbered_lines(BytesIO(b"".join(taken)), problems, longest))
         for _ in data_lines(iter(numbered), problems):
             pass
-        first = raw if len(taken) > 1 else raw.removeprefix(BYTE_ORDER_MARK)
-        return cls(split_header(iter(numbered))[0], first, len(taken))
+        return cls(split_header(iter(numbered))[0], line, len(taken))
 
 
 def line_number(file: BinaryIO, head: Head, place: int) -> int:

@@ -8,8 +8,8 @@ and the order of the lines decide nothing.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import BinaryIO, Literal
 
 import numpy as np
@@ -137,6 +137,8 @@ def _read_fast(file: BinaryIO, rules: RunRules) -> Run:
     found = run_by_first_bytes(first_bytes(file))
     if found is not None and found.format != "markup":
         raise Unclear("another format")
+    if isinstance(rules.topics, Sequence):
+        rules = replace(rules, topics=frozenset(rules.topics))
     problems = Problems()
     head = Head.of(file, rules.line, problems)
     metadata = read_metadata(head.comments, problems)
