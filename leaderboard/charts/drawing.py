@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from django.utils.html import escape
@@ -96,6 +97,7 @@ def stretched(width: float, height: float, pixels: float, body: str) -> str:
     )
 
 
+@lru_cache(maxsize=4096)
 def text_width(words: str, size: float = 12) -> float:
     """About how many pixels a line of text needs in the widest common system face."""
     return sum(size if ord(c) > 0x2E80 else size * 0.62 for c in words)
