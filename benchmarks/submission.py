@@ -9,6 +9,7 @@ configured, and once on PostgreSQL and Redis where this machine has them.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -35,6 +36,8 @@ from tests.services.machines import (
     until,
 )
 
+# Only what writes the form asks for settings; the sites have their own.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 MEASURES = [
     *("AP", "Rprec", "Bpref", "RR", "nDCG", "infAP", "NumRelRet", "RBP(p=0.8)", "GMAP", "binG"),
     *(f"{name}@{k}" for name in ("P", "R", "nDCG", "AP", "RR") for k in (5, 10, 20, 100, 1000)),
