@@ -284,8 +284,9 @@ def read_scattered(file: BinaryIO, head: bytes, rules: RunRules) -> FastRun:
         run.see(lines, place)
         rows = rows_of(lines, place, rules, run.tag)
         named = [numbers.setdefault(topic, len(numbers)) for topic in rows.block.topics]
-        topics.append(np.repeat(named, np.diff(rows.block.starts)))
-        parts.append(rows)
+        topics.append(np.repeat(np.array(named, np.int32), np.diff(rows.block.starts)))
+        # A name for every line would take more memory than all the numbers.
+        parts.append(replace(rows, block=replace(rows.block, topics=())))
     for rows in _by_topic(list(numbers), np.concatenate(topics), parts):
         run.take(rows, rules)
     return run
