@@ -141,6 +141,10 @@ RULES = {
 NUMBERS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
 
 
+# What is left empty is what a new track has.
+HAVE_DEFAULTS = ("grace_minutes", "late_runs", "attempts_per_day")
+
+
 class TopicsField(forms.CharField):
     """Topic numbers with commas or blanks between."""
 
@@ -283,7 +287,8 @@ class TrackForm(forms.ModelForm):
         if self.instance.pk is None and newest is not None:
             self.initial["relevance_threshold"] = newest.relevant_from
         self.fields["judgment_set"].empty_label = "none yet: runs wait as valid"
-        self.fields["slug"].required = False
+        for name in ("slug", *HAVE_DEFAULTS):
+            self.fields[name].required = False
         for name in NUMBERS:
             self.fields[name].max_value = LARGEST
             self.fields[name].validators.append(no_larger)
@@ -308,6 +313,9 @@ class TrackForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        for name in HAVE_DEFAULTS:
+            if cleaned.get(name) in (None, ""):
+                cleaned[name] = Track._meta.get_field(name).get_default()
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_primary(cleaned)
