@@ -9,6 +9,7 @@ only proofs, each of them stricter than the rule that it stands for.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -278,13 +279,15 @@ def read_fast(file: BinaryIO, head: bytes, rules: RunRules) -> FastRun:
 def read_scattered(file: BinaryIO, head: bytes, rules: RunRules) -> FastRun:
     """The same for lines in any order: of each only the numbers are kept, until all are there."""
     run = FastRun(tag_of(head, rules))
-    numbers: dict[bytes, int] = {}
+    # A topic that is asked for the first time gets the next number.
+    numbers: defaultdict[bytes, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
     topics, parts = [], []
     for place, lines in lines_of(file, head, rules.line):
         run.see(lines, place)
         rows = rows_of(lines, place, rules, run.tag)
-        named = [numbers.setdefault(topic, len(numbers)) for topic in rows.block.topics]
-        topics.append(np.repeat(np.array(named, np.int32), np.diff(rows.block.starts)))
+        named = np.array(list(map(numbers.__getitem__, rows.block.topics)), np.int32)
+        topics.append(np.repeat(named, np.diff(rows.block.starts)))
         # A name for every line would take more memory than all the numbers.
         parts.append(replace(rows, block=replace(rows.block, topics=())))
     for rows in _by_topic(list(numbers), np.concatenate(topics), parts):
