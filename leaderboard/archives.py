@@ -36,27 +36,58 @@ class NotAnArchive(Exception):
     """Why a file cannot be read as an archive, for whoever brought it."""
 
 
-class Writer:
-    """Writes the members of an archive one after the other, in flat memory."""
+@dataclass(frozen=True)
+class Member:
+    """One file of a zip file; its bytes are made when it is their turn."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        self.sums: dict[str, str] = {}
+    name: str
+    pieces: Iterable[bytes]
 
-    def add(self, name: str, pieces: Iterable[bytes]) -> None:
-        digest = hashlib.sha256()
-        with self.zip.open(name, "w", force_zip64=True) as member:
-            for piece in pieces:
-                digest.update(piece)
-                member.write(piece)
-        self.sums[name] = digest.hexdigest()
 
-    def close(self, manifest: str) -> None:
-        """Write the manifest and the checksums; without them it is no archive."""
-        self.add(MANIFEST, [manifest.encode()])
-        sums = "".join(f"{digest}  {name}\n" for name, digest in self.sums.items())
-        self.zip.writestr(SUMS, sums)
-        self.zip.close()
+class Outbox:
+    """A file to write to; what was written is taken out in between."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.written.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """There is nothing beneath."""
+
+    def take(self) -> Iterator[bytes]:
+        """What there is; nothing rather than a piece of no bytes."""
+        taken, self.written = b"".join(self.written), []
+        if taken:
+            yield taken
+
+
+def zipped(members: Iterable[Member]) -> Iterator[bytes]:
+    """The bytes of a zip file with the checksums as its last member, in flat memory.
+
+    Every member has the date of the first zip file, so the same members are the same bytes.
+    """
+    out, sums = Outbox(), []
+    with zipfile.ZipFile(out, "w") as archive:
+        for each in members:
+            digest = hashlib.sha256()
+            with archive.open(dated(each.name), "w", force_zip64=True) as member:
+                for piece in each.pieces:
+                    digest.update(piece)
+                    member.write(piece)
+                    yield from out.take()
+            sums.append(f"{digest.hexdigest()}  {each.name}\n")
+        archive.writestr(dated(SUMS), "".join(sums))
+    yield from out.take()
+
+
+def dated(name: str) -> zipfile.ZipInfo:
+    """A member of the first of January 1980."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 @dataclass(frozen=True)

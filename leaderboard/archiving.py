@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.conventions import SCORING_VERSION
 from leaderboard import exports
-from leaderboard.archives import PIECE, Writer
+from leaderboard.archives import MANIFEST, PIECE, Member
 from leaderboard.columns import ALL, for_papers, shown_columns
 from leaderboard.disclosure import look
 from leaderboard.documents import open_documents
@@ -106,25 +106,27 @@ def plain_values(row: models.Model, left_out: set[str]) -> dict[str, Any]:
     return {field.name: field.value_from_object(row) for field in plain_fields(type(row), left_out)}
 
 
-def archive_track(track: Track, file: BinaryIO, with_documents: bool = False) -> int:
-    """Write every accepted run of a track, also those off the board; how many they are."""
-    archive = Writer(file)
+def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
+    """The members of its archive: every accepted run of a track, also those off the board."""
     collection = track.collection
-    archive.add("topics.jsonl", as_lines(topics_of(collection)))
+    yield Member("topics.jsonl", as_lines(topics_of(collection)))
     if collection.documents and with_documents:
-        archive.add("documents.jsonl", as_lines(documents_of(collection)))
+        yield Member("documents.jsonl", as_lines(documents_of(collection)))
     elif collection.documents:
         docnos = open_documents(collection.documents.name).docnos()
-        archive.add("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
+        yield Member("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
     if track.judgment_set is not None:
-        archive.add("judgments.qrels", lines_of(track.judgment_set))
-    runs = list(track.runs.accepted().select_related("team").order_by("received_at"))
+        yield Member("judgments.qrels", lines_of(track.judgment_set))
+    runs = runs_of(track)
     for run in runs:
-        archive.add(f"runs/{run.pk}", pieces_of(run))
-        archive.add(f"scores/{run.pk}.json", [json.dumps(scores_of(run, track.edition)).encode()])
-    add_board(archive, track)
-    archive.close(manifest_of(track, runs).model_dump_json(indent=1))
-    return len(runs)
+        yield Member(f"runs/{run.pk}", pieces_of(run))
+        yield Member(f"scores/{run.pk}.json", [json.dumps(scores_of(run, track.edition)).encode()])
+    yield from board_of(track)
+    yield Member(MANIFEST, [manifest_of(track, runs).model_dump_json(indent=1).encode()])
+
+
+def runs_of(track: Track) -> list[Run]:
+    return list(track.runs.accepted().select_related("team").order_by("received_at"))
 
 
 def as_lines(rows: Iterable[dict[str, str]]) -> Iterator[bytes]:
@@ -168,11 +170,11 @@ def scores_of(run: Run, edition: Edition | None) -> dict[str, Any]:
     }
 
 
-def add_board(archive: Writer, track: Track) -> None:
+def board_of(track: Track) -> Iterator[Member]:
     board = find_board(look(track, track.owner), Choice(columns=(ALL,)))
     if board is not None:
-        archive.add("board.csv", [exports.as_csv(board, shown_columns(board)).encode()])
-        archive.add("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
+        yield Member("board.csv", [exports.as_csv(board, shown_columns(board)).encode()])
+        yield Member("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
 
 
 def manifest_of(track: Track, runs: list[Run]) -> Manifest:

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archiving import archive_track
+from leaderboard.archives import zipped
+from leaderboard.archiving import members_of, runs_of
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import Track
 from leaderboard.templatetags.numbers import count, counted
@@ -37,10 +38,11 @@ class Command(BaseCommand):
         part = path.with_name(f"{path.name}.part")
         try:
             with part.open("wb") as file:
-                runs = archive_track(track, file, with_documents=options["documents"])
+                file.writelines(zipped(members_of(track, options["documents"])))
             part.replace(path)
         except OSError as error:
             raise CommandError(str(error)) from None
         finally:
             part.unlink(missing_ok=True)
+        runs = len(runs_of(track))
         self.stdout.write(f"{path}: {counted(runs, 'run')}, {count(path.stat().st_size)} bytes")
