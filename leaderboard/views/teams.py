@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -32,7 +33,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     form = JoinForm(request.POST or None, track=track)
     if request.method == "POST" and (invited or asks) and form.is_valid():
         try:
-            return _taken_part(request, track, asking, asks)
+            return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
         except joining.CannotJoin as reason:
             form.add_error("team_name", str(reason))
     context = {
@@ -51,8 +52,6 @@ def _asking(request: HttpRequest) -> joining.Asking:
     return joining.Asking(
         invitation=request.GET.get("invitation", ""),
         team_code=request.GET.get("team", ""),
-        team_name=request.POST.get("team_name", ""),
-        accepts_terms="accepts_terms" in request.POST,
     )
 
 
