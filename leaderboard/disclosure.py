@@ -7,7 +7,7 @@ not a score, not the order, not even whether judgments exist.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
@@ -15,6 +15,7 @@ from django.http import Http404
 
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Track, User
 from leaderboard.models.runs import RunQuerySet
+from leaderboard.models.tracks import EditionQuerySet
 
 Viewer = User | AnonymousUser
 
@@ -25,6 +26,8 @@ class Sight:
     viewer: Viewer
     organises: bool
     team: Team | None
+    # In the place of the edition on the board, where another is asked for.
+    other: Edition | None = None
 
     @property
     def everything(self) -> bool:
@@ -38,8 +41,27 @@ class Sight:
 
     @property
     def edition(self) -> Edition | None:
-        """The edition on the board, where the viewer may see a board."""
-        return self.track.edition if self.everything else None
+        """The edition to show, where the viewer may see a board."""
+        return (self.other or self.track.edition) if self.everything else None
+
+    @property
+    def others(self) -> EditionQuerySet:
+        """What this viewer may see beside the edition on the board: organisers what they tried."""
+        if not self.everything:
+            return Edition.objects.none()
+        editions = Edition.objects.beside_the_board(self.track)
+        return editions if self.organises else editions.once_shown(self.track)
+
+    def by_judgments(self, version: str) -> Sight:
+        """The same view of the board that these judgments make; with "" of the board as it is."""
+        current = self.edition
+        if not version or (current is not None and current.judgment_set.version == version):
+            return self
+        found = (each for each in self.others if each.judgment_set.version == version)
+        other = next(found, None)
+        if other is None:
+            raise Http404("no such board")
+        return replace(self, other=other)
 
     def runs(self) -> RunQuerySet:
         """Every run that exists for this viewer."""

@@ -418,6 +418,7 @@ def publish_edition(edition: Edition) -> None:
     )
     if edition == Edition.objects.filter(**identity(track)).first():
         Track.objects.filter(pk=track.pk).update(edition=edition)
+        Edition.objects.filter(pk=track.edition_id).exclude(pk=edition.pk).update(left_at=now)
         waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
         runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
         telling.runs_scored(track, waited)

@@ -168,8 +168,9 @@ class BoardTable:
     @cached_property
     def of_measure(self) -> dict[str, str]:
         """How the address of an explanation ends, by measure."""
-        measures = [*self.board.measures, JUDGED_AT_10]
-        return {each: escape(f"&{urlencode({'measure': each})}") for each in measures}
+        measures, other = [*self.board.measures, JUDGED_AT_10], self.board.sight.other
+        asked = {"judgments": other.judgment_set.version} if other is not None else {}
+        return {each: escape(f"&{urlencode({'measure': each, **asked})}") for each in measures}
 
     @cached_property
     def run_address(self) -> str:
@@ -319,6 +320,9 @@ def _p(table: BoardTable, column: Column, each: Standing) -> str:
     if each.against is None:
         return '<td class="num opt"></td>'
     p = each.against.p_adjusted
+    if table.board.sight.other is not None:
+        # Two runs are compared as the board is now.
+        return f'<td class="num opt" title="{exact(p)}">{p_value(p)}</td>'
     href = f"{table.compared}{each.run.pk}"
     link = f'<a class="number" href="{href}" title="{exact(p)}">{p_value(p)}</a>'
     return f'<td class="num opt">{link}</td>'

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from evaluation.measures import Measure
+from evaluation.measures import Measure, parse_measure
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, Run, Score, ScoreSet
-from leaderboard.scoring import JUDGED_AT_10, resolved
+from leaderboard.scoring import JUDGED_AT_10
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,15 @@ def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
     edition = sight.edition
     if edition is None or text not in [*sight.track.measures, str(JUDGED_AT_10)]:
         raise Http404("no such number")
+    measure = parse_measure(text).resolved(edition.settings["relevance_threshold"])
     if not run_id:
-        return Origin(edition, resolved(sight.track, text), None, None, 0)
+        return Origin(edition, measure, None, None, 0)
     # PostgreSQL takes no NUL, not even to look for it.
     run = sight.runs().filter(pk=run_id.replace("\0", "")).first()
     if run is None or not sight.scores_of(run):
         raise Http404("no such run")
     value, undefined = _value(edition, run, text)
-    return Origin(edition, resolved(sight.track, text), run, value, undefined)
+    return Origin(edition, measure, run, value, undefined)
 
 
 def _value(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import Count, Q, Value
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
@@ -206,6 +206,20 @@ class Track(models.Model):
         return Team.objects.filter(track=self, memberships__user=user).first()
 
 
+class EditionQuerySet(models.QuerySet["Edition"]):
+    def beside_the_board(self, track: Track) -> EditionQuerySet:
+        """The other editions with all measures of the track, the latest first."""
+        named = Q(score_sets__scores__measure__in=track.measures)
+        measures = Count("score_sets__scores__measure", filter=named, distinct=True)
+        ready = self.filter(track=track, state=Edition.State.READY).exclude(pk=track.edition_id)
+        whole = ready.annotate(had=measures).filter(had=len(track.measures))
+        return whole.select_related("judgment_set").order_by("-ready_at")
+
+    def once_shown(self, track: Track) -> EditionQuerySet:
+        """Those that stood on the board when everybody could see it."""
+        return self.filter(left_at__gte=track.released_at or track.created_at)
+
+
 class Edition(models.Model):
     """Track, judgments, convention, code and settings: scores of one edition can be compared."""
 
@@ -225,6 +239,10 @@ class Edition(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True)
+    # When another took its place on the board; None where it stands there or never did.
+    left_at = models.DateTimeField(null=True)
+
+    objects = EditionQuerySet.as_manager()
 
     class Meta:
         constraints = [

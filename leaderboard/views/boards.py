@@ -17,8 +17,9 @@ from leaderboard.breakdowns import (
 from leaderboard.breakdowns.holes import HoleTable, hole_table
 from leaderboard.breakdowns.scores import evaluated_topics
 from leaderboard.breakdowns.summaries import JudgedTopic
+from leaderboard.breakdowns.versions import versions_beside
 from leaderboard.columns import shown_columns
-from leaderboard.disclosure import track_or_404
+from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
 from leaderboard.models import Run
@@ -32,7 +33,7 @@ TOPICS = 100
 
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
+    sight = _by_judgments(request, slug)
     found = find_board(sight, choice_of(request))
     format = request.GET.get("format", "")
     if found is not None and format in exports.FORMATS:
@@ -46,6 +47,11 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
     }
     return render(request, "board.html", context)
+
+
+def _by_judgments(request: HttpRequest, slug: str) -> Sight:
+    """The board as it is, or with `?judgments=v1` as other judgments have it."""
+    return track_or_404(request.user, slug).by_judgments(request.GET.get("judgments", ""))
 
 
 def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
@@ -90,6 +96,7 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
         "counts": counts,
         "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
+        "versions": versions_beside(board.sight),
         "page": page,
         "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),
     }
@@ -108,7 +115,7 @@ def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
 @require_GET
 def computed(request: HttpRequest, slug: str) -> HttpResponse:
     """How a number was computed: a page of its own, which the script shows in a drawer."""
-    sight = track_or_404(request.user, slug)
+    sight = _by_judgments(request, slug)
     asked = request.GET
     origin = origin_of(
         sight, asked.get("measure", sight.track.primary_measure), asked.get("run", "")

@@ -1,0 +1,104 @@
+"""The board of other judgments than those on it now, at an address of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard import organising, uploads
+from tests.builders import OTHER_RUN, make_run, signed_in, upload, work
+from tests.pages.reading import page_at, rows, words
+
+V1, V2 = "/tracks/bread/?judgments=v1", "/tracks/bread/?judgments=v2"
+# What Ben has first is no longer relevant, and what Cat has first is.
+QRELS_2 = "1 0 d1 0\n1 0 d3 2\n1 0 d9 1\n2 0 d4 1\n2 0 d5 0\n"
+
+
+@pytest.fixture
+def v2(track, ada, ben, cat):
+    make_run(track, ben)
+    make_run(track, cat, OTHER_RUN)
+    made = uploads.accept_judgments(
+        track.collection, upload("v2.txt", QRELS_2), "v2", ada, asks_first=False
+    )
+    work()
+    return made
+
+
+@pytest.fixture
+def switched(track, ada, v2):
+    """The board of the track stands on v2; v1 was there before."""
+    organising.change_track(track, ada, {"judgment_set": v2})
+    work()
+    track.refresh_from_db()
+    return track
+
+
+def test_the_board_of_earlier_judgments_stays_at_its_address(switched, client):
+    assert "ben-bm25" in rows(page_at(client, V1))[0]
+    assert "ben-bm25" in rows(page_at(client, "/tracks/bread/"))[1]
+
+
+def test_it_says_that_it_is_not_the_board_of_today(switched, client):
+    said = words(page_at(client, V1))
+    assert "The board with judgments v1, as it stood until" in said
+    assert "Now it stands on v2; runs scored since are only there." in said
+
+
+def test_a_run_that_came_later_is_on_the_board_of_today_alone(switched, ada, client):
+    make_run(switched, ada, "1 Q0 d1 1 1.0 late\n")
+    assert "late" not in " ".join(rows(page_at(client, V1)))
+    assert "late" in " ".join(rows(page_at(client, "/tracks/bread/")))
+
+
+def test_its_numbers_open_into_the_judgments_they_were_computed_on(switched, client):
+    run = switched.runs.get(tag="ben-bm25")
+    address = f"/tracks/bread/computed/?run={run.pk}&measure=AP&judgments=v1"
+    assert address.replace("&", "&amp;") in page_at(client, V1)
+    assert "full value 0.6944" in words(page_at(client, address))
+    assert "full value 0.6944" not in words(page_at(client, address.replace("v1", "v2")))
+
+
+def test_the_files_of_it_are_its_own(switched, client):
+    table = page_at(client, f"{V1}&format=csv").splitlines()
+    assert "ben-bm25" in table[1] and "0.6944" in table[1]
+
+
+def test_the_page_of_the_judgments_leads_there(switched, client):
+    assert 'href="/tracks/bread/?judgments=v1">Its board' in page_at(
+        client, "/tracks/bread/judgments/"
+    )
+
+
+def test_judgments_that_were_only_tried_are_for_organisers(track, ada, v2, as_ada, as_ben):
+    organising.try_judgments(track, ada, v2)
+    work()
+    assert "it was tried and never shown" in words(page_at(as_ada, V2))
+    assert as_ben.get(V2).status_code == 404
+    assert "v2" not in page_at(as_ben, "/tracks/bread/judgments/")
+
+
+def test_what_never_was_has_no_board(track, as_ada):
+    assert as_ada.get("/tracks/bread/?judgments=v7").status_code == 404
+    assert as_ada.get("/tracks/bread/?judgments=%00").status_code == 404
+
+
+def test_what_left_the_board_before_the_release_stays_with_organisers(
+    blind_track, ada, ben, as_ada
+):
+    make_run(blind_track, ben)
+    files = upload("v2.txt", QRELS_2)
+    v2 = uploads.accept_judgments(blind_track.collection, files, "v2", ada, asks_first=False)
+    work()
+    organising.change_track(blind_track, ada, {"judgment_set": v2})
+    work()
+    as_ben, address = signed_in(ben), "/tracks/blind/?judgments=v1"
+    assert as_ben.get(address).status_code == 404
+    organising.release(blind_track, ada)
+    assert as_ben.get(address).status_code == 404
+    assert as_ada.get(address).status_code == 200
+
+
+def test_an_earlier_board_without_a_measure_added_since_is_not_shown(switched, ada, client):
+    organising.change_track(switched, ada, {"measures": ["AP", "nDCG@10", "P@5", "RR"]})
+    work()
+    assert client.get(V1).status_code == 404
