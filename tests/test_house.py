@@ -25,8 +25,8 @@ FLOORS = [
     {"celery", "uploads", "organising", "standings", "limits", "receipts"},
     {"columns", "replacing"},
     {"breakdowns", "forms", "exports", "sample", "processes"},
-    {"showing", "freezing", "archiving", "portraits", "wording", "drawings", "parts"},
-    {"tabulating", "judged"},
+    {"showing", "freezing", "appendices", "portraits", "wording", "drawings", "parts"},
+    {"tabulating", "judged", "archiving", "packing"},
     {"views", "api", "accounts", "context", "middleware", "restoring"},
     {"urls", "wsgi", "management"},
 ]

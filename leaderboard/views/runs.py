@@ -84,6 +84,7 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "runs": receipts.receipts_of(sight, runs),
+        "has_pack": sight.everything and runs.on_the_board().exists(),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "my_runs.html", context)

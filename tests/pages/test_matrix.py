@@ -37,6 +37,8 @@ PAGES = {
     "tracks": ("/tracks/", [302] * 7),
     "board": ("/tracks/blind/", EVERYBODY),
     "about": ("/tracks/blind/about/", EVERYBODY),
+    "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
+    "everything": ("/tracks/blind/everything.zip", OPENED),
     "topics": ("/tracks/blind/topics/", EVERYBODY),
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),

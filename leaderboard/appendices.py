@@ -1,0 +1,89 @@
+"""A run as the appendix of the proceedings prints it: one page of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.measures.ranks import LEVELS
+from leaderboard.breakdowns.precision import Precision
+from leaderboard.columns import four_decimals
+from leaderboard.models import Run, ScoreSet, Topic
+from leaderboard.standings import Board
+from leaderboard.templatetags.numbers import count, counted
+
+WIDTH = 72
+
+
+@dataclass(frozen=True)
+class ByTopic:
+    """The values of a run by topic, and the medians from which they are measured, if any."""
+
+    topics: list[Topic]
+    values: NDArray[np.float64]
+    median: NDArray[np.float64] | None = None
+
+
+def appendix(board: Board, run: Run, precision: Precision, by_topic: ByTopic) -> str:
+    """The page of a run of this board."""
+    parts = [
+        title_of(board, run),
+        section("Summary", measures_of(board, run)),
+        section("Recall level averages", recall_of(run, precision)),
+        section("Document level averages", depths_of(run, precision)),
+        section(f"{board.measure} by topic", lines_of(by_topic)),
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def title_of(board: Board, run: Run) -> list[str]:
+    edition = board.edition
+    return [
+        f"{run}",
+        "=" * WIDTH,
+        f"{board.sight.track.name}, team {run.team}, {run.kind}",
+        f"Judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}, "
+        f"scoring version {edition.scoring_version}, convention {edition.convention}",
+        f"sha256 {run.sha256}",
+        *([run.description] if run.description else []),
+        "",
+    ]
+
+
+def section(title: str, lines: Iterable[str]) -> list[str]:
+    return [title, "-" * WIDTH, *lines, ""]
+
+
+def measures_of(board: Board, run: Run) -> Iterator[str]:
+    standing = board.standing_of(run)
+    for measure, mean in standing.scores.items() if standing is not None else ():
+        yield f"{measure:<40}{four_decimals(mean):>12}"
+    for found in ScoreSet.objects.filter(run=run, edition=board.edition):
+        yield f"{'Retrieved':<40}{count(run.num_retrieved):>12}"
+        yield f"{'Relevant':<40}{count(found.num_relevant):>12}"
+        yield f"{'Relevant retrieved':<40}{count(found.num_relevant_retrieved):>12}"
+
+
+def recall_of(run: Run, precision: Precision) -> Iterator[str]:
+    for level, value in zip(LEVELS, precision.curve_of(run).tolist(), strict=True):
+        yield f"at recall {level:<30.1f}{four_decimals(value):>12}"
+
+
+def depths_of(run: Run, precision: Precision) -> Iterator[str]:
+    for each in precision.depth_lines(run):
+        yield f"in the first {each.depth:<27}{four_decimals(each.own):>12}"
+
+
+def lines_of(by_topic: ByTopic) -> Iterator[str]:
+    own, median = by_topic.values.tolist(), by_topic.median
+    if median is None:
+        for topic, value in zip(by_topic.topics, own, strict=True):
+            yield f"{topic.number:<40}{four_decimals(value):>12}"
+        return
+    yield f"{'topic':<40}{'run':>12}{'median':>10}{'from it':>10}"
+    for topic, value, middle in zip(by_topic.topics, own, median.tolist(), strict=True):
+        cells = f"{four_decimals(middle):>10}{four_decimals(value - middle):>10}"
+        yield f"{topic.number:<40}{four_decimals(value):>12}{cells}"

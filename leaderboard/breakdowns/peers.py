@@ -1,0 +1,53 @@
+"""The runs beside which a team sees its own: of the same type, where enough teams have one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.models import Run, Team
+from leaderboard.standings import Board
+
+# Of fewer other teams than these the best and the worst would tell who they are.
+FEWEST_TEAMS = 3
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The best, the median and the worst of each column; NaN where no run has a value."""
+
+    best: NDArray[np.float64]
+    median: NDArray[np.float64]
+    worst: NDArray[np.float64]
+
+    def at(self, column: int) -> list[float]:
+        return [float(each[column]) for each in (self.best, self.median, self.worst)]
+
+
+def spread_of(values: NDArray[np.float64], direction: int = 1) -> Spread:
+    """Of float64[runs, columns]; with direction -1 lower is better.
+
+    >>> spread_of(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]])).median.tolist()
+    [0.25, nan]
+    """
+    known = ~np.isnan(values).all(axis=0)
+    found = np.full((3, values.shape[1]), np.nan)
+    for row, find in enumerate((np.nanmax, np.nanmedian, np.nanmin)):
+        found[row, known] = direction * find(direction * values[:, known], axis=0)
+    return Spread(*found)
+
+
+def peers_by_kind(board: Board, team: Team) -> dict[str, list[Run]]:
+    """The runs of each type on the board, the team's own among them and the organisers' not.
+
+    A type is missing where fewer than FEWEST_TEAMS other teams have a run of it.
+    """
+    runs = [each.run for each in board.standings if not each.run.team.of_organisers]
+    by_kind = {kind: [run for run in runs if run.kind == kind] for kind in Run.Kind.values}
+    return {
+        kind: peers
+        for kind, peers in by_kind.items()
+        if len({run.team_id for run in peers} - {team.pk}) >= FEWEST_TEAMS
+    }

@@ -1,0 +1,247 @@
+"""What a team takes home of its runs, and what everybody takes home of a board: zip files.
+
+Each function names the members; their bytes are made while they are sent.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from django.utils.text import slugify
+from numpy.typing import NDArray
+
+from evaluation.curves import interpolated_by_level
+from evaluation.judging import JudgedRun
+from evaluation.measures import parse_measure
+from evaluation.measures.ranks import LEVELS
+from leaderboard import exports
+from leaderboard.appendices import ByTopic, appendix
+from leaderboard.archives import Member
+from leaderboard.breakdowns.origins import command_of
+from leaderboard.breakdowns.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
+from leaderboard.breakdowns.precision import Precision, read_precision
+from leaderboard.breakdowns.scores import evaluated_topics, read_scores
+from leaderboard.columns import Cell, for_papers, shown_columns
+from leaderboard.models import Run, Score, ScoreSet, Team, Topic
+from leaderboard.receipts import inert
+from leaderboard.scoring import mask_of, prepared, resolved
+from leaderboard.standings import Board, Standing
+from leaderboard.templatetags.numbers import counted
+
+SPREAD = ("best", "median", "worst")
+
+OF_A_TEAM = """{track}: the runs of {team}
+
+Judgments {judgments}, {topics}, scoring version {version}.
+
+summary.csv         every run by every measure
+<run>/topics.csv    every topic by every measure
+<run>/recall.csv    precision at eleven levels of recall, the mean over the topics
+<run>/depth.csv     precision in the first documents, the mean over the topics
+<run>/curves.csv    the points of the precision-recall curve of each topic
+<run>/command.txt   what computes these numbers again from the run and the judgments
+<run>/page.txt      the run on one page, to print
+
+Beside its value stand best, median and worst of the runs of the same type.
+The runs of this team are among them and those of the organisers are not.
+Where fewer than {fewest} other teams have a run of a type, nothing is told
+of the type: {withheld}.
+"""
+OF_A_BOARD = """{caption}
+
+board.csv    the board
+board.tex    the same for a paper
+scores.csv   a line for each run and topic, a column for each measure
+"""
+NO_COMMAND = "This track leaves topics out, so no single command gives the same means.\n"
+
+
+def table(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> Iterator[bytes]:
+    """A CSV file line by line: every digit, and no cell is a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for line in chain([head], lines):
+        writer.writerow(inert(exports.exactly(cell)) for cell in line)
+        yield out.getvalue().encode()
+        out.seek(0)
+        out.truncate()
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The runs of a team by one measure, and by type the spread of those beside them."""
+
+    measure: str
+    own: dict[str, NDArray[np.float64]]
+    spreads: dict[str, Spread]
+
+    def lines_of(self, run: Run, topics: list[Topic]) -> Iterator[list[Cell]]:
+        spread = self.spreads.get(run.kind)
+        values = self.own.get(run.pk)
+        for place, topic in enumerate(topics):
+            own = None if values is None else float(values[place])
+            title = topic.title or topic.description
+            yield [self.measure, topic.number, title, own, *cells_of(spread, place)]
+
+
+def cells_of(spread: Spread | None, column: int) -> Sequence[Cell]:
+    return (None, None, None) if spread is None else spread.at(column)
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The runs of a team on a board, and those beside which it sees them."""
+
+    board: Board
+    team: Team
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        return [each for each in self.board.standings if each.run.team_id == self.team.pk]
+
+    @cached_property
+    def peers(self) -> dict[str, list[Run]]:
+        return peers_by_kind(self.board, self.team)
+
+    @cached_property
+    def precision(self) -> Precision:
+        return read_precision(self.board)
+
+    @cached_property
+    def topics(self) -> list[Topic]:
+        return evaluated_topics(self.board.edition)
+
+    @cached_property
+    def by_measure(self) -> list[Beside]:
+        """One measure after the other is read whole; of the runs of others the spread is kept."""
+        return [self._beside(measure) for measure in self.board.measures]
+
+    def _beside(self, measure: str) -> Beside:
+        runs = [each.run for each in self.board.standings]
+        scores = read_scores(self.board.edition, measure, runs)
+        direction = parse_measure(measure).direction
+        return Beside(
+            measure=measure,
+            own={run.pk: scores.of(run) for run in scores.runs if run.team_id == self.team.pk},
+            spreads=self.spreads_of(scores.runs, scores.values, direction),
+        )
+
+    def spreads_of(
+        self, runs: list[Run], values: NDArray[np.float64], direction: int = 1
+    ) -> dict[str, Spread]:
+        """By type the spread of each column of float64[runs, columns]."""
+        return {
+            kind: spread_of(values[[run in peers for run in runs]], direction)
+            for kind, peers in self.peers.items()
+        }
+
+    def members(self) -> Iterator[Member]:
+        yield Member("README.txt", [self._readme().encode()])
+        yield Member(
+            "summary.csv", table(("run", "type", "measure", "value", *SPREAD), self._summary())
+        )
+        for standing in self.standings:
+            yield from self._members_of(standing.run)
+
+    def _readme(self) -> str:
+        edition = self.board.edition
+        withheld = sorted({each.run.kind for each in self.standings} - set(self.peers))
+        return OF_A_TEAM.format(
+            track=self.board.sight.track.name,
+            team=self.team.name,
+            judgments=edition.judgment_set.version,
+            topics=counted(edition.num_evaluated, "topic"),
+            version=edition.scoring_version,
+            fewest=FEWEST_TEAMS,
+            withheld=", ".join(withheld) or "no type here",
+        )
+
+    def _summary(self) -> Iterator[list[Cell]]:
+        everyone = self.board.standings
+        for measure in self.board.measures:
+            means = np.array([[each.scores[measure]] for each in everyone], dtype=np.float64)
+            direction = parse_measure(measure).direction
+            spreads = self.spreads_of([each.run for each in everyone], means, direction)
+            for each in self.standings:
+                run, spread = each.run, spreads.get(each.run.kind)
+                yield [str(run), run.kind, measure, each.scores[measure], *cells_of(spread, 0)]
+
+    def _members_of(self, run: Run) -> Iterator[Member]:
+        folder = folder_of(run)
+        lines = (line for each in self.by_measure for line in each.lines_of(run, self.topics))
+        head = ("measure", "topic", "title", "value", *SPREAD)
+        yield Member(f"{folder}/topics.csv", table(head, lines))
+        precision = self.precision
+        for name, at, values in (
+            ("recall", LEVELS, precision.by_recall),
+            ("depth", precision.depths, precision.by_depth),
+        ):
+            head = (name, "precision", *SPREAD)
+            yield Member(f"{folder}/{name}.csv", table(head, self._averages(run, at, values)))
+        yield Member(f"{folder}/curves.csv", table(("topic", *LEVELS), self._curves(run)))
+        yield Member(f"{folder}/command.txt", [self._command(run).encode()])
+        yield Member(f"{folder}/page.txt", [self._page(run).encode()])
+
+    def _averages(
+        self, run: Run, at: Sequence[float], values: NDArray[np.float64]
+    ) -> Iterator[list[Cell]]:
+        runs = self.precision.runs
+        spread = self.spreads_of(runs, values).get(run.kind)
+        for column, value in enumerate(values[runs.index(run)].tolist()):
+            yield [at[column], value, *cells_of(spread, column)]
+
+    def _curves(self, run: Run) -> Iterator[list[Cell]]:
+        edition, threshold = self.board.edition, self.board.sight.track.relevance_threshold
+        record = ScoreSet.objects.get(run=run, edition=edition).record
+        judged = JudgedRun.unpack(bytes(record), prepared(edition.pk))
+        points = interpolated_by_level(judged, threshold).tolist()
+        for topic, values in zip(self.topics, points, strict=True):
+            yield [topic.number, *values]
+
+    def _command(self, run: Run) -> str:
+        edition, track = self.board.edition, self.board.sight.track
+        measures = [str(resolved(track, measure)) for measure in self.board.measures]
+        files = [f"qrels.{edition.judgment_set.version}.txt", f"{run.tag or 'RUN'}.run"]
+        command = command_of(edition, measures, files)
+        return f"{command}\n" if command else NO_COMMAND
+
+    def _page(self, run: Run) -> str:
+        beside = next(each for each in self.by_measure if each.measure == self.board.measure)
+        spread = beside.spreads.get(run.kind)
+        values, median = beside.own[run.pk], None if spread is None else spread.median
+        return appendix(self.board, run, self.precision, ByTopic(self.topics, values, median))
+
+
+def folder_of(run: Run) -> str:
+    """A name that any system takes, and no other run has."""
+    return f"{slugify(run.tag)[:60] or 'run'}-{run.pk}"
+
+
+def members_of_board(board: Board) -> Iterator[Member]:
+    """The board and every score behind it, as far as this viewer sees them."""
+    columns = shown_columns(board)
+    yield Member("README.txt", [OF_A_BOARD.format(caption=exports.caption(board)).encode()])
+    yield Member("board.csv", [exports.as_csv(board, columns).encode()])
+    yield Member("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
+    head = ("run", "tag", "team", "topic", *board.measures)
+    yield Member("scores.csv", table(head, score_lines(board)))
+
+
+def score_lines(board: Board) -> Iterator[list[Cell]]:
+    """A line for each run and evaluated topic; the scores of one run are read at a time."""
+    topics, mask = evaluated_topics(board.edition), mask_of(board.edition)
+    for standing in board.standings:
+        run = standing.run
+        found = Score.objects.filter(score_set__run=run, score_set__edition=board.edition)
+        values = {score.measure: score.values[mask] for score in found}
+        for place, topic in enumerate(topics):
+            cells = [
+                float(values[each][place]) if each in values else None for each in board.measures
+            ]
+            yield [run.pk, run.tag, run.team.name, topic.number, *cells]
