@@ -16,7 +16,7 @@ from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.calling import NotCalled, checked_url
 from leaderboard.facts import REQUIRABLE
-from leaderboard.models import Collection, JudgmentSet, Pool, Run, Track, User
+from leaderboard.models import Collection, JudgmentSet, Pool, Run, Team, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.models.notices import Happening
 
@@ -551,3 +551,31 @@ class ResetPasswordForm(Unprompted, allauth.ResetPasswordForm):
 
 class NewPasswordForm(Unprompted, allauth.ResetPasswordKeyForm):
     pass
+
+
+class AnnouncementForm(forms.Form):
+    text = forms.CharField(
+        label="Announcement",
+        max_length=2000,
+        help_text="Stands on the pages of the track; whoever takes part gets a notice.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+
+class GrantForm(forms.Form):
+    """More runs for a team of the track."""
+
+    team = forms.ModelChoiceField(Team.objects.none(), label="Team", empty_label=None)
+    runs = forms.IntegerField(label="Runs more", min_value=1, max_value=10_000)
+    today = forms.TypedChoiceField(
+        label="When",
+        choices=[("today", "today (UTC)"), ("in all", "in all")],
+        coerce=lambda word: word == "today",
+        widget=forms.RadioSelect,
+        initial="today",
+    )
+    reason = forms.CharField(label="Reason", max_length=300, required=False)
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["team"].queryset = track.teams.filter(of_organisers=False).order_by("name")

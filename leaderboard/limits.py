@@ -130,8 +130,10 @@ def check_command(track: Track) -> str:
 
 @dataclass(frozen=True)
 class Quota:
-    """What a team has left; None where the track sets no limit."""
+    """What a team may send and what of it is left; None where the track sets no limit."""
 
+    today: int | None
+    in_all: int | None
     left_today: int | None
     left_in_all: int | None
     next_day: datetime
@@ -139,10 +141,14 @@ class Quota:
 
 def quota_of(track: Track, team: Team | None) -> Quota:
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = team.runs_on(midnight.date()) if team else track.quota_per_day
+    in_all = team.runs_in_all() if team else track.quota_total
     used = Run.objects.counting().filter(team=team) if team else Run.objects.none()
     return Quota(
-        left_today=_left(track.quota_per_day, used.filter(received_at__gte=midnight).count()),
-        left_in_all=_left(track.quota_total, used.count()),
+        today=today,
+        in_all=in_all,
+        left_today=_left(today, used.filter(received_at__gte=midnight).count()),
+        left_in_all=_left(in_all, used.count()),
         next_day=midnight + timedelta(days=1),
     )
 

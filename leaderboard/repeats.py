@@ -1,8 +1,14 @@
-"""What a team sends a second time: a tag it has used, a run it has handed in."""
+"""What is sent a second time: a tag, a run of one's own, a run of somebody else."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
 from django.core.files.storage import default_storage
+from numpy.typing import NDArray
 
 from evaluation.problems import Problems
 from evaluation.reading.likeness import NEARLY, likeness
@@ -12,6 +18,10 @@ from leaderboard.rankings import TOP, Rankings
 
 # How many of a team's runs a new one is compared with, the latest first.
 COMPARED = 20
+# Runs of two teams with so much overlap are hardly two systems.
+ALIKE = 0.98
+# A topic whose first documents differ has an overlap of 0.9 at most.
+LOST_AT_FIRST = 0.1
 
 
 def check_tag(run: Run, tag: str, problems: Problems) -> None:
@@ -39,6 +49,45 @@ def check_likeness(run: Run, problems: Problems) -> None:
             hint = "Withdraw one of them if it was sent by mistake."
             problems.warn("W_SAME_RUN", None, message, earlier.pk, hint)
             return
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two runs of two teams, and the rank-biased overlap of their first documents."""
+
+    one: Run
+    other: Run
+    overlap: float
+
+
+def alike_across_teams(runs: Iterable[Run]) -> list[Alike]:
+    """The pairs that hardly differ, the most alike first."""
+    known = list(runs)
+    tops = [tops_of(run) for run in known]
+    firsts = _firsts(tops)
+    enough = 1 - (1 - ALIKE) / LOST_AT_FIRST
+    found = []
+    for a, b in combinations(range(len(known)), 2):
+        if known[a].team_id == known[b].team_id or (firsts[a] == firsts[b]).mean() < enough:
+            continue
+        overlap = likeness(tops[a], tops[b], at_least=ALIKE)
+        if overlap is not None:
+            found.append(Alike(known[a], known[b], overlap))
+    return sorted(found, key=lambda each: -each.overlap)
+
+
+def _firsts(tops: list[dict[str, list[str]]]) -> NDArray[np.int64]:
+    """A number for the first document of every run on every topic, int64[runs, topics]."""
+    topics = sorted({number for each in tops for number in each})
+    numbers: dict[str | None, int] = {}
+    rows = [
+        [
+            numbers.setdefault(each[topic][0] if topic in each else None, len(numbers))
+            for topic in topics
+        ]
+        for each in tops
+    ]
+    return np.array(rows, dtype=np.int64).reshape(len(tops), len(topics))
 
 
 def earlier_runs(run: Run) -> RunQuerySet:

@@ -11,7 +11,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Delivery, Job, JoinRequest, Notice, Run, Track
+from leaderboard.models import Announcement, Delivery, Grant, Job, JoinRequest, Notice, Run, Track
 from leaderboard.models.notices import Happening
 
 
@@ -56,6 +56,20 @@ def answered_to_join(request: JoinRequest, approved: bool) -> None:
     track = request.track
     words = "You take part in" if approved else "The organisers declined that you take part in"
     _notify([request.user_id], track, f"{words} {track}.", reverse("board", args=[track.slug]))
+
+
+def announced(announcement: Announcement) -> None:
+    track = announcement.track
+    members = track.memberships.values_list("user", flat=True)
+    address = reverse("about", args=[track.slug])
+    _notify(members, track, f"{track}: {announcement.text}", address)
+
+
+def granted(grant: Grant) -> None:
+    team, runs = grant.team, "1 run" if grant.runs == 1 else f"{grant.runs:,} runs"
+    text = f"{team} may send {runs} more {'today' if grant.day else 'in all'} to {team.track}."
+    members = team.memberships.values_list("user", flat=True)
+    _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
 
 
 def notify_team(run: Run, text: str) -> None:

@@ -189,13 +189,13 @@ def refuse_over_quota(track: Track, team: Team, now: datetime) -> None:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     until_tomorrow = int((midnight + timedelta(days=1) - now).total_seconds()) + 1
     today = runs.filter(received_at__gte=midnight)
-    if track.quota_total is not None and runs.counting().count() >= track.quota_total:
-        raise NotAccepted("E_QUOTA", f"Your team has used its {track.quota_total} runs.")
-    if track.quota_per_day is not None and today.counting().count() >= track.quota_per_day:
+    in_all, a_day = team.runs_in_all(), team.runs_on(now.date())
+    if in_all is not None and runs.counting().count() >= in_all:
+        raise NotAccepted("E_QUOTA", f"Your team has used its {in_all} runs.")
+    if a_day is not None and today.counting().count() >= a_day:
         raise NotAccepted(
             "E_QUOTA",
-            f"Your team has used its {track.quota_per_day} runs of today; "
-            "the next day begins at 00:00 UTC.",
+            f"Your team has used its {a_day} runs of today; the next day begins at 00:00 UTC.",
             until_tomorrow,
         )
     refused = today.filter(state=Run.State.REFUSED).count()

@@ -2,20 +2,30 @@
 
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker
-from leaderboard.models.notices import Delivery, Notice, Webhook
-from leaderboard.models.people import ApiToken, AuditEvent, JoinRequest, Membership, Team, User
+from leaderboard.models.notices import Announcement, Delivery, Notice, Webhook
+from leaderboard.models.people import (
+    ApiToken,
+    AuditEvent,
+    Grant,
+    JoinRequest,
+    Membership,
+    Team,
+    User,
+)
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
 from leaderboard.models.snapshots import Snapshot
 from leaderboard.models.tracks import Edition, Track
 
 __all__ = [
+    "Announcement",
     "ApiToken",
     "AuditEvent",
     "Collection",
     "Comparison",
     "Delivery",
     "Edition",
+    "Grant",
     "Job",
     "JoinRequest",
     "Judgment",

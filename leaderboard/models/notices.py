@@ -47,6 +47,21 @@ class Notice(models.Model):
         return self.text
 
 
+class Announcement(models.Model):
+    """What the organisers of a track tell everybody who sees it."""
+
+    track = models.ForeignKey(Track, models.CASCADE, related_name="announcements")
+    text = models.TextField(max_length=2000)
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def new_secret() -> str:
     return secrets.token_urlsafe(32)
 

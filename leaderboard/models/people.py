@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import unicodedata
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -59,6 +59,16 @@ class Team(models.Model):
         self.key = team_key(self.name)
         self.invitation = self.invitation or secrets.token_urlsafe(12)
         super().save(*args, **kwargs)
+
+    def runs_in_all(self) -> int | None:
+        """How many runs it may send: the track's quota and what was granted; None is no limit."""
+        quota = self.track.quota_total
+        return None if quota is None else quota + self.grants.in_all()
+
+    def runs_on(self, day: date) -> int | None:
+        """How many runs it may send on that day (UTC); None is no limit."""
+        quota = self.track.quota_per_day
+        return None if quota is None else quota + self.grants.for_the_day(day)
 
 
 def team_key(name: str) -> str:
@@ -125,6 +135,45 @@ class JoinRequest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} for {self.team_name}"
+
+
+class GrantQuerySet(models.QuerySet["Grant"]):
+    def for_the_day(self, day: date) -> int:
+        """How many more runs these allow on that day."""
+        return self._runs(Q(day=day))
+
+    def in_all(self) -> int:
+        return self._runs(Q(day=None))
+
+    def _runs(self, which: Q) -> int:
+        return self.filter(which).aggregate(runs=models.Sum("runs", default=0))["runs"]
+
+
+class Grant(models.Model):
+    """Runs that a team may send beyond the quota of its track: on one day (UTC), or in all."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="grants")
+    runs = models.PositiveIntegerField()
+    day = models.DateField(null=True)
+    reason = models.CharField(max_length=300, blank=True)
+    granted_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    granted_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = GrantQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(runs__gt=0), name="a_grant_gives_something")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.runs} for {self.team}"
+
+    @property
+    def track_id(self) -> int:
+        """Where the audit trail looks for it."""
+        return self.team.track_id
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

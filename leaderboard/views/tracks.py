@@ -42,6 +42,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "limits": limits.of_track(sight.track),
+        "announcements": sight.track.announcements.all(),
         "asked": [label_of(name) for name in sight.track.required_facts],
     }
     return render(request, "about.html", context)

@@ -1,0 +1,105 @@
+"""The organiser's desk: what waits, what is announced, who gets more runs, who did what."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard import announcing, granting, receipts, retrying
+from leaderboard.breakdowns.desk import desk_of, failed_jobs
+from leaderboard.disclosure import Sight
+from leaderboard.forms import AnnouncementForm, GrantForm
+from leaderboard.models import AuditEvent, JoinRequest
+from leaderboard.views.parts import organised_or_403, page_of
+from leaderboard.wording.trail import trail_of
+
+LATEST_EVENTS = 8
+EVENTS = 100
+
+
+@login_required
+@require_GET
+def desk(request: HttpRequest, slug: str) -> HttpResponse:
+    return _desk(request, organised_or_403(request, slug))
+
+
+def _desk(
+    request: HttpRequest,
+    sight: Sight,
+    announcement: AnnouncementForm | None = None,
+    grant: GrantForm | None = None,
+) -> HttpResponse:
+    """The desk, perhaps with a form that was not in order."""
+    track = sight.track
+    asked = track.join_requests.filter(state=JoinRequest.State.WAITING).select_related("user")
+    context = {
+        "sight": sight,
+        "track": track,
+        "desk": desk_of(sight),
+        "join_requests": asked,
+        "unfinished": receipts.receipts_of(sight, sight.runs().unfinished()),
+        "trail": trail_of(_events(sight)[:LATEST_EVENTS]),
+        "announcement_form": announcement or AnnouncementForm(),
+        "grant_form": grant or GrantForm(track=track),
+    }
+    return render(request, "desk.html", context, status=422 if announcement or grant else 200)
+
+
+def _events(sight: Sight) -> QuerySet[AuditEvent]:
+    return sight.track.events.select_related("actor").order_by("-at", "-pk")
+
+
+@login_required
+@require_POST
+def announce(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = AnnouncementForm(request.POST)
+    if not form.is_valid():
+        return _desk(request, sight, announcement=form)
+    announcing.announce(sight.track, request.user, form.cleaned_data["text"])
+    messages.success(request, "Announced: it stands on the track's pages, and its teams are told.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def grant(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = GrantForm(request.POST, track=sight.track)
+    if not form.is_valid():
+        return _desk(request, sight, grant=form)
+    granting.grant(user=request.user, **form.cleaned_data)
+    messages.success(request, "Granted; the team is told.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
+    """Queue once more what failed."""
+    sight = organised_or_403(request, slug)
+    for failed in failed_jobs(sight.track):
+        if failed.job.pk == job_id:
+            retrying.try_again(failed.job, failed.target, request.user)
+            messages.success(request, "It waits in the queue again.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_GET
+def trail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Everything that was done to a track, the latest first."""
+    sight = organised_or_403(request, slug)
+    page = Paginator(_events(sight), EVENTS).get_page(page_of(request))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "page": page,
+        "trail": trail_of(page.object_list),
+    }
+    return render(request, "trail.html", context)

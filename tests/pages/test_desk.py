@@ -1,0 +1,117 @@
+"""The organiser's desk."""
+
+from __future__ import annotations
+
+from leaderboard import organising, uploads
+from leaderboard.models import Job, Run, Worker
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
+
+DESK = "/tracks/bread/desk/"
+
+
+def test_an_empty_desk_says_so(track, as_ada):
+    assert "Nothing waits for you." in as_ada.get(DESK).text
+
+
+def test_a_run_in_the_queue_waits(track, ben, as_ada):
+    uploads.accept_run(track, ben, upload("rye.run", RUN))
+    page = as_ada.get(DESK).text
+    assert "rye.run" in page and "first in the queue" in page
+
+
+def test_a_failed_run_is_tried_again_from_here(track, ben, as_ada):
+    run = make_run(track, ben)
+    Run.objects.update(state="failed")
+    Job.objects.filter(kind="check_run").update(state="failed", reason="The disk is full.")
+    job = Job.objects.get(kind="check_run")
+    assert "The disk is full." in as_ada.get(DESK).text
+    as_ada.post(f"{DESK}jobs/{job.pk}/again/")
+    work()
+    run.refresh_from_db()
+    assert run.state == "scored"
+    assert "The disk is full." not in as_ada.get(DESK).text
+
+
+def test_a_job_of_another_track_is_not_tried_again(track, collection, ben, as_ada):
+    make_run(make_track(collection, slug="rye"), ben)
+    Run.objects.update(state="failed")
+    Job.objects.filter(kind="check_run").update(state="failed")
+    as_ada.post(f"{DESK}jobs/{Job.objects.get(kind='check_run').pk}/again/")
+    assert Run.objects.get().state == "failed"
+
+
+def test_a_failed_pool_is_gathered_again(track, ada, ben, as_ada):
+    pool = organising.begin_pool(track, ada, [make_run(track, ben)], "depth", 2)
+    type(pool).objects.update(state="failed")
+    Job.objects.filter(kind="gather_pool").update(state="failed")
+    as_ada.post(f"{DESK}jobs/{Job.objects.get(kind='gather_pool').pk}/again/")
+    work()
+    pool.refresh_from_db()
+    assert pool.state == "proposed"
+
+
+def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):
+    make_run(track, ben, RUN)
+    make_run(track, cat, RUN.replace("ben-bm25", "mine"))
+    page = as_ada.get(DESK).text
+    assert "Runs of two teams that hardly differ" in page and "1.0000" in page
+
+
+def test_different_runs_of_two_teams_are_no_matter(track, ben, cat, as_ada):
+    make_run(track, ben, RUN)
+    make_run(track, cat, OTHER_RUN)
+    assert "hardly differ" not in as_ada.get(DESK).text
+
+
+def test_a_run_that_nobody_judged_is_named(track, ben, as_ada):
+    make_run(track, ben, "1 Q0 d10 1 9 mine\n2 Q0 d11 1 9 mine\n3 Q0 d12 1 9 mine\n")
+    assert "Runs of which little was judged" in as_ada.get(DESK).text
+
+
+def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
+    make_run(track, ben)
+    page = as_ada.get(DESK).text
+    assert "2 of 3 judged documents are relevant" in page
+    assert "1 of 2 judged documents" not in page
+
+
+def test_workers_show_their_heartbeat(track, as_ada):
+    Worker.objects.all().delete()
+    assert "No worker is alive" in as_ada.get(DESK).text
+    Worker.objects.beat("rankfield-7@here")
+    assert "rankfield-7@here" in as_ada.get(DESK).text
+
+
+def test_an_announcement_stands_on_the_track_and_is_told(track, ben, as_ada, as_cat):
+    make_run(track, ben)
+    as_ada.post(f"{DESK}announce/", {"text": "More <b>rye</b> soon."})
+    for page in ("", "about/", "topics/"):
+        assert "More &lt;b&gt;rye&lt;/b&gt; soon." in as_cat.get(f"/tracks/bread/{page}").text
+    assert "More <b>rye</b> soon." in ben.notices.first().text
+
+
+def test_an_empty_announcement_is_refused(track, as_ada):
+    assert as_ada.post(f"{DESK}announce/", {"text": " "}).status_code == 422
+    assert not track.announcements.exists()
+
+
+def test_more_runs_are_granted_from_here(collection, ben, as_ada):
+    team = make_run(make_track(collection, quota_per_day=1), ben).team
+    as_ada.post(f"{DESK}grant/", {"team": team.pk, "runs": 2, "today": "today"})
+    assert "2 of 3" in as_ada.get(DESK).text
+
+
+def test_a_team_of_another_track_gets_nothing(track, collection, ben, as_ada):
+    team = make_run(make_track(collection, slug="rye"), ben).team
+    form = {"team": team.pk, "runs": 2, "today": "today"}
+    assert as_ada.post(f"{DESK}grant/", form).status_code == 422
+    assert not team.grants.exists()
+
+
+def test_the_trail_is_told_in_words(track, ada, ben, as_ada):
+    run = make_run(track, ben, tag="")
+    organising.change_track(track, ada, {"depth": 500})
+    organising.take_off(run, ada, "hidden", "a copy")
+    page = as_ada.get(f"{DESK}trail/").text
+    assert "changed the track" in page and "depth: 1000 → 500" in page
+    assert "hid the run" in page and "reason: a copy" in page
