@@ -1,0 +1,227 @@
+"""Who may call what: every call of the API with every role, on a blind track and on an open one.
+
+The calls are those of the OpenAPI document, so one without a row here fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+
+from leaderboard.api import api
+from leaderboard.models import Collection, JudgmentSet
+from tests.api.conftest import Program
+from tests.builders import OTHER_RUN, QRELS, TOPICS, make_run, make_track, make_user
+
+ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
+# without a token; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
+# something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.
+EVERYBODY = [200] * 8
+WITH_TOKEN = [401] + [200] * 7
+OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
+ORGANISERS_SEE = [404, 404, 404, 404, 404, 200, 200, 200]
+SCOPES = ("read", "submit", "organise")
+
+
+def by_organisers(done: int, refused: int = 403) -> list[int]:
+    return [401, *[refused] * 4, done, done, done]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that is right in itself: whatever is refused is refused to its caller."""
+
+    address: str
+    statuses: list[int]
+    scope: str = "read"
+    body: Any = None
+    form: dict[str, str] = field(default_factory=dict)
+
+
+TRACK = {
+    "slug": "new-track",
+    "name": "New",
+    "collection": "bread",
+    "judgments": "v1",
+    "measures": ["AP"],
+    "primary_measure": "AP",
+}
+# In a form, what has several lines goes as a file.
+CALLS = {
+    "get /me": Call("/me", WITH_TOKEN),
+    "get /collections": Call("/collections", EVERYBODY),
+    "post /collections": Call(
+        "/collections",
+        [401, 403, 403, 403, 202, 202, 403, 202],
+        "organise",
+        form={"slug": "oats", "name": "Oats", "topics": TOPICS},
+    ),
+    "get /collections/{slug}": Call("/collections/bread", EVERYBODY),
+    "post /collections/{slug}/confirm": Call(
+        "/collections/rye/confirm", by_organisers(202, refused=404), "organise", body={}
+    ),
+    "post /collections/{slug}/judgments": Call(
+        "/collections/bread/judgments",
+        by_organisers(202),
+        "organise",
+        form={"version": "v3", "file": QRELS},
+    ),
+    "get /collections/{slug}/judgments/{version}": Call(
+        "/collections/bread/judgments/v2", ORGANISERS_SEE
+    ),
+    "post /collections/{slug}/judgments/{version}/confirm": Call(
+        "/collections/bread/judgments/v2/confirm", by_organisers(202), "organise", body={}
+    ),
+    "get /tracks": Call("/tracks", EVERYBODY),
+    "post /tracks": Call(
+        "/tracks", [401, 403, 403, 403, 403, 201, 403, 201], "organise", body=TRACK
+    ),
+    "get /tracks/{slug}": Call("/tracks/blind", EVERYBODY),
+    "patch /tracks/{slug}": Call(
+        "/tracks/blind", by_organisers(200), "organise", body={"name": "Mine"}
+    ),
+    "post /tracks/{slug}/join": Call("/tracks/blind/join", WITH_TOKEN, "submit", body={}),
+    "post /tracks/{slug}/release": Call(
+        "/tracks/blind/release", by_organisers(200), "organise", body={}
+    ),
+    "get /tracks/{slug}/leaderboard": Call("/tracks/blind/leaderboard", ORGANISERS_SEE),
+    "get /tracks/{slug}/compare": Call("/tracks/blind/compare?a={run}&b={other}", ORGANISERS_SEE),
+    "get /tracks/{slug}/runs": Call("/tracks/blind/runs", EVERYBODY),
+    "post /tracks/{slug}/runs": Call(
+        "/tracks/blind/runs", [401] + [201] * 7, "submit", form={"file": "1 Q0 d1 1 1.0 new\n"}
+    ),
+    "get /runs/{run_id}": Call("/runs/{run}", OWN_TEAM),
+    "patch /runs/{run_id}": Call(
+        "/runs/{run}",
+        [401, 404, 200, 404, 404, 200, 200, 200],
+        "submit",
+        body={"facts": {"kind": "manual"}},
+    ),
+    "delete /runs/{run_id}": Call(
+        "/runs/{run}", [401, 404, 204, 404, 404, 204, 204, 204], "submit"
+    ),
+    "get /runs/{run_id}/topics": Call("/runs/{run}/topics", ORGANISERS_SEE),
+    "get /runs/{run_id}/file": Call("/runs/{run}/file", OWN_TEAM),
+    "get /runs/{run_id}/problems": Call("/runs/{run}/problems", OWN_TEAM),
+}
+INSIDE = [403, 403, 200, 403, 403, 200, 200, 200]
+# On an open track every reader has the scores; files and problems stay with their team.
+OPEN_CALLS = {
+    "get /collections/{slug}/judgments/{version}": Call(
+        "/collections/bread/judgments/v1", EVERYBODY
+    ),
+    "get /tracks/{slug}/leaderboard": Call("/tracks/open/leaderboard", EVERYBODY),
+    "get /tracks/{slug}/compare": Call(
+        "/tracks/open/compare?a={open_run}&b={open_other}", EVERYBODY
+    ),
+    "get /runs/{run_id}": Call("/runs/{open_run}", EVERYBODY),
+    "patch /runs/{run_id}": Call(
+        "/runs/{open_run}",
+        [401, 403, 200, 403, 403, 200, 200, 200],
+        "submit",
+        body={"facts": {"kind": "manual"}},
+    ),
+    "delete /runs/{run_id}": Call(
+        "/runs/{open_run}", [401, 403, 204, 403, 403, 204, 204, 204], "submit"
+    ),
+    "get /runs/{run_id}/topics": Call("/runs/{open_run}/topics", EVERYBODY),
+    "get /runs/{run_id}/file": Call("/runs/{open_run}/file", INSIDE),
+    "get /runs/{run_id}/problems": Call("/runs/{open_run}/problems", INSIDE),
+}
+
+
+@pytest.fixture
+def people(ada, ben, cat):
+    eve = make_user("eve", can_organise=True)
+    sue = make_user("sue", is_staff=True)
+    dan, kim = make_user("dan"), make_user("kim")
+    return {"cat": cat, "ben": ben, "dan": dan, "eve": eve, "ada": ada, "kim": kim, "sue": sue}
+
+
+@pytest.fixture
+def names(people, collection, blind_track):
+    """Two tracks with a run of Ben's and one of Dan's on each, and what waits for a word."""
+    open_track = make_track(collection, slug="open")
+    waiting = Collection.objects.create(
+        slug="rye", name="Rye", owner=people["ada"], state="preview", topics_file="none"
+    )
+    for each in (collection, waiting, blind_track, open_track):
+        each.co_organisers.add(people["kim"])
+    JudgmentSet.objects.create(
+        collection=collection, version="v2", state="preview", created_by=people["ada"], file="none"
+    )
+    return {
+        "run": make_run(blind_track, people["ben"]).pk,
+        "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,
+        "open_run": make_run(open_track, people["ben"]).pk,
+        "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
+    }
+
+
+def status(program: Program, key: str, call: Call, names: dict[str, str]) -> int:
+    """Each call is tried on the same state of the database."""
+    address = "/api/v1" + call.address.format(**names)
+    with transaction.atomic():
+        try:
+            return answer_to(program, key.split()[0], address, call).status_code
+        finally:
+            transaction.set_rollback(True)
+
+
+def answer_to(program: Program, method: str, address: str, call: Call) -> Any:
+    if call.form:
+        return program.send(address, **{name: part(text) for name, text in call.form.items()})
+    return getattr(program, method)(address, *([] if call.body is None else [call.body]))
+
+
+def part(text: str) -> str | SimpleUploadedFile:
+    return SimpleUploadedFile("file", text.encode()) if "\n" in text else text
+
+
+def found(people, key: str, call: Call, names: dict[str, str]) -> dict[str, int]:
+    programs = {role: Program(people.get(role)) for role in ROLES}
+    return {role: status(programs[role], key, call, names) for role in ROLES}
+
+
+@pytest.mark.parametrize("key", CALLS)
+def test_a_call_on_a_blind_track(people, names, key):
+    expected = dict(zip(ROLES, CALLS[key].statuses, strict=True))
+    assert found(people, key, CALLS[key], names) == expected
+
+
+@pytest.mark.parametrize("key", OPEN_CALLS)
+def test_a_call_on_an_open_track(people, names, key):
+    expected = dict(zip(ROLES, OPEN_CALLS[key].statuses, strict=True))
+    assert found(people, key, OPEN_CALLS[key], names) == expected
+
+
+@pytest.mark.parametrize("key", CALLS)
+def test_a_token_does_what_its_scopes_say(people, names, key):
+    call = CALLS[key]
+    able = people[next(role for role in people if call.statuses[ROLES.index(role)] < 300)]
+    others = [scope for scope in SCOPES if scope != call.scope]
+    assert status(Program(able, [call.scope]), key, call, names) < 300
+    assert status(Program(able, others), key, call, names) == 403
+    assert status(Guesser(), key, call, names) == 401
+
+
+class Guesser(Program):
+    """Sends a token that nobody was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers = {"Authorization": "Bearer rf_guessed"}
+
+
+def calls_described() -> Iterator[str]:
+    for path, calls in api.get_openapi_schema()["paths"].items():
+        yield from (f"{method} {path.removeprefix('/api/v1')}" for method in calls)
+
+
+def test_every_call_has_a_row():
+    assert set(calls_described()) == set(CALLS)
