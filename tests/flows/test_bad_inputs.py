@@ -1,4 +1,5 @@
-"""Hostile and malformed files through the API, each answered as its manifest says."""
+"""Hostile and malformed files through the API and forms on pages, each answered as its manifest
+says."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from leaderboard import joining
 from leaderboard.models import ApiToken, Run
-from tests.builders import work
+from tests.builders import RUN, make_user, upload, work
 
 pytestmark = pytest.mark.data
 
@@ -22,11 +24,12 @@ PARTS = {"qrels": "judgments", "topics": "topics", "docs": "documents"}
 def cases(*kinds: str) -> list[dict]:
     manifest = FOLDER / "manifest.json"
     every = json.loads(manifest.read_text())["cases"] if manifest.exists() else []
-    return [
-        case
-        for case in every
-        if case["kind"] in kinds and case["file"] and (FOLDER / case["file"]).exists()
-    ]
+    return [case for case in every if case["kind"] in kinds and has_file(case)]
+
+
+def has_file(case: dict) -> bool:
+    """Forms need none; the largest files are not kept."""
+    return case["kind"] == "form" or (bool(case["file"]) and (FOLDER / case["file"]).exists())
 
 
 @pytest.fixture
@@ -96,3 +99,85 @@ def test_a_part_of_a_collection(case, api):
     collection = bring(api, **parts)
     assert collection["state"] in ("refused", "ready"), collection
     judge(case, collection["state"] == "refused", collection["problems"])
+
+
+# What the manifest calls otherwise.
+FIELDS = {
+    "deadline": "closes_at",
+    "opens": "opens_at",
+    "timezone": "zone",
+    "runs_per_day": "quota_per_day",
+}
+ADDRESSES = {
+    "team.create": "/tracks/bread/join/",
+    "task.create": "/collections/bread/tracks/new/",
+    "task.edit": "/tracks/bread/manage/",
+    "task.webhook": "/tracks/bread/manage/webhooks/",
+    "run.create": "/tracks/bread/submit/",
+    "login": "/account/login/",
+}
+PAGES = ["/", "/tracks/bread/", "/tracks/bread/about/", "/tracks/bread/submit/", "/account/"]
+PROGRAMS = ("<script>alert", "<img src=x", 'href="javascript:')
+
+
+@pytest.mark.parametrize("case", cases("form"), ids=lambda case: case["id"])
+def test_a_form(case, track, cat, as_ada, as_ben):
+    joining.join(track, cat, joining.Asking(team_name="Acme"))
+    client = {"team.create": as_ben, "run.create": as_ben, "login": Client()}.get(
+        case["target"], as_ada
+    )
+    answer = client.post(ADDRESSES[case["target"]], fields_of(case, client))
+    judge_form(case, answer)
+    for page in (client.get(address, follow=True) for address in PAGES):
+        assert page.status_code == 200
+        assert not any(program in page.content.decode() for program in PROGRAMS)
+
+
+def fields_of(case: dict, client: Client) -> dict:
+    """A form that is right but for what the case says."""
+    said = {renamed(case, name): spelled(value) for name, value in case["fields"].items()}
+    if case["target"] in ("task.create", "task.edit"):
+        return {**proposed(client.get(ADDRESSES[case["target"]])), **said}
+    if case["target"] == "team.create":
+        return said
+    if case["target"] == "login":
+        make_user("dan")
+        return {"login": "dan", "password": "dan-s-word", **said}
+    return {
+        "file": upload("a.run", RUN),
+        "kind": "automatic",
+        "happenings": ["track.released"],
+        **said,
+    }
+
+
+def renamed(case: dict, name: str) -> str:
+    return "team_name" if case["target"] == "team.create" else FIELDS.get(name, name)
+
+
+def spelled(value: str | dict) -> str:
+    if isinstance(value, str):
+        return value
+    text, times = value["repeat"]
+    return text * times
+
+
+def proposed(page) -> dict:
+    """What a browser would send back of the form on a page."""
+    form = page.context["form"]
+    fields = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in fields.items() if value not in (None, "", False)}
+
+
+def judge_form(case: dict, answer) -> None:
+    assert answer.status_code in (302, 422), answer.content
+    result = "accept" if answer.status_code == 302 else "reject"
+    assert result in case.get("result_any", [case["result"]])
+    if result == "reject":
+        page = answer.content.decode()
+        assert any(f'id="id_{renamed(case, name)}_error"' in page for name in case["fields"])
+    if "must_not_redirect_to" in case:
+        assert answer.url == "/"
+    if "must_not_set" in case:
+        run = Run.objects.get()
+        assert (run.state, run.team.name, run.submitted_by.is_staff) == ("queued", "ben", False)
