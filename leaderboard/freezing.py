@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from leaderboard.columns import RUN, choosable
+from leaderboard.columns import RUN, TEAM, TYPE, choosable
 from leaderboard.exports import FORMATS, caption, in_papers, tex
 from leaderboard.models import AuditEvent, Run, Snapshot, User
 from leaderboard.standings import Board
+
+# The heads of the columns that hold no numbers.
+WORDS = {column.title for column in (RUN, TEAM, TYPE)}
 
 
 class NotPossible(Exception):
@@ -52,23 +55,39 @@ def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
 
 
 @dataclass(frozen=True)
+class FrozenCell:
+    text: str
+    is_words: bool
+
+
+@dataclass(frozen=True)
 class FrozenLine:
     """A line of a snapshot, cut at the name; `since` says what became of the run afterwards."""
 
     run_id: str
-    before: Sequence[str]
+    before: Sequence[FrozenCell]
     name: str
-    after: Sequence[str]
+    after: Sequence[FrozenCell]
     since: str
+
+
+def heads_of(snapshot: Snapshot) -> list[FrozenCell]:
+    return _cells(snapshot, snapshot.heads)
 
 
 def lines_of(snapshot: Snapshot) -> list[FrozenLine]:
     runs = Run.objects.in_bulk([run_id for run_id, *_ in snapshot.rows])
     at = snapshot.heads.index(RUN.title)
-    return [
-        FrozenLine(run_id, cells[:at], cells[at], cells[at + 1 :], runs[run_id].taken_off)
-        for run_id, *cells in snapshot.rows
-    ]
+    lines = []
+    for run_id, *texts in snapshot.rows:
+        cells, since = _cells(snapshot, texts), runs[run_id].taken_off
+        lines.append(FrozenLine(run_id, cells[:at], texts[at], cells[at + 1 :], since))
+    return lines
+
+
+def _cells(snapshot: Snapshot, texts: Sequence[str]) -> list[FrozenCell]:
+    pairs = zip(snapshot.heads, texts, strict=True)
+    return [FrozenCell(text, head in WORDS) for head, text in pairs]
 
 
 def bibtex(snapshot: Snapshot, address: str) -> str:

@@ -175,6 +175,15 @@ def table_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
         yield f"{each.number}\t{each.docno}\t{each.places}\n".encode()
 
 
+def judged_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
+    """The judgments that were there before, as qrels: the next version has to hold them too."""
+    if pool.judged_in_id is None:
+        return
+    for number, grades in grades_of(pool.judged_in_id).items():
+        for docno, grade in grades.items():
+            yield b"%b 0 %b %d\n" % (number, docno, grade)
+
+
 def judging_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
     """What a judge needs, as JSON lines: the topic, the docno, and the document's words."""
     topics = {topic.number: topic for topic in pool.track.collection.topics.all()}

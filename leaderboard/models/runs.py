@@ -33,6 +33,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Neither withdrawn by its team, nor disqualified or hidden by an organiser."""
         return self.filter(withdrawn_at=None, disqualified_at=None, hidden_at=None)
 
+    def off_the_board(self) -> RunQuerySet:
+        """Scored, and then withdrawn, disqualified or hidden."""
+        good = self.in_good_standing().values("pk")
+        return self.filter(state=Run.State.SCORED).exclude(pk__in=good)
+
     def on_the_board(self) -> RunQuerySet:
         return self.in_good_standing().filter(state=Run.State.SCORED)
 

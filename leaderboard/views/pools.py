@@ -22,6 +22,7 @@ JUDGED_AN_HOUR = 60
 KINDS = {
     "txt": (pooling.trec_lines, "text/plain; charset=utf-8"),
     "tsv": (pooling.table_lines, "text/tab-separated-values; charset=utf-8"),
+    "qrels": (pooling.judged_lines, "text/plain; charset=utf-8"),
     "jsonl": (pooling.judging_lines, "application/jsonl; charset=utf-8"),
 }
 

@@ -43,6 +43,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "snapshot": found,
+        "heads": freezing.heads_of(found),
         "lines": freezing.lines_of(found),
         "bibtex": freezing.bibtex(found, request.build_absolute_uri(request.path)),
         "exports": FORMATS,

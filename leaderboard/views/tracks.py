@@ -96,6 +96,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "join_requests": track.join_requests.filter(state=JoinRequest.State.WAITING).select_related(
             "user"
         ),
+        "off_the_board": track.runs.off_the_board().select_related("team"),
         "invitation": _invitation(request, track),
         "events": track.events.select_related("actor").order_by("-at")[:LATEST_EVENTS],
     }

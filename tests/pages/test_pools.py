@@ -7,7 +7,7 @@ import json
 import pytest
 
 from leaderboard.models import JudgmentSet, Pool
-from tests.builders import OTHER_RUN, make_run, upload, work
+from tests.builders import OTHER_RUN, QRELS, make_run, upload, work
 
 
 @pytest.fixture
@@ -46,6 +46,11 @@ def test_a_pool_is_downloaded_with_the_texts_of_its_documents(as_ada, pool):
         "Document 10",
         "Document 11",
     ]
+
+
+def test_what_was_judged_before_is_handed_out_for_the_next_version(as_ada, pool):
+    lines = b"".join(as_ada.get("/tracks/bread/pools/pool-1/pool.qrels")).decode()
+    assert lines == QRELS
 
 
 def test_a_pool_without_runs_is_asked_again(as_ada, runs):

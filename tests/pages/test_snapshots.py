@@ -65,3 +65,14 @@ def test_a_blind_track_hides_its_snapshots_until_the_release(blind_track, ada, b
     assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 404
     organising.release(blind_track, ada)
     assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 200
+
+
+def test_the_board_leads_to_the_latest_snapshot(frozen, as_cat):
+    page = as_cat.get("/tracks/bread/").content.decode()
+    assert '<a href="/tracks/bread/snapshots/as-published/"><bdi>As published</bdi></a>' in page
+
+
+def test_numbers_stand_to_the_right_and_words_to_the_left(frozen, as_cat):
+    table = table_of(as_cat)
+    assert '<td class="num"><bdi>0.6944</bdi></td>' in table
+    assert "<td><bdi>ben</bdi></td>" in table

@@ -69,3 +69,9 @@ def test_a_baseline_that_goes_leaves_no_baseline(as_ada, run, track):
     take_off(as_ada, run, "disqualified")
     track.refresh_from_db()
     assert track.baseline is None
+
+
+def test_organisers_find_what_is_off_the_board(run, as_ada):
+    take_off(as_ada, run, "hidden")
+    page = as_ada.get("/tracks/bread/manage/").content.decode()
+    assert "Off the board" in page and f'href="/runs/{run.pk}/"' in page
