@@ -189,7 +189,17 @@ class Site:
 
     def ask(self, path: str, token: str = "", body: Any = None, **form: Any) -> Any:
         """The API's answer: to POST where there is a body or a form with files, else to GET."""
-        request = urllib.request.Request(f"{self.url}/api/v1{path}")
+        request = self.request(path, token, body, **form)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{error.code} {path}: {error.read()[:500]!r}") from None
+
+    def request(
+        self, path: str, token: str, body: Any = None, method: str | None = None, **form: Any
+    ) -> urllib.request.Request:
+        request = urllib.request.Request(f"{self.url}/api/v1{path}", method=method)
         request.add_header("Authorization", f"Bearer {token}")
         if body is not None:
             request.data = json.dumps(body).encode()
@@ -197,11 +207,7 @@ class Site:
         if form:
             request.data = encode_multipart(BOUNDARY, form)
             request.add_header("Content-Type", MULTIPART_CONTENT)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            raise AssertionError(f"{error.code} {path}: {error.read()[:500]!r}") from None
+        return request
 
     def answers(self) -> bool:
         try:

@@ -1,0 +1,224 @@
+"""The life of a shared task, from the call to the archive, as its people live it.
+
+The judgments come weeks after the last run, nobody sees a score before the release, and what was
+published stays what it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.builders import DOCUMENTS, OTHER_RUN, RUN, TOPICS, upload
+from tests.services.machines import Site, SqliteSite, folder, until
+from tests.services.people import Page, Person, sign_up
+
+pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
+
+LATE_RUN = RUN.replace("1 Q0 d9 3 7.0", "1 Q0 d3 3 7.0").replace("ben-bm25", "dan-late")
+BROKEN_RUN = "1 Q0 d1 1 high dan-late\n"
+# What the assessors find relevant, first and when they look again.
+RELEVANT = {"1 d1", "1 d2", "2 d4", "3 d6"}
+RELEVANT_AGAIN = {"1 d3", "2 d4", "3 d10", "3 d11"}
+FACTS = """
+    select team.name, run.tag, score.measure, score.mean, score.by_topic
+    from leaderboard_score score
+    join leaderboard_scoreset scored on scored.id = score.score_set_id
+    join leaderboard_run run on run.id = scored.run_id
+    join leaderboard_team team on team.id = run.team_id
+    join leaderboard_track track on track.edition_id = scored.edition_id
+    where track.slug = 'life'
+"""
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[SqliteSite]:
+    """Another installation, which has never run."""
+    with folder() as home:
+        yield SqliteSite(home)
+
+
+def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: SqliteSite) -> None:
+    ada = organiser(site, "life-ada")
+    ben, cat, dan = (sign_up(site, f"life-{name}") for name in ("ben", "cat", "dan"))
+    call_for_runs(ada)
+    takes_part(ben, "Crumbs")
+    takes_part(cat, "Rye")
+    takes_part(dan, "Oven")
+
+    first = sent_by_page(ben, RUN)
+    second = sent_by_api(cat, OTHER_RUN)
+    assert state_of(dan, sent_by_page(dan, BROKEN_RUN)) == "refused"
+    assert state_of(ben, first) == state_of(cat, second) == "valid"
+
+    close(ada)
+    assert "took runs until" in sends_a_run(dan, LATE_RUN).text
+    ada.ask("/tracks/life", {"late_runs": "mark"}, method="PATCH")
+    third = sent_by_page(dan, LATE_RUN)
+    assert state_of(dan, third) == "valid"
+
+    pool = gathered(ada, [first, second, third])
+    judgments_come_back(ada, judged(pool, RELEVANT))
+    assert switched(ada, "v1") == {"ben-bm25": 1, "dan-late": 1, "other": 3}
+    assert [sees_a_board(each) for each in (ada, ben)] == [True, False]
+    assert state_of(ben, first) == "valid"
+
+    ada.send("/tracks/life/manage/release/")
+    assert sees_a_board(ben) and state_of(ben, first) == "scored"
+    assert ben.open("/tracks/life/").text.count(">late</span>") == 1
+
+    bring_judgments(ada, "v2", judged(pool, RELEVANT_AGAIN))
+    assert "runs of 3 change place" in impact_of(ada, "v2").text
+    assert ranks(ben) == {"ben-bm25": 1, "dan-late": 1, "other": 3}
+    assert switched(ada, "v2") == {"other": 1, "dan-late": 2, "ben-bm25": 3}
+
+    published = frozen(ada, "As published")
+    disqualify(ada, second, "It was tuned on the judgments.")
+    assert ranks(ben) == {"dan-late": 1, "ben-bm25": 2}
+    assert "tuned on the judgments" in ben.open(f"/runs/{second}/").text
+    assert frozen_table(ben) == published and published.count("\n") == 4
+
+    archive = site.home / "life.zip"
+    site.manage("export_track", "life", str(archive))
+    assert "to the last bit" in elsewhere.manage("import_track", str(archive))
+    assert scores_on(elsewhere) == scores_on(site) != set()
+
+
+def organiser(site: Site, name: str) -> Person:
+    """An account that may organise by the word of whoever runs the site."""
+    person = sign_up(site, name)
+    person.token = site.manage("create_token", name, "--organiser")
+    return person
+
+
+def call_for_runs(ada: Person) -> None:
+    """A collection that nobody has judged, and a blind track on it."""
+    files = {
+        "topics": upload("topics.trec", TOPICS),
+        "documents": upload("documents.jsonl", DOCUMENTS),
+    }
+    ada.ask("/collections", slug="life", name="Life", **files)
+    until(lambda: ada.ask("/collections/life")["state"] == "ready", "the collection is ready")
+    track = {"slug": "life", "name": "Life", "collection": "life", "judgments": None}
+    measures = {"measures": ["AP", "nDCG@10"], "primary_measure": "AP"}
+    ada.ask("/tracks", {**track, **measures, "disclosure": "blind"})
+
+
+def takes_part(person: Person, team: str) -> None:
+    page = person.send("/tracks/life/join/", team_name=team)
+    assert page.address == "/tracks/life/submit/", page.text
+
+
+def sends_a_run(person: Person, text: str) -> Page:
+    return person.send("/tracks/life/submit/", file=upload("run.txt", text), kind="automatic")
+
+
+def sent_by_page(person: Person, text: str) -> str:
+    page = sends_a_run(person, text)
+    found = re.fullmatch(r"/runs/([\w-]+)/", page.address)
+    assert found is not None, page.text
+    return found[1]
+
+
+def sent_by_api(person: Person, text: str) -> str:
+    return person.ask("/tracks/life/runs", file=upload("run.txt", text))["id"]
+
+
+def state_of(person: Person, run: str) -> str:
+    until(lambda: person.ask(f"/runs/{run}")["done"], f"run {run} is through")
+    return person.ask(f"/runs/{run}")["state"]
+
+
+def close(ada: Person) -> None:
+    now = datetime.now(UTC).isoformat()
+    assert ada.ask("/tracks/life", {"closes_at": now}, method="PATCH")["state"] == "closed"
+
+
+def gathered(ada: Person, runs: list[str]) -> list[str]:
+    """What the first three documents of each run are, as the organisers download it."""
+    page = ada.send("/tracks/life/pools/", runs=runs, method="depth", size=3).address
+    until(lambda: "Keep it" in ada.open(page).text, "the pool is gathered")
+    ada.send(f"{page}keep/")
+    return ada.open(f"{page}pool.txt").text.splitlines()
+
+
+def judged(pool: list[str], relevant: set[str]) -> str:
+    """The assessors give every document of the pool a grade."""
+    lines = (line.split() for line in pool)
+    return "".join(
+        f"{topic} 0 {docno} {int(f'{topic} {docno}' in relevant)}\n" for topic, docno in lines
+    )
+
+
+def judgments_come_back(ada: Person, qrels: str) -> None:
+    """Those of the pool: looked at, and confirmed."""
+    file = upload("v1.txt", qrels)
+    page = ada.send("/tracks/life/pools/pool-1/judgments/", version="v1", file=file)
+    assert page.address == "/collections/life/", page.text
+    until(lambda: state_of_judgments(ada, "v1") == "preview", "the judgments are checked")
+    ada.send("/collections/life/judgments/v1/confirm/")
+    until(lambda: state_of_judgments(ada, "v1") == "ready", "the judgments are imported")
+
+
+def bring_judgments(ada: Person, version: str, qrels: str) -> None:
+    file = upload(f"{version}.txt", qrels)
+    ada.ask("/collections/life/judgments", version=version, file=file)
+    until(lambda: state_of_judgments(ada, version) == "ready", "the judgments are imported")
+
+
+def state_of_judgments(ada: Person, version: str) -> str:
+    return ada.ask(f"/collections/life/judgments/{version}")["state"]
+
+
+def switched(ada: Person, version: str) -> dict[str, int]:
+    """The ranks of the board once it is that of these judgments."""
+    ada.send(f"/tracks/life/judgments/{version}/switch/")
+    until(lambda: shows(ada, version), f"the board changes to {version}")
+    return ranks(ada)
+
+
+def shows(person: Person, version: str) -> bool:
+    return sees_a_board(person) and board(person)["judgments"] == version
+
+
+def sees_a_board(person: Person) -> bool:
+    return person.open("/api/v1/tracks/life/leaderboard").status == 200
+
+
+def board(person: Person) -> dict:
+    return person.ask("/tracks/life/leaderboard")
+
+
+def ranks(person: Person) -> dict[str, int]:
+    return {each["tag"]: each["rank"] for each in board(person)["standings"]}
+
+
+def impact_of(ada: Person, version: str) -> Page:
+    """The report of what these judgments would change, once every run is scored with them."""
+    page = f"/tracks/life/judgments/{version}/impact/"
+    ada.send(f"/tracks/life/judgments/{version}/try/")
+    until(lambda: "Switch the board" in ada.open(page).text, "the runs are scored once more")
+    return ada.open(page)
+
+
+def frozen(ada: Person, name: str) -> str:
+    page = ada.send("/tracks/life/manage/freeze/", name=name)
+    assert page.address == "/tracks/life/snapshots/as-published/", page.text
+    return frozen_table(ada)
+
+
+def frozen_table(person: Person) -> str:
+    return person.open("/tracks/life/snapshots/as-published/?format=csv").text
+
+
+def disqualify(ada: Person, run: str, reason: str) -> None:
+    page = ada.send(f"/runs/{run}/take-off/", how="disqualified", reason=reason)
+    assert page.status == 410, page.text
+
+
+def scores_on(site: Site) -> set[tuple]:
+    """Every value of every topic, to the bit."""
+    return {(*facts, bytes(by_topic)) for *facts, by_topic in site.rows(FACTS)}
