@@ -31,6 +31,7 @@ from leaderboard.api.schemas import (
     answers,
 )
 from leaderboard.breakdowns import read_scores
+from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
 from leaderboard.facts import stated
 from leaderboard.models import Run, Score, Team, Track
@@ -103,7 +104,19 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
     receipt = receipts.receipt_of(seen.sight, seen.run)
-    return shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
+    answer = shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
+    return answer | verdict_of(seen) if seen.sight.scores_of(seen.run) else answer
+
+
+def verdict_of(seen: SeenRun) -> dict[str, Any]:
+    """What the test says of a run and the best that its team had before."""
+    pair = against_previous_best(seen.sight, seen.run)
+    if pair is None:
+        return {"verdict": None}
+    names = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
+    tested = {name: getattr(pair.against, name) for name in names}
+    said = {"measure": pair.measure, "test": pair.test, "verdict": pair.verdict}
+    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **said, **tested}}
 
 
 Means = dict[str, dict[str, float | None]]

@@ -292,6 +292,24 @@ class TopicCounts(Schema):
     answered: int
 
 
+class VerdictOut(Schema):
+    """The run against the best that its team had on the board before: for use in CI."""
+
+    previous: str = Field(description="The id of that run.")
+    previous_tag: str
+    measure: str
+    difference: Number
+    low: Number
+    high: Number
+    p: Number
+    test: str
+    effect_size: Number
+    wins: int
+    losses: int
+    ties: int
+    verdict: Literal["better", "worse", "not significant", ""]
+
+
 class RunOut(RunReceipt):
     tag: str
     team: str
@@ -305,6 +323,9 @@ class RunOut(RunReceipt):
     problem_totals: dict[str, int] = {}
     problems_url: str = ""
     scores: dict[str, Number] = Field({}, description="By the strings of the track's measures.")
+    verdict: VerdictOut | None = Field(
+        None, description="null: its team had no run on the board before."
+    )
     topics: TopicCounts | None = None
     format: str = Field("", description="In which format the file was read.")
     metadata: dict[str, str] = Field({}, description="Its ir_metadata header, by path.")

@@ -14,8 +14,9 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import limits, organising, receipts
+from leaderboard import limits, organising, receipts, wording
 from leaderboard.breakdowns import run_breakdown
+from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
@@ -143,6 +144,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     if portrait is None:
         return {}
     board = portrait.board
+    previous = against_previous_best(seen.sight, seen.run)
     page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
     return {
         "board": board,
@@ -151,6 +153,8 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
         "portrait": portrait,
         "precision": PrecisionPortrait(seen.run, read_precision(board)),
         "top_grade": board.edition.judgment_set.top_grade,
+        "since": wording.pair_verdict(previous) if previous is not None else None,
+        "previous": previous,
         "losses": losses(board, seen.run, portrait.breakdown.topics),
         "facts": seen.run.score_sets.get(edition=board.edition),
         "page": page,

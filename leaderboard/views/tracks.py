@@ -8,13 +8,14 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import limits, organising
-from leaderboard.disclosure import track_or_404
+from leaderboard.disclosure import look, track_or_404
 from leaderboard.facts import label_of
 from leaderboard.forms import BaselineForm, TrackForm
 from leaderboard.models import Collection, JoinRequest, Track
@@ -43,6 +44,9 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "limits": limits.of_track(sight.track),
         "announcements": sight.track.announcements.all(),
+        "shows_everybody": look(sight.track, AnonymousUser()).edition is not None
+        and sight.track.visibility == Track.Visibility.PUBLIC,
+        "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
         "asked": [label_of(name) for name in sight.track.required_facts],
     }
     return render(request, "about.html", context)

@@ -64,7 +64,9 @@ def test_different_runs_of_two_teams_are_no_matter(track, ben, cat, as_ada):
 
 
 def test_a_run_that_nobody_judged_is_named(track, ben, as_ada):
-    make_run(track, ben, "1 Q0 d10 1 9 mine\n2 Q0 d11 1 9 mine\n3 Q0 d12 1 9 mine\n")
+    unjudged = {1: range(4, 13), 2: range(6, 13), 3: range(9, 13)}
+    lines = [f"{topic} Q0 d{n} 1 {20 - n} mine" for topic in unjudged for n in unjudged[topic]]
+    make_run(track, ben, "\n".join(lines))
     assert "Runs of which little was judged" in as_ada.get(DESK).text
 
 

@@ -60,6 +60,9 @@ PAGES = {
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
     "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
+    "history": ("/tracks/blind/history/", OPENED),
+    "badge": ("/tracks/blind/badge.svg", [404] * len(ROLES)),
+    "feed": ("/tracks/blind/feed.xml", [404] * len(ROLES)),
     "desk": ("/tracks/blind/desk/", ORGANISERS),
     "trail": ("/tracks/blind/desk/trail/", ORGANISERS),
     "manage": ("/tracks/blind/manage/", ORGANISERS),
@@ -124,6 +127,9 @@ ACTS = {
 }
 # On an open track every reader opens scores, topics and rankings; files stay with their team.
 OPEN_PAGES = {
+    "history": ("/tracks/open/history/", EVERYBODY),
+    "badge": ("/tracks/open/badge.svg", EVERYBODY),
+    "feed": ("/tracks/open/feed.xml", EVERYBODY),
     "run": ("/runs/{open_run}/", EVERYBODY),
     "run_topics_csv": ("/runs/{open_run}/topics.csv", EVERYBODY),
     "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),

@@ -1,0 +1,100 @@
+"""The best score of a track over time, and a run held to what its team had before."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+from evaluation.measures import parse_measure
+from leaderboard.breakdowns.pairs import Pair, compare_runs
+from leaderboard.comparing import means_of
+from leaderboard.disclosure import Sight
+from leaderboard.models import Edition, Run
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    """A run with its mean and the best mean until then; `leads` where it raised that."""
+
+    run: Run
+    mean: float
+    best: float
+    leads: bool
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """From when on these judgments, and perhaps other settings, made the board."""
+
+    at: datetime
+    version: str
+
+
+@dataclass(frozen=True)
+class History:
+    """Every run on the board in the order in which they came, by the judgments in view."""
+
+    edition: Edition
+    measure: str
+    lines: list[HistoryLine]
+    changes: list[Change]
+
+    @property
+    def leaders(self) -> list[HistoryLine]:
+        """The runs that raised the best score, the latest first."""
+        return [each for each in reversed(self.lines) if each.leads]
+
+
+def history_of_track(sight: Sight) -> History | None:
+    """None where no score may be seen."""
+    edition, measure = sight.edition, sight.track.primary_measure
+    if edition is None:
+        return None
+    return History(edition, measure, _lines(sight, edition, measure), _changes(sight, edition))
+
+
+def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
+    means, direction = _defined(edition, measure), parse_measure(measure).direction
+    runs = sight.runs().on_the_board().filter(pk__in=means).order_by("received_at", "pk")
+    lines: list[HistoryLine] = []
+    for run in runs:
+        mean = means[run.pk]
+        leads = not lines or direction * mean > direction * lines[-1].best
+        best = mean if leads else lines[-1].best
+        lines.append(HistoryLine(run, mean, best, leads, sight.owns(run)))
+    return lines
+
+
+def _defined(edition: Edition, measure: str) -> dict[str, float]:
+    means = means_of(edition, measure)
+    return {run_id: mean for run_id, mean in means.items() if math.isfinite(mean)}
+
+
+def _changes(sight: Sight, edition: Edition) -> list[Change]:
+    """Every board that was shown, the first one first."""
+    shown = {each.pk: each for each in [edition, *sight.others]}
+    changes = [
+        Change(each.ready_at, each.judgment_set.version)
+        for each in shown.values()
+        if each.ready_at is not None
+    ]
+    return sorted(changes, key=lambda each: each.at)
+
+
+def against_previous_best(sight: Sight, run: Run) -> Pair | None:
+    """A run held to the best that its team had on the board before; None where it had nothing."""
+    edition, measure = sight.edition, sight.track.primary_measure
+    if edition is None or not sight.scores_of(run):
+        return None
+    means, direction = _defined(edition, measure), parse_measure(measure).direction
+    before = (
+        sight.runs()
+        .on_the_board()
+        .filter(team=run.team_id, received_at__lt=run.received_at, pk__in=means)
+    )
+    best = max(before, key=lambda each: direction * means[each.pk], default=None)
+    if best is None or run.pk not in means:
+        return None
+    return compare_runs(sight, best, run, measure)

@@ -1,0 +1,115 @@
+"""The best score over time as steps, every run as a dot, and what changed the judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.drawing import (
+    RADIUS,
+    Kind,
+    drawing,
+    line,
+    linked,
+    name,
+    plot,
+    short,
+    stretched,
+    text,
+)
+from leaderboard.templatetags.numbers import counted, date, day, score
+
+HEIGHT = 260
+HALF_A_DAY = 43_200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A run at its time, with the best value until then."""
+
+    at: datetime
+    value: float
+    best: float
+    name: str
+    kind: Kind = "other"
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A moment from which on something else holds."""
+
+    at: datetime
+    name: str
+
+
+def step_chart(runs: Sequence[Dated], turns: Sequence[Turn], title: str) -> SafeString:
+    """Time goes to the right; a turn before the first run or after the last is not drawn."""
+    across, upright = _time_axis(runs), _value_axis(runs)
+    body = _grid(upright) + _days(runs, across)
+    body += "".join(_turn(each, across) for each in turns if _is_inside(each, across))
+    body += stretched(100, 100, HEIGHT, _steps(runs, across, upright))
+    body += "".join(_dot(each, across, upright) for each in runs)
+    first, last = runs[0], runs[-1]
+    told = (
+        f"{counted(len(runs), 'run')} from {date(first.at)} to {date(last.at)};"
+        f" the best score went from {score(first.best)} to {score(last.best)}."
+    )
+    return plot(drawing(title, told, HEIGHT, body, links=True))
+
+
+def _time_axis(runs: Sequence[Dated]) -> Axis:
+    low, high = runs[0].at.timestamp(), runs[-1].at.timestamp()
+    room = (high - low) * 0.03 or HALF_A_DAY
+    return Axis(low - room, high + room, ())
+
+
+def _value_axis(runs: Sequence[Dated]) -> Axis:
+    values = [each.value for each in runs]
+    return Axis.around(min(values), max(values), most=5)
+
+
+def _is_inside(turn: Turn, across: Axis) -> bool:
+    return across.low <= turn.at.timestamp() <= across.high
+
+
+def _grid(upright: Axis) -> str:
+    return "".join(
+        line(0, 100, y, y, "grid") + text(0, y + 4, tick_label(tick), anchor="end", dx=-8)
+        for tick in upright.ticks
+        for y in [upright.down(tick, HEIGHT)]
+    )
+
+
+def _days(runs: Sequence[Dated], across: Axis) -> str:
+    """The first and the last day; between them the table says when."""
+    first, last = runs[0].at, runs[-1].at
+    words = text(across.at(first.timestamp()), HEIGHT + 16, day(first))
+    if first.astimezone(UTC).date() == last.astimezone(UTC).date():
+        return words
+    return words + text(across.at(last.timestamp()), HEIGHT + 16, day(last), anchor="end")
+
+
+def _turn(turn: Turn, across: Axis) -> str:
+    x = across.at(turn.at.timestamp())
+    return line(x, x, 0, HEIGHT, "dashed") + text(x, 10, name(turn.name), "tick label", dx=5)
+
+
+def _steps(runs: Sequence[Dated], across: Axis, upright: Axis) -> str:
+    points = [(across.at(each.at.timestamp()), upright.down(each.best, 100)) for each in runs]
+    (x, y), *rest = points
+    path = f"M{short(x)} {short(y)}" + "".join(f"H{short(x)}V{short(y)}" for x, y in rest)
+    return f'<path class="curve" d="{path}H100"/>'
+
+
+def _dot(run: Dated, across: Axis, upright: Axis) -> str:
+    x, y = across.at(run.at.timestamp()), upright.down(run.value, HEIGHT)
+    dot = (
+        f'<circle class="dot {run.kind}" cx="{short(x)}%" cy="{short(y)}" r="{RADIUS[run.kind]}"/>'
+    )
+    return linked(run.href, f"{escape(run.name)}, {day(run.at)}: {score(run.value)}", dot)

@@ -1,0 +1,89 @@
+"""What is new on a public board, for feed readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.syndication.views import Feed
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+
+from leaderboard.disclosure import track_or_404
+from leaderboard.models import Announcement, Track
+from leaderboard.standings import Board, Standing, find_board
+from leaderboard.templatetags.numbers import score
+
+LATEST = 50
+
+
+@dataclass(frozen=True)
+class News:
+    """One entry: a run that came on the board, or an announcement."""
+
+    at: datetime
+    title: str
+    text: str
+    address: str
+
+
+class TrackFeed(Feed):
+    """The board as everybody may see it; where nobody may, there is no feed."""
+
+    feed_type = Atom1Feed
+
+    def get_object(self, request: HttpRequest, slug: str) -> Board:
+        board = find_board(track_or_404(AnonymousUser(), slug))
+        if board is None:
+            raise Http404("no board to see")
+        return board
+
+    def title(self, board: Board) -> str:
+        return _plain(board.sight.track.name)
+
+    def subtitle(self, board: Board) -> str:
+        return f"New runs by {board.measure}, and what the organisers announce."
+
+    def link(self, board: Board) -> str:
+        return reverse("board", args=[board.sight.track.slug])
+
+    def items(self, board: Board) -> list[News]:
+        track = board.sight.track
+        news = [_of_run(board, each) for each in board.standings]
+        news += [_of_announcement(track, each) for each in track.announcements.all()[:LATEST]]
+        return sorted(news, key=lambda each: each.at, reverse=True)[:LATEST]
+
+    def item_title(self, item: News) -> str:
+        return item.title
+
+    def item_description(self, item: News) -> str:
+        return item.text
+
+    def item_link(self, item: News) -> str:
+        return item.address
+
+    def item_pubdate(self, item: News) -> datetime:
+        return item.at
+
+    def item_updateddate(self, item: News) -> datetime:
+        return item.at
+
+
+def _of_run(board: Board, standing: Standing) -> News:
+    run = standing.run
+    value = f"{board.measure} {score(standing.scores[board.measure], 3)}"
+    place = f", rank {standing.rank} of {len(board.ranked)}" if standing.rank else ""
+    title = _plain(f"{run} by {run.team}")
+    return News(run.received_at, title, f"{value}{place}", reverse("run", args=[run.pk]))
+
+
+def _of_announcement(track: Track, announcement: Announcement) -> News:
+    address = f"{reverse('about', args=[track.slug])}#announcement-{announcement.pk}"
+    return News(announcement.created_at, "Announcement", _plain(announcement.text), address)
+
+
+def _plain(text: str) -> str:
+    """Without the control characters that XML has no way to write."""
+    return "".join(c for c in text if c.isprintable() or c in "\n\t")

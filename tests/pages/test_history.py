@@ -1,0 +1,112 @@
+"""How a track got better, and who hears of it."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+from django.test import Client
+
+from leaderboard import announcing, organising, uploads
+from leaderboard.models import ApiToken
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
+
+HISTORY = "/tracks/bread/history/"
+BADGE = "/tracks/bread/badge.svg"
+FEED = "/tracks/bread/feed.xml"
+# AP: 1, 1, (1 + 2/2)/2.
+BEST_RUN = (
+    "1 Q0 d1 1 9 best\n1 Q0 d2 2 8 best\n2 Q0 d4 1 9 best\n3 Q0 d6 1 9 best\n3 Q0 d8 2 8 best\n"
+)
+
+
+def test_a_run_that_raised_the_best_score_is_named(track, ben, as_cat):
+    make_run(track, ben, OTHER_RUN)
+    make_run(track, ben, RUN)
+    lines = as_cat.get(f"{HISTORY}?format=csv").text.splitlines()
+    bests = [float(line.split(",")[5]) for line in lines[1:]]
+    assert [round(best, 4) for best in bests] == [0.5278, 0.6944]
+
+
+def test_a_worse_run_leaves_the_best_where_it_was(track, ben, cat, as_ada):
+    make_run(track, ben, RUN)
+    make_run(track, cat, OTHER_RUN)
+    history = as_ada.get(HISTORY).context["history"]
+    assert [each.leads for each in history.lines] == [True, False]
+    assert history.lines[0].best == history.lines[1].best
+
+
+def test_a_history_without_runs_is_a_page(track, as_cat):
+    assert "No scored run yet" in as_cat.get(HISTORY).text
+
+
+def test_the_judgments_that_made_the_board_are_marked(track, collection, ada, ben, as_ada):
+    make_run(track, ben)
+    second = _judged_anew(collection, ada)
+    organising.change_track(track, ada, {"judgment_set": second})
+    work()
+    history = as_ada.get(HISTORY).context["history"]
+    assert [each.version for each in history.changes] == ["v1", "v2"]
+
+
+def _judged_anew(collection, ada):
+    qrels = upload("qrels.txt", QRELS.replace("d9 0", "d9 1"))
+    judgment_set = uploads.accept_judgments(collection, qrels, "v2", ada, asks_first=False)
+    work()
+    return judgment_set
+
+
+def test_a_badge_says_the_best_score(track, ben, as_cat):
+    make_run(track, ben)
+    badge = as_cat.get(BADGE)
+    assert "AP .694" in badge.text and "public" in badge["Cache-Control"]
+    assert ElementTree.fromstring(badge.text).tag.endswith("svg")
+
+
+def test_a_badge_of_a_team_is_of_that_team(track, ben, cat, as_cat):
+    make_run(track, ben, RUN)
+    make_run(track, cat, OTHER_RUN)
+    assert "AP .528" in as_cat.get(f"{BADGE}?team=cat").text
+    assert as_cat.get(f"{BADGE}?team=nobody").status_code == 404
+
+
+def test_no_badge_leaves_a_board_of_members(collection, as_ada):
+    make_track(collection, visibility="members")
+    assert as_ada.get(BADGE).status_code == 404
+    assert as_ada.get(FEED).status_code == 404
+
+
+def test_a_feed_has_runs_and_announcements(track, ada, ben, as_cat):
+    make_run(track, ben)
+    announcing.announce(track, ada, "More <rye> & \x0b soon.")
+    entries = [each.text for each in ElementTree.fromstring(as_cat.get(FEED).text).iter()]
+    assert "ben-bm25 by ben" in entries and "More <rye> &  soon." in entries
+    assert "AP .694, rank 1 of 1" in entries
+
+
+def test_a_run_is_held_to_the_teams_previous_best(track, ben, cat, as_ben):
+    first = make_run(track, ben, OTHER_RUN)
+    make_run(track, cat, BEST_RUN)
+    second = make_run(track, ben, RUN)
+    assert as_ben.get(f"/runs/{first.pk}/").context["previous"] is None
+    page = as_ben.get(f"/runs/{second.pk}/")
+    assert page.context["previous"].a == first
+    assert "Since the best run of" in page.text
+
+
+def test_the_api_gives_the_verdict(track, ben):
+    first, second = make_run(track, ben, OTHER_RUN), make_run(track, ben, RUN)
+    _, secret = ApiToken.objects.issue(ben, ["read"])
+    answer = Client().get(
+        f"/api/v1/runs/{second.pk}", headers={"Authorization": f"Bearer {secret}"}
+    )
+    verdict = answer.json()["verdict"]
+    assert verdict["previous"] == first.pk and verdict["verdict"] == "not significant"
+    assert round(verdict["difference"], 6) == round(25 / 36 - 19 / 36, 6)
+
+
+def test_a_blind_run_has_no_verdict(blind_track, ben):
+    make_run(blind_track, ben, OTHER_RUN)
+    run = make_run(blind_track, ben, RUN)
+    _, secret = ApiToken.objects.issue(ben, ["read"])
+    answer = Client().get(f"/api/v1/runs/{run.pk}", headers={"Authorization": f"Bearer {secret}"})
+    assert "verdict" not in answer.json()
