@@ -20,21 +20,21 @@ from leaderboard.models import ApiToken, JudgmentSet, Track
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in, work
 
-ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "sue"]
+ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
-# something else; Ada, who organises this; Sue of the staff.
-EVERYBODY = [200, 200, 200, 200, 200, 200, 200]
-SIGNED_IN = [302, 200, 200, 200, 200, 200, 200]
-OWN_TEAM = [404, 404, 200, 404, 404, 200, 200]
-ORGANISERS = [302, 403, 403, 403, 403, 200, 200]
-ORGANISERS_404 = [302, 404, 404, 404, 404, 200, 200]
-OPENED = [404, 404, 404, 404, 404, 200, 200]
-ACT = [302, 403, 403, 403, 403, 302, 302]
-ACT_404 = [302, 404, 404, 404, 404, 302, 302]
+# something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.
+EVERYBODY = [200, 200, 200, 200, 200, 200, 200, 200]
+SIGNED_IN = [302, 200, 200, 200, 200, 200, 200, 200]
+OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
+ORGANISERS = [302, 403, 403, 403, 403, 200, 200, 200]
+ORGANISERS_404 = [302, 404, 404, 404, 404, 200, 200, 200]
+OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
+ACT = [302, 403, 403, 403, 403, 302, 302, 302]
+ACT_404 = [302, 404, 404, 404, 404, 302, 302, 302]
 
 PAGES = {
     "home": ("/", EVERYBODY),
-    "tracks": ("/tracks/", [302] * 7),
+    "tracks": ("/tracks/", [302] * 8),
     "board": ("/tracks/blind/", EVERYBODY),
     "about": ("/tracks/blind/about/", EVERYBODY),
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
@@ -42,16 +42,19 @@ PAGES = {
     "topics": ("/tracks/blind/topics/", EVERYBODY),
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
-    "compare": ("/tracks/blind/compare/?a={run}&b={other}", [404, 404, 404, 404, 404, 200, 200]),
-    "significance": ("/tracks/blind/significance/", [404, 404, 404, 404, 404, 200, 200]),
-    "cost": ("/tracks/blind/cost/", [404, 404, 404, 404, 404, 200, 200]),
-    "measures_agreement": ("/tracks/blind/measures/", [404, 404, 404, 404, 404, 200, 200]),
-    "topic_map": ("/tracks/blind/topics/map/", [404, 404, 404, 404, 404, 200, 200]),
-    "topic_map_image": ("/tracks/blind/topics/map.png", [404, 404, 404, 404, 404, 200, 200]),
-    "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200]),
+    "compare": (
+        "/tracks/blind/compare/?a={run}&b={other}",
+        [404, 404, 404, 404, 404, 200, 200, 200],
+    ),
+    "significance": ("/tracks/blind/significance/", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "cost": ("/tracks/blind/cost/", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "measures_agreement": ("/tracks/blind/measures/", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "topic_map": ("/tracks/blind/topics/map/", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "topic_map_image": ("/tracks/blind/topics/map.png", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200, 200]),
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
-    "team": ("/tracks/blind/team/", [302, 404, 200, 200, 404, 404, 404]),
+    "team": ("/tracks/blind/team/", [302, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
@@ -73,18 +76,18 @@ PAGES = {
     "ranking": ("/runs/{run}/ranking/?number=1", OWN_TEAM),
     "run_file": ("/runs/{run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{run}/problems/", OWN_TEAM),
-    "run_topics_csv": ("/runs/{run}/topics.csv", [404, 404, 404, 404, 404, 200, 200]),
-    "run_facts": ("/runs/{run}/facts/", [302, 404, 200, 404, 404, 200, 200]),
+    "run_topics_csv": ("/runs/{run}/topics.csv", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "run_facts": ("/runs/{run}/facts/", [302, 404, 200, 404, 404, 200, 200, 200]),
     "run_metadata": ("/runs/{run}/metadata.yml", OWN_TEAM),
-    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 200, 404, 404, 200, 200]),
-    "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 200, 200]),
+    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 200, 404, 404, 200, 200, 200]),
+    "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 200, 200, 200]),
     "collections": ("/collections/", EVERYBODY),
-    "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 200]),
+    "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 403, 200]),
     "collection": ("/collections/bread/", EVERYBODY),
     "collection_state": ("/collections/bread/state/", EVERYBODY),
     "changed_judgments": (
         "/collections/bread/judgments/v2/changes.csv",
-        [302, 404, 404, 404, 404, 200, 200],
+        [302, 404, 404, 404, 404, 200, 200, 200],
     ),
     "topics_file": ("/collections/bread/topics.txt", EVERYBODY),
     "docnos_file": ("/collections/bread/docnos.txt", EVERYBODY),
@@ -102,7 +105,7 @@ ACTS = {
     "try_judgments": ("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": ("/tracks/blind/judgments/v1/switch/", ACT),
     "remove_webhook": ("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
-    "change_team": ("/tracks/blind/team/change/", [302, 404, 404, 404, 404, 404, 404]),
+    "change_team": ("/tracks/blind/team/change/", [302, 404, 404, 404, 404, 404, 404, 404]),
     "decide_request": ("/tracks/blind/manage/requests/{asked}/decide/", ACT),
     "announce": ("/tracks/blind/desk/announce/", [*ACT[:-2], 422, 422]),
     "grant": ("/tracks/blind/desk/grant/", [*ACT[:-2], 422, 422]),
@@ -110,20 +113,23 @@ ACTS = {
     "freeze": ("/tracks/blind/manage/freeze/", ACT),
     "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
     "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
-    "judge_pool": ("/tracks/blind/pools/pool-1/judgments/", [302, 403, 403, 403, 403, 404, 404]),
-    "score_again": ("/runs/{run}/again/", [302, 404, 302, 404, 404, 302, 302]),
-    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 302, 404, 404, 302, 302]),
-    "run_facts": ("/runs/{run}/facts/", [302, 404, 422, 404, 404, 422, 422]),
-    "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 422, 422]),
-    "bring_back": ("/runs/{run}/bring-back/", [302, 404, 403, 404, 404, 302, 302]),
+    "judge_pool": (
+        "/tracks/blind/pools/pool-1/judgments/",
+        [302, 403, 403, 403, 403, 404, 404, 404],
+    ),
+    "score_again": ("/runs/{run}/again/", [302, 404, 302, 404, 404, 302, 302, 302]),
+    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 302, 404, 404, 302, 302, 302]),
+    "run_facts": ("/runs/{run}/facts/", [302, 404, 422, 404, 404, 422, 422, 422]),
+    "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 422, 422, 422]),
+    "bring_back": ("/runs/{run}/bring-back/", [302, 404, 403, 404, 404, 302, 302, 302]),
     "confirm_collection": ("/collections/bread/confirm/", ACT_404),
     "check_again": ("/collections/bread/again/", ACT_404),
     "discard_collection": ("/collections/bread/discard/", ACT_404),
-    "new_judgments": ("/collections/bread/judgments/", [302, 404, 404, 404, 404, 422, 422]),
+    "new_judgments": ("/collections/bread/judgments/", [302, 404, 404, 404, 404, 422, 422, 422]),
     "confirm_judgments": ("/collections/bread/judgments/v2/confirm/", ACT_404),
     "check_judgments_again": ("/collections/bread/judgments/v2/again/", ACT_404),
     "discard_judgments": ("/collections/bread/judgments/v2/discard/", ACT_404),
-    "revoke_token": ("/account/tokens/{token}/revoke/", [302, 404, 302, 404, 404, 404, 404]),
+    "revoke_token": ("/account/tokens/{token}/revoke/", [302, 404, 302, 404, 404, 404, 404, 404]),
 }
 # On an open track every reader opens scores, topics and rankings; files stay with their team.
 OPEN_PAGES = {
@@ -153,9 +159,13 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "dan": make_user("dan"),
         "eve": eve,
         "ada": ada,
+        "kim": make_user("kim"),
         "sue": make_user("sue", is_staff=True),
     }
     open_track = make_track(collection, slug="open")
+    for each in (collection, blind_track, open_track):
+        each.co_organisers.add(people["kim"])
+    lead = make_track(collection, slug="lead", disclosure="leaderboard")
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
