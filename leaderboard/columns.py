@@ -65,7 +65,13 @@ def _printed(pattern: str, *names: str) -> Callable[[Standing], str]:
 
 
 def four_decimals(value: float | None) -> str:
-    return MISSING if value is None or math.isnan(value) else f"{value:.4f}".replace("-", MINUS)
+    return with_decimals(value, 4)
+
+
+def with_decimals(value: float | None, decimals: int) -> str:
+    if value is None or math.isnan(value):
+        return MISSING
+    return f"{value:.{decimals}f}".replace("-", MINUS)
 
 
 RANK = Column(
@@ -170,13 +176,15 @@ DATE = Column(
 )
 
 
-def measure_column(measure: str, *, ranks: bool = False, from_start: bool = True) -> Column:
+def measure_column(
+    measure: str, *, decimals: int = 4, ranks: bool = False, from_start: bool = True
+) -> Column:
     return Column(
         measure,
         measure,
         (measure,),
         lambda each: (each.scores[measure],),
-        lambda each: four_decimals(each.scores[measure]),
+        lambda each: with_decimals(each.scores[measure], decimals),
         measure=measure,
         is_fixed=ranks,
         from_start=from_start,
@@ -185,11 +193,14 @@ def measure_column(measure: str, *, ranks: bool = False, from_start: bool = True
 
 def columns_of(board: Board) -> list[Column]:
     """Every column that a board can have, in their order."""
+    decimals = board.sight.decimals or 4
     others = [
-        measure_column(measure, from_start=place < MEASURES_SHOWN)
+        measure_column(measure, decimals=decimals, from_start=place < MEASURES_SHOWN)
         for place, measure in enumerate(board.others)
     ]
-    ranking = measure_column(board.measure, ranks=True)
+    ranking = measure_column(board.measure, decimals=decimals, ranks=True)
+    if not board.sight.everything:
+        return [RANK, RUN, TEAM, TYPE, ranking, AXIS, *others, DATE]
     first = [RANK, INTERVAL, RUN, TEAM, TYPE, ranking, AXIS]
     return [*first, *others, JUDGED, *COMPARING, DATE]
 

@@ -56,6 +56,9 @@ def best_of_each_team(edition: Edition, runs: Sequence[tuple[str, int]]) -> list
     """The best run of each team; the organisers' runs all stay, for they are no contenders."""
     track = edition.track
     means = means_of(edition, track.primary_measure)
+    if track.shows_means and not track.shows_scores:
+        # Which of two runs stands on the board tells no more than their rounded means.
+        means = {run_id: round(mean, edition.safe_decimals) for run_id, mean in means.items()}
     organisers = set(track.teams.filter(of_organisers=True).values_list("pk", flat=True))
     best: dict[int | str, str] = {}
     for run_id, team_id in sorted(runs):

@@ -8,11 +8,13 @@ not a score, not the order, not even whether judgments exist.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
+from evaluation.measures import parse_measure
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
@@ -33,6 +35,29 @@ class Sight:
     def everything(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
         return self.organises or self.track.shows_scores
+
+    @property
+    def means(self) -> bool:
+        """Whether a board may be shown, be it one of rounded means."""
+        return self.organises or self.track.shows_means
+
+    @property
+    def decimals(self) -> int | None:
+        """How many decimals of a mean may be seen; None: all of them."""
+        if self.everything or self.board_edition is None:
+            return None
+        return self.board_edition.safe_decimals
+
+    def rounded(self, measure: str, mean: float | None) -> float | None:
+        """A mean as this viewer may see it; None where any digit would tell what is judged."""
+        if mean is None or self.decimals is None:
+            return mean
+        return round(mean, self.decimals) if hides_judgments(measure) else None
+
+    @property
+    def board_edition(self) -> Edition | None:
+        """The edition on the board, where the viewer may see a mean of it."""
+        return self.edition or (self.track.edition if self.means else None)
 
     @property
     def qrels(self) -> bool:
@@ -69,7 +94,7 @@ class Sight:
         if self.organises:
             return runs
         mine = Q(team=self.team) if self.team is not None else Q(pk__in=[])
-        if self.everything:
+        if self.means:
             return runs.filter(mine | Q(pk__in=Run.objects.on_the_board()))
         return runs.filter(mine)
 
@@ -89,7 +114,7 @@ class Sight:
 
     def state_of(self, run: Run) -> str:
         """The state to show; a blind track does not tell whether there are judgments."""
-        if not self.everything and run.state in (Run.State.SCORING, Run.State.SCORED):
+        if not self.means and run.state in (Run.State.SCORING, Run.State.SCORED):
             return Run.State.VALID
         return run.state
 
@@ -101,14 +126,30 @@ class Sight:
             Run.State.FAILED,
         )
 
-    def scores_of(self, run: Run) -> bool:
+    def means_of(self, run: Run) -> bool:
+        """Whether the means of a run may be shown, be they rounded."""
         shown = not run.taken_off or self.inside(run)
-        return self.edition is not None and run.state == Run.State.SCORED and shown
+        return self.board_edition is not None and run.state == Run.State.SCORED and shown
+
+    def scores_of(self, run: Run) -> bool:
+        """Whether the scores of a run may be shown, topic by topic."""
+        return self.everything and self.means_of(run)
 
     def remembers(self, run: Run) -> bool:
         """Whether this viewer could see the run before it left the board."""
         gone = run.taken_off in ("withdrawn", "disqualified")
-        return self.everything and run.state == Run.State.SCORED and gone
+        return self.means and run.state == Run.State.SCORED and gone
+
+
+@cache
+def hides_judgments(text: str) -> bool:
+    """Whether a rounded mean of this measure tells little of any document.
+
+    Counts and what depends on which documents are judged tell too much, however they are rounded.
+    """
+    measure = parse_measure(text)
+    shares = measure.definition.range == (0, 1) and measure.definition.bounds != "none"
+    return shares and measure.parameters.get("holes") != "condensed"
 
 
 def look(track: Track, viewer: Viewer) -> Sight:

@@ -78,7 +78,8 @@ class Standing:
     run: Run
     rank: int | None
     scores: dict[str, float | None]
-    judged_at_10: float
+    # None where the viewer sees but means, as are the fields beneath.
+    judged_at_10: float | None
     interval: tuple[int, int] | None = None
     against: Difference | None = None
     is_baseline: bool = False
@@ -103,6 +104,11 @@ class Board:
 
     def standing_of(self, run: Run) -> Standing | None:
         return next((each for each in self.standings if each.run == run), None)
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals of a mean the tables print."""
+        return self.sight.decimals or 3
 
     @property
     def fact_filters(self) -> list[FactFilter]:
@@ -156,7 +162,7 @@ class Board:
     @property
     def median_judged(self) -> float:
         """The Judged@10 of the run in the middle."""
-        return statistics.median(each.judged_at_10 for each in self.standings)
+        return statistics.median(each.judged_at_10 or 0.0 for each in self.standings)
 
     @property
     def can_tell(self) -> bool:
@@ -179,8 +185,16 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
 
 
 def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
-    """The board of a track as this viewer may see it, or None where there is none to see."""
-    edition = sight.edition
+    """The board of a track with all that is behind it; None where that may not be seen."""
+    return find_means(sight, choice) if sight.everything else None
+
+
+def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
+    """The board as this viewer may see it, be it one of rounded means; None where there is none.
+
+    Rounded means have neither tests nor intervals, and those that are equal share a rank.
+    """
+    edition = sight.board_edition
     if edition is None:
         return None
     edition.track = sight.track
@@ -188,6 +202,8 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
     family = family_of(edition)
     runs = _runs_of(sight, family)
     standings = _ranked(sight, edition, choice.measure, runs)
+    if not sight.everything:
+        return _of_means(sight, edition, choice, standings)
     pairs = (
         all_pairs(edition, choice.measure, family)
         if edition.num_evaluated >= FEWEST_TOPICS
@@ -205,6 +221,21 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
         shown=_shown(standings, choice),
         baseline=baseline,
         pairs=pairs,
+        teams=sorted({each.run.team.name for each in standings}),
+    )
+
+
+def _of_means(sight: Sight, edition: Edition, choice: Choice, standings: list[Standing]) -> Board:
+    return Board(
+        sight=sight,
+        edition=edition,
+        measure=choice.measure,
+        measures=list(sight.track.measures),
+        choice=choice,
+        standings=standings,
+        shown=_shown(standings, choice),
+        baseline=None,
+        pairs=NO_PAIRS,
         teams=sorted({each.run.team.name for each in standings}),
     )
 
@@ -228,10 +259,8 @@ def _known(choice: Choice, sight: Sight) -> Choice:
 
 def _ranked(sight: Sight, edition: Edition, measure: str, runs: dict[str, Run]) -> list[Standing]:
     """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
-    means = _means(edition, runs)
-    judged = dict(
-        ScoreSet.objects.filter(edition=edition, run__in=runs).values_list("run_id", "judged_at_10")
-    )
+    means = _means(sight, edition, runs)
+    judged = _judged(edition, runs) if sight.everything else {}
     direction = parse_measure(measure).direction
 
     def key(run_id: str) -> tuple[bool, float, str]:
@@ -247,18 +276,26 @@ def _ranked(sight: Sight, edition: Edition, measure: str, runs: dict[str, Run]) 
                 run=runs[run_id],
                 rank=None if value is None else standings[-1].rank if tied else place,
                 scores={each: means[run_id].get(each) for each in sight.track.measures},
-                judged_at_10=judged[run_id],
+                judged_at_10=judged.get(run_id),
                 is_own=sight.owns(runs[run_id]),
+                is_baseline=run_id == sight.track.baseline_id,
             )
         )
     return standings
 
 
-def _means(edition: Edition, run_ids: Iterable[str]) -> dict[str, dict[str, float | None]]:
+def _judged(edition: Edition, run_ids: Iterable[str]) -> dict[str, float]:
+    sets = ScoreSet.objects.filter(edition=edition, run__in=run_ids)
+    return dict(sets.values_list("run_id", "judged_at_10"))
+
+
+def _means(
+    sight: Sight, edition: Edition, run_ids: Iterable[str]
+) -> dict[str, dict[str, float | None]]:
     means: dict[str, dict[str, float | None]] = {run_id: {} for run_id in run_ids}
     rows = Score.objects.filter(score_set__edition=edition, score_set__run__in=means)
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
-        means[run_id][measure] = mean
+        means[run_id][measure] = sight.rounded(measure, mean)
     return means
 
 

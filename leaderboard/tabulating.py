@@ -288,7 +288,8 @@ def _measured(table: BoardTable, column: Column, each: Standing) -> str:
 def _number(table: BoardTable, measure: str, each: Standing, value: float | None) -> str:
     """A measured number, which leads to how it was computed."""
     href = f"{table.explained}?run={each.run.pk}{table.of_measure[measure]}"
-    return f'<a class="number" href="{href}" title="{exact(value)}">{score(value, 3)}</a>'
+    shown = score(value, table.board.decimals)
+    return f'<a class="number" href="{href}" title="{exact(value)}">{shown}</a>'
 
 
 def _judged(table: BoardTable, column: Column, each: Standing) -> str:

@@ -23,7 +23,7 @@ def run_refused(run: Run, errors: int) -> None:
 
 def run_accepted(run: Run, scored: bool) -> None:
     """Of a checked run; `scored` where it stands in the edition of the board."""
-    shows = scored and run.track.shows_scores
+    shows = scored and run.track.shows_means
     notify_team(run, f"{run} is scored." if shows else f"{run} is valid.")
     if scored:
         call(run.track, Happening.RUN_SCORED, about(run))
@@ -32,7 +32,7 @@ def run_accepted(run: Run, scored: bool) -> None:
 def runs_scored(track: Track, runs: list[Run]) -> None:
     """Of runs that waited for judgments."""
     for run in runs:
-        if track.shows_scores:
+        if track.shows_means:
             notify_team(run, f"{run} is scored.")
         call(track, Happening.RUN_SCORED, about(run))
 

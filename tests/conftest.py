@@ -91,6 +91,12 @@ def blind_track(collection: Collection) -> Track:
 
 
 @pytest.fixture
+def leaderboard_track(collection: Collection) -> Track:
+    """Ada's track of rounded means, not yet over."""
+    return make_track(collection, slug="lead", disclosure="leaderboard")
+
+
+@pytest.fixture
 def as_ada(ada: User) -> Client:
     return signed_in(ada)
 

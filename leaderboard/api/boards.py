@@ -16,9 +16,9 @@ from leaderboard.api.runs import measure_of
 from leaderboard.api.schemas import BoardOut, Comparison, answers
 from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.columns import columns_of, for_papers
-from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.disclosure import track_or_404
 from leaderboard.models import Run
-from leaderboard.standings import Board, Choice, Standing, find_board
+from leaderboard.standings import Board, Choice, Standing, find_board, find_means
 
 router = Router(tags=["boards"])
 
@@ -36,7 +36,8 @@ def get_leaderboard(
 ) -> dict[str, Any] | HttpResponse:
     """The ranked runs with what the tests say; as JSON, or as a table for other programs."""
     sight = track_or_404(viewer(request), slug)
-    board = board_of(sight, Choice(measure=measure_of(sight, measure), baseline=baseline))
+    choice = Choice(measure=measure_of(sight, measure), baseline=baseline)
+    board = found(find_means(sight, choice), choice)
     if format != "json":
         papers = format in ("md", "tex")
         columns = for_papers(board) if papers else columns_of(board)
@@ -52,8 +53,7 @@ def get_leaderboard(
     }
 
 
-def board_of(sight: Sight, choice: Choice) -> Board:
-    board = find_board(sight, choice)
+def found(board: Board | None, choice: Choice) -> Board:
     if board is None:
         raise Http404("no board to see")
     if choice.baseline and (board.baseline is None or board.baseline.pk != choice.baseline):
@@ -85,7 +85,8 @@ def compare(
     """Run `b` against run `a`: a positive difference says that b is better."""
     sight = track_or_404(viewer(request), slug)
     measure = measure_of(sight, measure)
-    board = board_of(sight, Choice(measure=measure))
+    choice = Choice(measure=measure)
+    board = found(find_board(sight, choice), choice)
     return of_pair(compare_runs(sight, run_on(board, "a", a), run_on(board, "b", b), measure))
 
 

@@ -20,8 +20,8 @@ def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
             "submitted_by": run.submitted_by.username,
             "checked_at": run.checked_at,
         }
-    edition = sight.edition
-    if edition is not None and sight.scores_of(run):
+    edition = sight.board_edition
+    if edition is not None and sight.means_of(run):
         provenance |= of_edition(edition, sight)
     return provenance
 

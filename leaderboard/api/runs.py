@@ -124,12 +124,12 @@ Means = dict[str, dict[str, float | None]]
 
 def means_of(sight: Sight, runs: list[Run]) -> Means:
     """The means of those runs whose scores may be seen, by measure."""
-    scored = [run.pk for run in runs if sight.scores_of(run)]
-    rows = Score.objects.filter(score_set__edition=sight.edition, score_set__run__in=scored)
+    scored = [run.pk for run in runs if sight.means_of(run)]
+    rows = Score.objects.filter(score_set__edition=sight.board_edition, score_set__run__in=scored)
     means: Means = {run_id: dict.fromkeys(sight.track.measures) for run_id in scored}
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
         if measure in means[run_id]:
-            means[run_id][measure] = mean
+            means[run_id][measure] = sight.rounded(measure, mean)
     return means
 
 
@@ -152,9 +152,9 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
         "received_at": run.received_at,
         "topics": {"answered": run.num_answered},
     }
-    if run.pk in means and sight.edition is not None:
+    if run.pk in means and sight.board_edition is not None:
         answer["scores"] = means[run.pk]
-        answer["topics"]["judged"] = sight.edition.num_evaluated
+        answer["topics"]["judged"] = sight.board_edition.num_evaluated
     if sight.inside(run):
         answer |= of_the_way(receipt)
         answer["description"] = run.description

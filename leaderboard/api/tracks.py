@@ -169,7 +169,7 @@ def shown(sight: Sight) -> dict[str, Any]:
         "state": track.state(),
         "released_at": track.released_at,
     }
-    if sight.everything:
+    if sight.means:
         answer["judgments"] = track.judgment_set.version if track.judgment_set else None
         answer["edition"] = str(track.edition_id) if track.edition_id else None
         answer["baseline"] = track.baseline_id

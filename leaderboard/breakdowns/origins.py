@@ -81,7 +81,7 @@ def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
 
 def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
     """How a measure of the track was computed, of one of its runs or in general."""
-    edition = sight.edition
+    edition = sight.board_edition
     if edition is None or text not in [*sight.track.measures, str(JUDGED_AT_10)]:
         raise Http404("no such number")
     measure = parse_measure(text).resolved(edition.settings["relevance_threshold"])
@@ -89,9 +89,11 @@ def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
         return Origin(edition, measure, None, None, 0)
     # PostgreSQL takes no NUL, not even to look for it.
     run = sight.runs().filter(pk=run_id.replace("\0", "")).first()
-    if run is None or not sight.scores_of(run):
+    if run is None or not sight.means_of(run):
         raise Http404("no such run")
     value, undefined = _value(edition, run, text)
+    if not sight.everything:
+        value, undefined = sight.rounded(text, value), 0
     return Origin(edition, measure, run, value, undefined)
 
 

@@ -47,6 +47,10 @@ def trec_alone() -> list[str]:
     return ["trec"]
 
 
+# With fewer topics a third decimal of a mean tells of a single document.
+MANY_TOPICS = 50
+
+
 def new_invitation() -> str:
     return secrets.token_urlsafe(12)
 
@@ -54,6 +58,7 @@ def new_invitation() -> str:
 class Track(models.Model):
     class Disclosure(models.TextChoices):
         OPEN = "open", "Open: everybody sees every score at once"
+        LEADERBOARD = "leaderboard", "Leaderboard: rounded means, the rest after the deadline"
         BLIND = "blind", "Blind: no score before the release"
 
     class Visibility(models.TextChoices):
@@ -193,9 +198,28 @@ class Track(models.Model):
         return state == Track.State.OPEN or late
 
     @property
+    def is_over(self) -> bool:
+        """Whether no run is taken any more."""
+        return self.state() == Track.State.CLOSED and not self.takes_runs()
+
+    @property
+    def shows_means(self) -> bool:
+        """Whether everybody who sees the track sees a board, be it one of rounded means."""
+        return self.disclosure != Track.Disclosure.BLIND or self.released_at is not None
+
+    @property
     def shows_scores(self) -> bool:
-        """Whether everybody who sees the track sees its scores."""
-        return self.disclosure == Track.Disclosure.OPEN or self.released_at is not None
+        """Whether everybody who sees the track sees its scores, topic by topic."""
+        if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
+            return True
+        return self.disclosure == Track.Disclosure.LEADERBOARD and self.is_over
+
+    @property
+    def scores_wait_for(self) -> str:
+        """What comes first of the acts that show every score: the deadline or the release."""
+        by_date = self.disclosure == Track.Disclosure.LEADERBOARD and self.closes_at is not None
+        ends = by_date and self.late_runs == Track.LateRuns.REFUSE
+        return "the deadline" if ends else "the release"
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()
@@ -254,6 +278,11 @@ class Edition(models.Model):
 
     def __str__(self) -> str:
         return f"{self.track} on {self.judgment_set}"
+
+    @property
+    def safe_decimals(self) -> int:
+        """How many decimals of a mean tell little of any document."""
+        return 3 if self.num_evaluated >= MANY_TOPICS else 2
 
 
 def settings_digest(settings: dict[str, object]) -> str:

@@ -23,7 +23,7 @@ from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
 from leaderboard.models import Run
-from leaderboard.standings import Board, find_board
+from leaderboard.standings import Board, find_means
 from leaderboard.tabulating import BoardTable
 from leaderboard.views.parts import board_of, choice_of, page_of
 from leaderboard.views.tables import holes_csv, judged_csv, wants_csv
@@ -34,7 +34,7 @@ TOPICS = 100
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     sight = _by_judgments(request, slug)
-    found = find_board(sight, choice_of(request))
+    found = find_means(sight, choice_of(request))
     format = request.GET.get("format", "")
     if found is not None and format in exports.FORMATS:
         return exports.download(found, format, shown_columns(found))

@@ -11,7 +11,7 @@ from leaderboard.charts import Mark, dot_line
 from leaderboard.disclosure import Sight, Viewer, look
 from leaderboard.limits import Quota, quota_of
 from leaderboard.models import Run, Track
-from leaderboard.standings import Board, Standing, find_board
+from leaderboard.standings import Board, Standing, find_means
 from leaderboard.templatetags.numbers import counted, span
 
 LATEST = 5
@@ -97,7 +97,7 @@ def track_line(track: Track, reader: Viewer) -> TrackLine:
     sight = look(track, reader)
     return TrackLine(
         sight=sight,
-        board=find_board(sight),
+        board=find_means(sight),
         state=track.state(),
         quota=quota_of(track, sight.team) if sight.team is not None else None,
     )

@@ -24,7 +24,7 @@ from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms import RunForm
 from leaderboard.models import Run
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
-from leaderboard.standings import find_board
+from leaderboard.standings import find_board, find_means
 from leaderboard.stating import history_of
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
 from leaderboard.views.parts import choice_of
@@ -132,7 +132,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
     """One of the page's tables as a file."""
-    if name not in TABLES or not scores:
+    if name not in TABLES or "portrait" not in scores:
         raise Http404("no such table")
     filename = f"{name}-{run.pk}"
     return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
@@ -142,7 +142,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     """The board and the run's place on it, where both may be seen."""
     portrait = _portrait(request, seen)
     if portrait is None:
-        return {}
+        return _means(seen)
     board = portrait.board
     previous = against_previous_best(seen.sight, seen.run)
     page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
@@ -160,6 +160,13 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
         "page": page,
         "rows": portrait.rows(page.object_list),
     }
+
+
+def _means(seen: SeenRun) -> dict[str, Any]:
+    """Where the run stands on a board of rounded means, and nothing behind it."""
+    board = find_means(seen.sight)
+    standing = board.standing_of(seen.run) if board is not None else None
+    return {"board": board, "standing": standing} if standing is not None else {}
 
 
 def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:

@@ -52,7 +52,7 @@ def board_verdict(board: Board) -> Sentence:
 
 
 def _value(board: Board, standing: Standing) -> str:
-    return f"{board.measure} {score(standing.scores[board.measure], 3)}"
+    return f"{board.measure} {score(standing.scores[board.measure], board.decimals)}"
 
 
 def _leaders(board: Board) -> Sentence:
@@ -190,9 +190,11 @@ def selection_rule(board: Board) -> Sentence:
         which = "the primary run of each team, or its first where it names none,"
     best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
     rule = f": {which} on judgments {board.edition.judgment_set.version}, by {board.measure}"
-    order = f" at full precision, {best} first."
+    decimals = board.sight.decimals
+    digits = "full precision" if decimals is None else f"{in_words(decimals)} decimals"
+    order = f" at {digits}, {best} first."
     if board.choice.sorted_otherwise:
-        order = f" at full precision; the lines are sorted by {_order(board)}."
+        order = f" at {digits}; the lines are sorted by {_order(board)}."
     if shown != standings:
         order += " Ranks and tests are those of the whole board."
     return say(strong(number), rule + order)

@@ -158,7 +158,7 @@ def test_a_field_that_is_missing_is_named(collection, ada_api, name):
         ("closes_at", "10000-01-01T00:00:00Z"),
         ("closes_at", "9999-12-31T23:59:59Z"),
         ("closes_at", "2027-01-01T00:00:00"),
-        ("disclosure", "leaderboard"),
+        ("disclosure", "half-open"),
         ("visibility", "secret"),
         ("joining", "nobody"),
         ("selection", "secondary"),

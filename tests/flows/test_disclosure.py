@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import F
 from django.http import Http404
+from django.utils import timezone
 
 from leaderboard import organising
 from leaderboard.disclosure import judgment_sets_seen, look, run_or_404, track_or_404
-from leaderboard.models import JudgmentSet
-from leaderboard.standings import find_board
-from tests.builders import OTHER_RUN, make_collection, make_run, make_track
+from leaderboard.models import JudgmentSet, Score, Track
+from leaderboard.standings import find_board, find_means
+from tests.builders import OTHER_RUN, RUN, make_collection, make_run, make_track
 
 
 def test_an_open_track_shows_its_board_to_everybody(track, ben):
@@ -42,6 +46,59 @@ def test_a_release_shows_everything_but_the_qrels(blind_track, ada, ben, cat):
     sight = run_or_404(cat, run.pk).sight
     assert sight.everything and sight.scores_of(run)
     assert not sight.qrels
+
+
+def test_a_leaderboard_shows_rounded_means_and_nothing_behind_them(leaderboard_track, ben, cat):
+    make_run(leaderboard_track, ben)
+    sight = look(leaderboard_track, cat)
+    standing = find_means(sight).standings[0]
+    assert standing.scores == {"AP": 0.69, "nDCG@10": 0.76, "P@5": 0.33}
+    assert standing.judged_at_10 is standing.against is standing.interval is None
+    assert find_board(sight) is None and sight.edition is None
+
+
+def test_means_over_fifty_topics_have_a_third_decimal(leaderboard_track, ben):
+    leaderboard_track.edition.num_evaluated = 50
+    assert look(leaderboard_track, ben).rounded("AP", 0.12345) == 0.123
+
+
+@pytest.mark.parametrize("measure", ["Judged@10", "NumRelRet", "Bpref", "AP(holes=condensed)"])
+def test_a_measure_that_tells_what_is_judged_is_not_rounded_but_hidden(
+    leaderboard_track, ben, measure
+):
+    assert look(leaderboard_track, ben).rounded(measure, 0.5) is None
+
+
+def test_equal_rounded_means_share_a_rank(leaderboard_track, ben, cat):
+    make_run(leaderboard_track, ben)
+    make_run(leaderboard_track, cat, RUN.replace("ben-bm25", "cat-bm25"))
+    Score.objects.filter(score_set__run__tag="cat-bm25").update(mean=F("mean") + 1e-4)
+    ranks = [each.rank for each in find_means(look(leaderboard_track, ben)).standings]
+    assert ranks == [1, 1]
+
+
+def test_a_leaderboard_shows_its_topics_after_the_deadline(leaderboard_track, ben, cat):
+    run = make_run(leaderboard_track, ben)
+    Track.objects.update(closes_at=timezone.now() - timedelta(minutes=1))
+    sight = run_or_404(cat, run.pk).sight
+    assert sight.everything and sight.scores_of(run)
+
+
+def test_a_leaderboard_that_takes_late_runs_waits_for_the_release(leaderboard_track, ada, ben):
+    closed = {"closes_at": timezone.now() - timedelta(minutes=1), "late_runs": "mark"}
+    Track.objects.update(**closed)
+    assert not track_or_404(ben, "lead").everything
+    organising.release(leaderboard_track, ada)
+    assert track_or_404(ben, "lead").everything
+
+
+def test_the_run_of_a_team_on_a_leaderboard_is_chosen_by_rounded_means(leaderboard_track, ada, ben):
+    first = make_run(leaderboard_track, ben)
+    organising.change_track(leaderboard_track, ada, {"selection": "best"})
+    better = make_run(leaderboard_track, ben, RUN.replace("ben-bm25", "again"))
+    Score.objects.filter(score_set__run=better).update(mean=F("mean") + 1e-4)
+    chosen = find_means(look(leaderboard_track, ben)).standings[0].run
+    assert chosen.pk == min(first.pk, better.pk)
 
 
 def test_organisers_see_a_blind_board(blind_track, ada, ben):

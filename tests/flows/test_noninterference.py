@@ -35,6 +35,9 @@ from tests.pages.test_matrix import PAGES
 OTHER_GRADES = "1 0 d9 1\n1 0 d1 0\n2 0 d5 3\n3 0 d7 1\n3 0 d6 0\n3 0 d8 0\n"
 FEWER_TOPICS = "2 0 d12 1\n"
 NEVER = "nobody has judged yet"
+# Nobody retrieves d11 or d12, and what is judged not relevant changes no mean.
+LONGER = QRELS + "2 0 d11 2\n"
+SAME_MEANS = QRELS.replace("3 0 d7 0\n", "") + "1 0 d9 0\n2 0 d12 2\n3 0 d10 0\n"
 WORLDS = {"other grades": OTHER_GRADES, "fewer topics": FEWER_TOPICS, "no judgments": NEVER}
 
 FAULTY_RUNS = {
@@ -118,10 +121,10 @@ def judge(track: Track, ada: User, qrels: str) -> None:
         work()
 
 
-def walk(ada: User, qrels: str) -> list[Heard]:
-    """Everything that is heard around a blind track whose judgments are these."""
+def walk(ada: User, qrels: str, disclosure: str) -> list[Heard]:
+    """Everything that is heard around a track whose judgments are these."""
     ben, dan = make_user("ben"), make_user("dan")
-    track = make_track(make_collection(ada, qrels=None), slug="blind", disclosure="blind")
+    track = make_track(make_collection(ada, qrels=None), slug="blind", disclosure=disclosure)
     names = {"run": make_run(track, ben).pk, "other": make_run(track, dan, OTHER_RUN).pk}
     judge(track, ada, qrels)
     names |= send_faulty_runs(track, ben)
@@ -145,11 +148,13 @@ def answers(
 def walked(ada, monkeypatch):
     """What is heard in a world with these judgments; nothing of that world is left behind."""
 
-    def walked(qrels: str) -> list[Heard]:
-        monkeypatch.setattr("secrets.choice", random.Random(7).choice)
+    def walked(qrels: str, disclosure: str = "blind") -> list[Heard]:
+        seeded = random.Random(7)
+        monkeypatch.setattr("secrets.choice", seeded.choice)
+        monkeypatch.setattr("secrets.token_urlsafe", lambda _: seeded.randbytes(12).hex())
         forget()
         with transaction.atomic():
-            found = walk(ada, qrels)
+            found = walk(ada, qrels, disclosure)
             transaction.set_rollback(True)
         return found
 
@@ -162,6 +167,16 @@ def test_no_answer_depends_on_the_judgments(walked, judgments):
     assert len(one) >= 200
     assert [each for each in one if each not in other] == []
     assert one == other
+
+
+def test_a_leaderboard_tells_no_more_than_its_means(walked):
+    one, other = walked(LONGER, "leaderboard"), walked(SAME_MEANS, "leaderboard")
+    assert any('"nDCG@10": 0.' in each.body for each in one)
+    assert [each for each in one if each not in other] == []
+
+
+def test_a_leaderboard_tells_of_other_means(walked):
+    assert walked(QRELS, "leaderboard") != walked(OTHER_GRADES, "leaderboard")
 
 
 def test_the_same_walk_tells_the_judgments_once_they_are_released(walked, monkeypatch):

@@ -148,6 +148,21 @@ OPEN_PAGES = {
     "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
 }
 
+# On a leaderboard of means what is behind them opens after the deadline.
+LEADERBOARD_PAGES = {
+    "board": ("/tracks/lead/", EVERYBODY),
+    "run": ("/runs/{lead_run}/", EVERYBODY),
+    "computed": ("/tracks/lead/computed/?run={lead_run}", EVERYBODY),
+    "run_topics_csv": ("/runs/{lead_run}/topics.csv", OPENED),
+    "ranking": ("/runs/{lead_run}/ranking/?number=1", OWN_TEAM),
+    "compare": ("/tracks/lead/compare/?a={lead_run}&b={lead_other}", OPENED),
+    "significance": ("/tracks/lead/significance/", OPENED),
+    "cost": ("/tracks/lead/cost/", OPENED),
+    "measures_agreement": ("/tracks/lead/measures/", OPENED),
+    "topic_map": ("/tracks/lead/topics/map/", OPENED),
+    "snapshots": ("/tracks/lead/snapshots/", OPENED),
+}
+
 
 @pytest.fixture
 def scene(blind_track, collection, ada, ben, cat, as_ada):
@@ -163,9 +178,9 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "sue": make_user("sue", is_staff=True),
     }
     open_track = make_track(collection, slug="open")
-    for each in (collection, blind_track, open_track):
-        each.co_organisers.add(people["kim"])
     lead = make_track(collection, slug="lead", disclosure="leaderboard")
+    for each in (collection, blind_track, open_track, lead):
+        each.co_organisers.add(people["kim"])
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
@@ -173,6 +188,8 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
     names = {
         "run": make_run(blind_track, ben).pk,
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,
+        "lead_run": make_run(lead, ben).pk,
+        "lead_other": make_run(lead, people["dan"], OTHER_RUN).pk,
         "open_run": make_run(open_track, ben).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
         "token": token.pk,
@@ -208,6 +225,12 @@ def test_a_page_of_a_blind_track(scene, row):
 def test_an_act(scene, row):
     address, expected = row
     assert answers(scene, address, "post") == dict(zip(ROLES, expected, strict=True))
+
+
+@pytest.mark.parametrize("row", LEADERBOARD_PAGES.values(), ids=list(LEADERBOARD_PAGES))
+def test_a_page_of_a_leaderboard(scene, row):
+    address, expected = row
+    assert answers(scene, address, "get") == dict(zip(ROLES, expected, strict=True))
 
 
 @pytest.mark.parametrize("row", OPEN_PAGES.values(), ids=list(OPEN_PAGES))
