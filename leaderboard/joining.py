@@ -37,6 +37,11 @@ def may_join(track: Track, invitation: str = "") -> bool:
     return hmac.compare_digest(track.invitation.encode(), invitation.encode())
 
 
+def joins_by_a_run(track: Track) -> bool:
+    """Whether the first run makes a team, and nobody has to ask or to accept anything before."""
+    return may_join(track) and not track.terms
+
+
 def team_inviting(track: Track, code: str) -> Team | None:
     return track.teams.filter(invitation=code, of_organisers=False).first() if code else None
 

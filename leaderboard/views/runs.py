@@ -22,6 +22,7 @@ from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms import RunForm
+from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.standings import find_board, find_means
@@ -41,6 +42,9 @@ REFUSED = 100
 @require_http_methods(["GET", "POST"])
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
+    joined = sight.team is not None or sight.organises
+    if request.method == "GET" and not joined and not joins_by_a_run(sight.track):
+        return redirect("join", slug=slug)
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
     facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.organises)
     status = 200

@@ -110,3 +110,21 @@ def test_no_name_passes_for_another(crumbs, track, cat, name):
 
 def test_names_in_other_scripts_are_names():
     assert team_key("李白") != team_key("杜甫") and team_key("Київ") != team_key("Kyiv")
+
+
+def test_where_teams_are_approved_a_stranger_asks_before_sending_a_run(by_approval, as_cat):
+    answer = as_cat.get("/tracks/bread/submit/")
+    assert answer.status_code == 302 and answer["Location"] == "/tracks/bread/join/"
+
+
+def test_terms_are_read_before_a_run_is_sent(with_terms, as_cat):
+    assert as_cat.get("/tracks/bread/submit/")["Location"] == "/tracks/bread/join/"
+
+
+def test_everybody_can_read_the_terms(with_terms, client):
+    page = client.get("/tracks/bread/about/").content.decode()
+    assert "Runs are published after the release." in page
+
+
+def test_where_everybody_may_take_part_the_first_run_is_enough(track, as_cat):
+    assert as_cat.get("/tracks/bread/submit/").status_code == 200
