@@ -74,6 +74,7 @@ CHANGING = re.compile(
     | \b\d[\d.,]*\ (ms|s|seconds?)\b          # how long it took
     | idempotency_key"\ value="[\w-]+
     | \brf_\w+                               # the start of a token
+    | \?team=[\w-]+                        # the link that lets others in
     """,
     re.VERBOSE,
 )
