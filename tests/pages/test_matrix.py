@@ -30,6 +30,7 @@ ORGANISERS = [302, 403, 403, 403, 403, 200, 200, 200]
 ORGANISERS_404 = [302, 404, 404, 404, 404, 200, 200, 200]
 OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
 ACT = [302, 403, 403, 403, 403, 302, 302, 302]
+EMPTY_FORM = [*ACT[:5], *[422] * (len(ROLES) - 5)]
 ACT_404 = [302, 404, 404, 404, 404, 302, 302, 302]
 
 PAGES = {
@@ -107,8 +108,8 @@ ACTS = {
     "remove_webhook": ("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
     "change_team": ("/tracks/blind/team/change/", [302, 404, 404, 404, 404, 404, 404, 404]),
     "decide_request": ("/tracks/blind/manage/requests/{asked}/decide/", ACT),
-    "announce": ("/tracks/blind/desk/announce/", [*ACT[:-2], 422, 422]),
-    "grant": ("/tracks/blind/desk/grant/", [*ACT[:-2], 422, 422]),
+    "announce": ("/tracks/blind/desk/announce/", EMPTY_FORM),
+    "grant": ("/tracks/blind/desk/grant/", EMPTY_FORM),
     "try_job_again": ("/tracks/blind/desk/jobs/1/again/", ACT),
     "freeze": ("/tracks/blind/manage/freeze/", ACT),
     "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
