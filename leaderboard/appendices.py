@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from django.utils.text import slugify
 from numpy.typing import NDArray
 
 from evaluation.measures.ranks import LEVELS
@@ -37,6 +38,11 @@ def appendix(board: Board, run: Run, precision: Precision, by_topic: ByTopic) ->
         section(f"{board.measure} by topic", lines_of(by_topic)),
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def folder_of(run: Run) -> str:
+    """A name for its files that any system takes, and no other run has."""
+    return f"{slugify(run.tag)[:60] or 'run'}-{run.pk}"
 
 
 def title_of(board: Board, run: Run) -> list[str]:

@@ -18,7 +18,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import IO, BinaryIO
+from io import RawIOBase
+from typing import IO, Any, BinaryIO
 
 from django.conf import settings
 
@@ -44,18 +45,15 @@ class Member:
     pieces: Iterable[bytes]
 
 
-class Outbox:
+class Outbox(RawIOBase):
     """A file to write to; what was written is taken out in between."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: Any) -> int:
         self.written.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """There is nothing beneath."""
+        return len(self.written[-1])
 
     def take(self) -> Iterator[bytes]:
         """What there is; nothing rather than a piece of no bytes."""

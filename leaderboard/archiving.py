@@ -1,13 +1,18 @@
-"""A track as one file: collection, judgments, runs, scores and board, for another installation.
+"""A track as one file: collection, judgments, runs, scores and boards, for another installation.
 
-What a person is here stays here: users, tokens, invitations and memberships are not in it.
+What a person is here stays here: users, tokens, invitations and memberships are not in it, and
+what happened is told without who did it.
 
     manifest.json                        versions; fields of collection, judgments, track and runs
     topics.jsonl                         in the order of their positions
     docnos.txt or documents.jsonl        where the collection has documents
-    judgments.qrels                      as they count: grades are mapped
-    runs/<id>  scores/<id>.json          the file as it was sent; its values in the board's edition
+    judgments/<version>.qrels            as they count: grades are mapped
+    runs/<id>                            the file as it was sent
+    scores/<edition>/<id>.json           its values in each edition
     board.csv  board.tex                 as an organiser sees it
+    pages/<tag>-<id>.txt                 each run of the board on a page
+    snapshots/<name>.json  pools/<name>.tsv
+    events.jsonl                         what happened
 """
 
 from __future__ import annotations
@@ -15,95 +20,46 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db import models
+from django.db.models.fields.files import FieldFile
 from django.utils import timezone
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
 
 from evaluation.conventions import SCORING_VERSION
 from leaderboard import exports
+from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import MANIFEST, PIECE, Member
+from leaderboard.breakdowns.precision import read_precision
+from leaderboard.breakdowns.scores import read_scores
 from leaderboard.columns import ALL, for_papers, shown_columns
 from leaderboard.disclosure import look
 from leaderboard.documents import open_documents
-from leaderboard.models import Collection, Edition, JudgmentSet, Run, Score, Track
-from leaderboard.standings import Choice, find_board
+from leaderboard.manifests import (
+    ARCHIVE_VERSION,
+    EDITION_LEFT_OUT,
+    POOL_LEFT_OUT,
+    RUN_LEFT_OUT,
+    SNAPSHOT_LEFT_OUT,
+    TRACK_LEFT_OUT,
+    CollectionEntry,
+    EditionEntry,
+    JudgmentsEntry,
+    Manifest,
+    PoolEntry,
+    RunEntry,
+    SnapshotEntry,
+    TrackEntry,
+    plain_values,
+)
+from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Track
+from leaderboard.models.collections import ImportState
+from leaderboard.standings import Board, Choice, find_board
 
-# Raised when an older reader could misunderstand what is written.
-ARCHIVE_VERSION = 1
-
-# What belongs to this installation, or is found again where the archive is read.
-TRACK_LEFT_OUT = {"id", "slug", "invitation", "created_at"}
-RUN_LEFT_OUT = {
-    *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
-    *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
-}
-
-
-class Entry(BaseModel):
-    """A part of the manifest, made of the attributes of a row."""
-
-    model_config = ConfigDict(from_attributes=True, extra="forbid")
-
-
-class CollectionEntry(Entry):
-    slug: str
-    name: str = Field(max_length=120)
-    description: str = Field(max_length=5000)
-
-
-class JudgmentsEntry(Entry):
-    version: str = Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")
-    note: str = Field(max_length=2000)
-    top_grade: int | None
-    pool_depth: int | None
-    # Of the file as it was brought, which may have had other grades.
-    sha256: str
-
-
-class TrackEntry(Entry):
-    slug: str
-    fields: dict[str, Any]
-    baseline: str | None
-
-
-class RunEntry(Entry):
-    """`team` is empty for runs of the organisers."""
-
-    id: str
-    team: str
-    sha256: str
-    fields: dict[str, Any]
-
-
-class Manifest(Entry):
-    archive: int
-    rankfield: str
-    scoring_version: int
-    made_at: datetime
-    collection: CollectionEntry
-    judgments: JudgmentsEntry | None
-    track: TrackEntry
-    runs: list[RunEntry]
-
-
-def plain_fields(model: type[models.Model], left_out: set[str]) -> list[models.Field]:
-    """The fields that go with an archive: neither relations nor files, nor what is left out."""
-    return [
-        field
-        for field in model._meta.concrete_fields
-        if not field.is_relation
-        and not isinstance(field, models.FileField)
-        and field.name not in left_out
-    ]
-
-
-def plain_values(row: models.Model, left_out: set[str]) -> dict[str, Any]:
-    return {field.name: field.value_from_object(row) for field in plain_fields(type(row), left_out)}
+# Whose deeds are told; the others are of people, or name addresses of theirs.
+TOLD = ("track", "run", "snapshot", "pool", "judgmentset")
 
 
 def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
@@ -115,22 +71,49 @@ def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
     elif collection.documents:
         docnos = open_documents(collection.documents.name).docnos()
         yield Member("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
-    if track.judgment_set is not None:
-        yield Member("judgments.qrels", lines_of(track.judgment_set))
-    runs = runs_of(track)
-    for run in runs:
-        yield Member(f"runs/{run.pk}", pieces_of(run))
-        yield Member(f"scores/{run.pk}.json", [json.dumps(scores_of(run, track.edition)).encode()])
+    for judged in judgments_of(collection):
+        yield Member(f"judgments/{judged.version}.qrels", lines_of(judged))
+    for run in runs_of(track):
+        yield Member(f"runs/{run.pk}", pieces_of(run.file))
+        for edition in editions_of(track):
+            scores = json.dumps(scores_of(run, edition)).encode()
+            yield Member(f"scores/{edition.pk}/{run.pk}.json", [scores])
     yield from board_of(track)
-    yield Member(MANIFEST, [manifest_of(track, runs).model_dump_json(indent=1).encode()])
+    for snapshot in track.snapshots.all():
+        frozen = plain_values(snapshot, SNAPSHOT_LEFT_OUT)
+        yield Member(f"snapshots/{snapshot.slug}.json", as_lines([frozen]))
+    for pool in pools_of(track):
+        yield Member(f"pools/{pool.name}.tsv", pieces_of(pool.file))
+    yield Member("events.jsonl", as_lines(events_of(track)))
+    yield Member(MANIFEST, [manifest_of(track).model_dump_json(indent=1).encode()])
+
+
+def judgments_of(collection: Collection) -> list[JudgmentSet]:
+    return list(collection.judgment_sets.filter(state=ImportState.READY))
+
+
+def editions_of(track: Track) -> list[Edition]:
+    """Every complete one, those that left the board as well."""
+    ready = track.editions.filter(state=Edition.State.READY)
+    return list(ready.select_related("judgment_set").order_by("pk"))
+
+
+def pools_of(track: Track) -> list[Pool]:
+    return list(track.pools.filter(state=Pool.State.KEPT).select_related("judged_in"))
+
+
+def events_of(track: Track) -> Iterator[dict[str, Any]]:
+    told = track.events.filter(target_kind__in=TOLD).order_by("at", "pk")
+    yield from told.values("at", "act", "target_kind", "target_id", "before", "after")
 
 
 def runs_of(track: Track) -> list[Run]:
     return list(track.runs.accepted().select_related("team").order_by("received_at"))
 
 
-def as_lines(rows: Iterable[dict[str, str]]) -> Iterator[bytes]:
-    return (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    for row in rows:
+        yield to_json(row) + b"\n"
 
 
 def topics_of(collection: Collection) -> Iterator[dict[str, str]]:
@@ -154,12 +137,12 @@ def lines_of(judgment_set: JudgmentSet) -> Iterator[bytes]:
         yield f"{number} 0 {docno} {grade}\n".encode()
 
 
-def pieces_of(run: Run) -> Iterator[bytes]:
-    with default_storage.open(run.file.name) as file:
+def pieces_of(stored: FieldFile) -> Iterator[bytes]:
+    with default_storage.open(stored.name) as file:
         yield from file.chunks(PIECE)
 
 
-def scores_of(run: Run, edition: Edition | None) -> dict[str, Any]:
+def scores_of(run: Run, edition: Edition) -> dict[str, Any]:
     """The mean of each measure and its value a topic by position; what is undefined is null."""
     return {
         score.measure: {
@@ -172,30 +155,83 @@ def scores_of(run: Run, edition: Edition | None) -> dict[str, Any]:
 
 def board_of(track: Track) -> Iterator[Member]:
     board = find_board(look(track, track.owner), Choice(columns=(ALL,)))
-    if board is not None:
+    if board is not None and board.standings:
         yield Member("board.csv", [exports.as_csv(board, shown_columns(board)).encode()])
         yield Member("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
+        yield from pages_of(board)
 
 
-def manifest_of(track: Track, runs: list[Run]) -> Manifest:
-    collection, judgment_set = track.collection, track.judgment_set
+def pages_of(board: Board) -> Iterator[Member]:
+    """Each run of the board on a page, as proceedings print them."""
+    runs = [standing.run for standing in board.standings]
+    precision, scores = read_precision(board), read_scores(board.edition, board.measure, runs)
+    for run in scores.runs:
+        by_topic = ByTopic(scores.topics, scores.of(run), scores.median)
+        page = appendix(board, run, precision, by_topic)
+        yield Member(f"pages/{folder_of(run)}.txt", [page.encode()])
+
+
+def manifest_of(track: Track) -> Manifest:
+    judged = track.judgment_set
     return Manifest(
         archive=ARCHIVE_VERSION,
         rankfield=settings.VERSION,
         scoring_version=SCORING_VERSION,
         made_at=timezone.now(),
-        collection=CollectionEntry.model_validate(collection),
-        judgments=judgment_set and JudgmentsEntry.model_validate(judgment_set),
+        collection=CollectionEntry.model_validate(track.collection),
+        judgments=[judgments_entry(each) for each in judgments_of(track.collection)],
         track=TrackEntry(
-            slug=track.slug, fields=plain_values(track, TRACK_LEFT_OUT), baseline=track.baseline_id
+            slug=track.slug,
+            fields=plain_values(track, TRACK_LEFT_OUT),
+            judgments=None if judged is None else judged.version,
+            baseline=track.baseline_id,
         ),
-        runs=[
-            RunEntry(
-                id=run.pk,
-                team="" if run.team.of_organisers else run.team.name,
-                sha256=run.sha256,
-                fields=plain_values(run, RUN_LEFT_OUT),
-            )
-            for run in runs
+        runs=[run_entry(run) for run in runs_of(track)],
+        editions=[edition_entry(edition) for edition in editions_of(track)],
+        pools=[pool_entry(pool) for pool in pools_of(track)],
+        snapshots=[
+            SnapshotEntry(slug=each.slug, edition=str(each.edition_id))
+            for each in track.snapshots.all()
         ],
+    )
+
+
+def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
+    return JudgmentsEntry(
+        version=judged.version,
+        note=judged.note,
+        top_grade=judged.top_grade,
+        relevant_from=judged.relevant_from,
+        pool_depth=judged.pool_depth,
+        sha256=judged.sha256,
+        pooled_runs=list(judged.pooled_runs.order_by("pk").values_list("pk", flat=True)),
+    )
+
+
+def run_entry(run: Run) -> RunEntry:
+    return RunEntry(
+        id=run.pk,
+        team="" if run.team.of_organisers else run.team.name,
+        sha256=run.sha256,
+        fields=plain_values(run, RUN_LEFT_OUT),
+    )
+
+
+def edition_entry(edition: Edition) -> EditionEntry:
+    return EditionEntry(
+        name=str(edition.pk),
+        judgments=edition.judgment_set.version,
+        convention=edition.convention,
+        scoring_version=edition.scoring_version,
+        settings=edition.settings,
+        fields=plain_values(edition, EDITION_LEFT_OUT),
+    )
+
+
+def pool_entry(pool: Pool) -> PoolEntry:
+    return PoolEntry(
+        name=pool.name,
+        runs=list(pool.runs.order_by("pk").values_list("pk", flat=True)),
+        judged_in=None if pool.judged_in is None else pool.judged_in.version,
+        fields=plain_values(pool, POOL_LEFT_OUT),
     )

@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from django.utils.text import slugify
 from numpy.typing import NDArray
 
 from evaluation.curves import interpolated_by_level
@@ -21,7 +20,7 @@ from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
 from evaluation.measures.ranks import LEVELS
 from leaderboard import exports
-from leaderboard.appendices import ByTopic, appendix
+from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import Member
 from leaderboard.breakdowns.origins import command_of
 from leaderboard.breakdowns.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
@@ -182,8 +181,8 @@ class Pack:
             ("recall", LEVELS, precision.by_recall),
             ("depth", precision.depths, precision.by_depth),
         ):
-            head = (name, "precision", *SPREAD)
-            yield Member(f"{folder}/{name}.csv", table(head, self._averages(run, at, values)))
+            lines = self._averages(run, at, values)
+            yield Member(f"{folder}/{name}.csv", table((name, "precision", *SPREAD), lines))
         yield Member(f"{folder}/curves.csv", table(("topic", *LEVELS), self._curves(run)))
         yield Member(f"{folder}/command.txt", [self._command(run).encode()])
         yield Member(f"{folder}/page.txt", [self._page(run).encode()])
@@ -216,11 +215,6 @@ class Pack:
         spread = beside.spreads.get(run.kind)
         values, median = beside.own[run.pk], None if spread is None else spread.median
         return appendix(self.board, run, self.precision, ByTopic(self.topics, values, median))
-
-
-def folder_of(run: Run) -> str:
-    """A name that any system takes, and no other run has."""
-    return f"{slugify(run.tag)[:60] or 'run'}-{run.pk}"
 
 
 def members_of_board(board: Board) -> Iterator[Member]:

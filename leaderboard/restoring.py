@@ -7,28 +7,48 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.core.exceptions import ValidationError
 from django.core.files import File
-from django.db import models
+from django.db import models, transaction
 from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
 from leaderboard import joining, organising, uploads
 from leaderboard.archives import Archive, NotAnArchive
-from leaderboard.archiving import (
+from leaderboard.facts import clean_facts
+from leaderboard.manifests import (
     ARCHIVE_VERSION,
+    EDITION_LEFT_OUT,
+    POOL_LEFT_OUT,
     RUN_LEFT_OUT,
+    SNAPSHOT_LEFT_OUT,
     TRACK_LEFT_OUT,
+    EditionEntry,
+    JudgmentsEntry,
     Manifest,
+    PoolEntry,
     RunEntry,
+    SnapshotEntry,
     plain_fields,
 )
-from leaderboard.facts import clean_facts
-from leaderboard.models import Collection, Run, Score, Track, User
+from leaderboard.models import (
+    AuditEvent,
+    Collection,
+    Edition,
+    JudgmentSet,
+    Pool,
+    Run,
+    Score,
+    Snapshot,
+    Track,
+    User,
+)
+from leaderboard.scoring import complete_run, edition_of, measures_missing
 from leaderboard.uploads import CollectionFiles, RunDetails
 
 DOCUMENTS = {"documents.jsonl": "jsonl", "docnos.txt": "docnos"}
@@ -51,7 +71,8 @@ def manifest_in(archive: Archive) -> Manifest:
 
 def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: str) -> Collection:
     """Bring the collection of an archive under the name `slug`; its check is queued."""
-    told, judged = manifest.collection, manifest.judgments
+    told = manifest.collection
+    judged = manifest.judgments[0] if manifest.judgments else None
     documents = next((name for name in DOCUMENTS if name in archive), "")
     formats = {"topics": "jsonl", "judgments": "trec"}
     if documents:
@@ -65,13 +86,39 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         formats=formats,
     )
     with ExitStack() as stack:
-        names = ("topics.jsonl", documents, "judgments.qrels" if judged else "")
+        names = ("topics.jsonl", documents, qrels_of(judged) if judged else "")
         files = CollectionFiles(*(member(archive, name, stack) for name in names))
         if judged is None:
             return uploads.accept_collection(collection, files)
         uploads.accept_collection(collection, files, judged.version, judged.top_grade)
-    collection.judgment_sets.update(note=judged.note, pool_depth=judged.pool_depth)
+    collection.judgment_sets.update(**said_of(judged))
     return collection
+
+
+def qrels_of(entry: JudgmentsEntry) -> str:
+    return f"judgments/{entry.version}.qrels"
+
+
+def said_of(entry: JudgmentsEntry) -> dict[str, Any]:
+    return {
+        "note": entry.note,
+        "pool_depth": entry.pool_depth,
+        "relevant_from": entry.relevant_from,
+    }
+
+
+def restore_judgments(
+    archive: Archive, entry: JudgmentsEntry, collection: Collection
+) -> JudgmentSet:
+    """Bring a further version of the judgments; its check is queued."""
+    with archive.member(qrels_of(entry)) as file, transaction.atomic():
+        sent = File(file, name=f"{entry.version}.qrels")
+        judged = uploads.accept_judgments(
+            collection, sent, entry.version, collection.owner, format="trec", asks_first=False
+        )
+        kept = {**said_of(entry), "top_grade": entry.top_grade}
+        JudgmentSet.objects.filter(pk=judged.pk).update(**kept)
+    return judged
 
 
 def member(archive: Archive, name: str, stack: ExitStack) -> File | None:
@@ -82,13 +129,22 @@ def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Trac
     """Open the track of an archive on its collection, once that is ready."""
     values = values_of(Track, manifest.track.fields, TRACK_LEFT_OUT)
     track = Track(slug=slug, collection=collection, **values)
-    track.judgment_set = collection.judgment_sets.first()
+    track.judgment_set = judgments_called(collection, manifest.track.judgments)
     try:
         for text in (*track.measures, track.primary_measure):
             parse_measure(text)
     except MeasureError as error:
         raise NotAnArchive(str(error)) from None
     return organising.open_track(track, collection.owner)
+
+
+def judgments_called(collection: Collection, version: str | None) -> JudgmentSet | None:
+    if version is None:
+        return None
+    found = collection.judgment_sets.filter(version=version).first()
+    if found is None:
+        raise NotAnArchive(f"it holds no judgments {version}")
+    return found
 
 
 def values_of(
@@ -131,6 +187,100 @@ def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     return run
 
 
+Runs = dict[str, Run]
+
+
+def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: Runs) -> Edition:
+    """Score the runs once more as they were scored there: with those judgments and settings."""
+    settings = values_of(Track, {**entry.settings, "convention": entry.convention}, set())
+    as_it_was = copy(track)
+    for name, value in settings.items():
+        setattr(as_it_was, name, value)
+    as_it_was.judgment_set = judgments_called(track.collection, entry.judgments)
+    edition = edition_of(as_it_was)
+    for old_id, run in runs.items():
+        as_it_was.measures = list(scores_told(archive, entry, old_id))
+        edition.track = as_it_was
+        if missing := measures_missing(edition, run.pk):
+            complete_run(run, edition, missing)
+    values = values_of(Edition, entry.fields, EDITION_LEFT_OUT)
+    Edition.objects.filter(pk=edition.pk).update(state=Edition.State.READY, **values)
+    return edition
+
+
+def scores_told(archive: Archive, edition: EditionEntry, run_id: str) -> dict[str, Any]:
+    """The values of a run in an edition by measure, as they were there."""
+    (told,) = objects_in(archive, f"scores/{edition.name}/{run_id}.json")
+    return told
+
+
+def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -> Pool:
+    values = values_of(Pool, entry.fields, POOL_LEFT_OUT)
+    pooled = [here(runs, run_id) for run_id in entry.runs]
+    values["summary"]["runs"] = [here(runs, each).pk for each in values["summary"]["runs"]]
+    with archive.member(f"pools/{entry.name}.tsv") as file, transaction.atomic():
+        pool = Pool(track=track, created_by=track.owner, **values)
+        pool.judged_in = judgments_called(track.collection, entry.judged_in)
+        pool.save(force_insert=True)
+        pool.file.save(f"pools/{pool.pk}/pool", File(file))
+        pool.runs.set(pooled)
+    return pool
+
+
+def restore_snapshot(
+    archive: Archive, entry: SnapshotEntry, track: Track, editions: dict[str, Edition], runs: Runs
+) -> Snapshot:
+    """A frozen board with all that it says; its lines lead to the runs here."""
+    name = f"snapshots/{entry.slug}.json"
+    (told,) = objects_in(archive, name)
+    snapshot = Snapshot(track=track, edition=editions[entry.edition], created_by=track.owner)
+    try:
+        for field, value in values_of(Snapshot, told, SNAPSHOT_LEFT_OUT).items():
+            setattr(snapshot, field, value)
+        snapshot.clean_fields()
+    except ValidationError as error:
+        raise NotAnArchive(f"{name}: {'; '.join(error.messages)}") from None
+    snapshot.rows = [[here(runs, run_id).pk, *cells] for run_id, *cells in snapshot.rows]
+    snapshot.save(force_insert=True)
+    return snapshot
+
+
+def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Runs) -> None:
+    """Which runs the judgments came of; those of other tracks are not here."""
+    judged = judgments_called(collection, entry.version)
+    if judged is not None:
+        judged.pooled_runs.set([runs[each] for each in entry.pooled_runs if each in runs])
+
+
+def restore_events(archive: Archive, track: Track, runs: Runs) -> None:
+    """What happened there; who did it is not in an archive."""
+    events = [values_of(AuditEvent, each, {"id"}) for each in objects_in(archive, "events.jsonl")]
+    for values in events:
+        known = runs.get(values["target_id"])
+        target = track.pk if values["target_kind"] == "track" else known and known.pk
+        values["target_id"] = str(target or values["target_id"])
+    AuditEvent.objects.bulk_create(AuditEvent(track=track, **values) for values in events)
+
+
+def objects_in(archive: Archive, name: str) -> list[dict[str, Any]]:
+    """The JSON objects of a member, one a line."""
+    try:
+        with archive.member(name) as file:
+            told = [json.loads(line) for line in file]
+    except (ValueError, RecursionError):
+        told = [None]
+    if not all(isinstance(each, dict) for each in told):
+        raise NotAnArchive(f"{name} is not JSON as it is written here")
+    return told
+
+
+def here(runs: Runs, old_id: str) -> Run:
+    """The run that had this id in the archive."""
+    if old_id not in runs:
+        raise NotAnArchive(f"it speaks of a run {old_id} and does not hold it")
+    return runs[old_id]
+
+
 @dataclass(frozen=True)
 class Difference:
     """A measure whose values here are not those of the archive."""
@@ -139,17 +289,17 @@ class Difference:
     measure: str
 
 
-def differences(archive: Archive, runs: dict[str, Run], track: Track) -> list[Difference]:
+def differences(
+    archive: Archive, entry: EditionEntry, edition: Edition, runs: Runs
+) -> list[Difference]:
     """Where restored runs, by their ids in the archive, score otherwise than they did there."""
     found = []
     for old_id, run in runs.items():
-        with archive.member(f"scores/{old_id}.json") as file:
-            told = json.load(file)
-        kept = Score.objects.filter(score_set__run=run, score_set__edition=track.edition)
-        here = {score.measure: score.values for score in kept}
-        for measure, there in told.items():
+        kept = Score.objects.filter(score_set__run=run, score_set__edition=edition)
+        now = {score.measure: score.values for score in kept}
+        for measure, there in scores_told(archive, entry, old_id).items():
             # Undefined is None there, NaN here.
             values = np.array(there["topics"], dtype=np.float64)
-            if not np.array_equal(values, here.get(measure, ()), equal_nan=True):
+            if not np.array_equal(values, now.get(measure, ()), equal_nan=True):
                 found.append(Difference(run, measure))
     return found

@@ -316,6 +316,13 @@ def start_edition(track: Track) -> Edition | None:
     """
     if track.judgment_set is None:
         return None
+    edition = edition_of(track)
+    Job.objects.enqueue("build_edition", edition)
+    return edition
+
+
+def edition_of(track: Track) -> Edition:
+    """The edition of these settings, made if need be."""
     mask = evaluated_topics(track)
     edition, _ = Edition.objects.get_or_create(
         **identity(track),
@@ -325,7 +332,6 @@ def start_edition(track: Track) -> Edition | None:
             "num_evaluated": int(mask.sum()),
         },
     )
-    Job.objects.enqueue("build_edition", edition)
     return edition
 
 

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 EVERY = 600
 KEPT = 3600
-FOLDERS = ("runs", "collections")
+FOLDERS = ("runs", "collections", "pools")
 SILENT = timedelta(days=1)
 
 

@@ -75,6 +75,7 @@ track_urls = [
     path("manage/webhooks/", notices.webhooks, name="webhooks"),
     path("manage/webhooks/<int:webhook_id>/remove/", notices.remove_webhook, name="remove_webhook"),
     path("manage/freeze/", snapshots.freeze, name="freeze"),
+    path("manage/archive.zip", packs.archive, name="archive"),
     path("manage/refused/", runs.refused_runs, name="refused_runs"),
     path("manage/baseline/", tracks.choose_baseline, name="choose_baseline"),
     path("manage/release/", tracks.release, name="release"),

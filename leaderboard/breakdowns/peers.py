@@ -33,9 +33,10 @@ def spread_of(values: NDArray[np.float64], direction: int = 1) -> Spread:
     [0.25, nan]
     """
     known = ~np.isnan(values).all(axis=0)
-    found = np.full((3, values.shape[1]), np.nan)
-    for row, find in enumerate((np.nanmax, np.nanmedian, np.nanmin)):
-        found[row, known] = direction * find(direction * values[:, known], axis=0)
+    found, good = np.full((3, values.shape[1]), np.nan), direction * values[:, known]
+    found[0, known] = direction * np.nanmax(good, axis=0)
+    found[1, known] = np.nanmedian(values[:, known], axis=0)
+    found[2, known] = direction * np.nanmin(good, axis=0)
     return Spread(*found)
 
 

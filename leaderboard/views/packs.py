@@ -8,11 +8,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
+from leaderboard import archiving
 from leaderboard.archives import Member, zipped
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.models import Team
 from leaderboard.packing import Pack, members_of_board
 from leaderboard.standings import Board, find_board
+from leaderboard.views.parts import organised_or_403
 
 
 @login_required
@@ -49,6 +51,15 @@ def _whole_board_or_404(sight: Sight) -> Board:
     if board is None or not board.standings:
         raise Http404("no board to see")
     return board
+
+
+@login_required
+@require_GET
+def archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """All of a track for its organisers, as `import_track` reads it; `?documents=1` with those."""
+    track = organised_or_403(request, slug).track
+    with_documents = request.GET.get("documents") == "1"
+    return zip_file(f"{slug}.zip", archiving.members_of(track, with_documents))
 
 
 def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:

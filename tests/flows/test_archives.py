@@ -9,12 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.apps import apps
 from django.core.management import CommandError, call_command
 
-from leaderboard import archives, organising
+from leaderboard import archives, freezing, organising, uploads
 from leaderboard.archives import NotAnArchive, opened_archive
-from leaderboard.models import Collection, Run, Score, Team, Track
-from tests.builders import OTHER_RUN, RUN, make_run, make_track
+from leaderboard.disclosure import look
+from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
 AWAY = ("--track", "away", "--collection", "elsewhere")
 
@@ -37,18 +40,88 @@ def file(scored, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def grown(scored, ada) -> Track:
+    """The same after a year: a kept pool, judgments v2 that came of it, and a frozen board."""
+    organising.begin_pool(scored, ada, list(scored.runs.accepted()), "depth", 3)
+    work()
+    pool = scored.pools.get()
+    organising.keep_pool(pool, ada)
+    text = QRELS.replace("2 0 d5 0", "2 0 d5 2")
+    uploads.accept_judgments(
+        scored.collection, upload("v2.txt", text), "v2", ada, note="d5", asks_first=False, pool=pool
+    )
+    work()
+    organising.change_track(
+        scored,
+        ada,
+        {"judgment_set": JudgmentSet.objects.get(version="v2"), "relevance_threshold": 2},
+    )
+    work()
+    track = Track.objects.get(pk=scored.pk)
+    freezing.freeze(find_board(look(track, ada)), ada, "final", "as published")
+    return track
+
+
 def command(*words: object) -> str:
     out = StringIO()
     call_command(*map(str, words), stdout=out, stderr=out)
     return out.getvalue()
 
 
-def scores(slug: str) -> dict[tuple[str, str, str], bytes]:
-    """Every value of a track, by team, tag and measure."""
+def scores(slug: str) -> dict[tuple[str, ...], bytes]:
+    """Every value of a track in each of its editions, by judgments, team, tag and measure."""
     found = Score.objects.filter(score_set__run__track__slug=slug)
     return {
-        (score.score_set.run.team.name, score.score_set.run.tag, score.measure): score.by_topic
-        for score in found.select_related("score_set__run__team")
+        (
+            score.score_set.edition.judgment_set.version,
+            score.score_set.edition.digest,
+            score.score_set.run.team.name,
+            score.score_set.run.tag,
+            score.measure,
+        ): score.by_topic
+        for score in found.select_related("score_set__run__team", "score_set__edition")
+    }
+
+
+def history(slug: str) -> dict[str, object]:
+    """What else a track is made of, its runs by team and tag, whatever their ids."""
+    track = Track.objects.get(slug=slug)
+    names = {run.pk: f"{run.team.name} {run.tag}" for run in track.runs.all()}
+    told = ("track", "run", "pool", "snapshot", "judgmentset")
+    since = track.created_at if slug == "away" else None
+    return {
+        "judgments": [
+            (
+                *(each.version, each.note, each.top_grade, each.relevant_from, each.pool_depth),
+                *sorted(names[run.pk] for run in each.pooled_runs.all()),
+                *each.judgments.values_list("topic__number", "docno", "grade"),
+            )
+            for each in track.collection.judgment_sets.order_by("pk")
+        ],
+        "editions": {
+            (each.judgment_set.version, each.digest, each.ready_at, each == track.edition)
+            for each in track.editions.all()
+        },
+        "pools": [
+            (
+                *(each.name, each.size, each.state, each.sha256, each.kept_at, each.file.read()),
+                *sorted(names[run_id] for run_id in each.summary["runs"]),
+            )
+            for each in track.pools.all()
+        ],
+        "snapshots": [
+            (
+                *(each.slug, each.note, each.caption, each.heads, each.files, each.created_at),
+                *((names[run_id], *cells) for run_id, *cells in each.rows),
+            )
+            for each in track.snapshots.all()
+        ],
+        "events": [
+            (each.at, each.act, names.get(each.target_id), each.before, each.after)
+            for each in track.events.filter(target_kind__in=told).order_by("at", "pk")
+            if since is None or each.at < since
+        ],
     }
 
 
@@ -64,23 +137,68 @@ def repacked(file: Path, changes: dict[str, bytes | None]) -> Path:
     return file
 
 
-def test_an_archive_holds_all_that_makes_a_track(file):
+def test_an_archive_holds_all_that_makes_a_track(scored, file):
     with zipfile.ZipFile(file) as archive:
         names = set(archive.namelist())
         assert archive.read("docnos.txt").splitlines()[:2] == [b"d1", b"d2"]
-        assert archive.read("judgments.qrels").startswith(b"1 0 d1 2\n1 0 d2 1\n")
+        assert archive.read("judgments/v1.qrels").startswith(b"1 0 d1 2\n1 0 d2 1\n")
         assert archive.read("board.tex").count(b"ben-bm25") == 1
-    runs = {f"{folder}/{run.pk}" for folder in ("runs", "scores") for run in Run.objects.all()}
-    other = {"manifest.json", "topics.jsonl", "docnos.txt", "judgments.qrels", "SHA256SUMS"}
-    assert {name.removesuffix(".json") for name in names} == {
-        name.removesuffix(".json") for name in runs | other | {"board.csv", "board.tex"}
-    }
+    ids = [run.pk for run in scored.runs.all()]
+    scores = {f"scores/{scored.edition_id}/{pk}.json" for pk in ids}
+    assert {name for name in names if name.startswith("scores/")} == scores
+    assert {name for name in names if name.startswith("runs/")} == {f"runs/{pk}" for pk in ids}
+    assert {"manifest.json", "topics.jsonl", "board.csv", "events.jsonl", "SHA256SUMS"} <= names
+
+
+def test_each_run_of_the_board_has_a_page_in_it(file):
+    with zipfile.ZipFile(file) as archive:
+        (page,) = [name for name in archive.namelist() if name.startswith("pages/ben-bm25-")]
+        assert archive.read(page).startswith(b"ben-bm25\n====")
+
+
+def test_no_person_is_named_in_it(scored, file):
+    """Ben is here the name of a team too, so it is Ada who would be told."""
+    with zipfile.ZipFile(file) as archive:
+        told = archive.read("events.jsonl") + archive.read("manifest.json")
+    assert b'"ada"' not in told and b"withdraw" in told
 
 
 def test_a_restored_track_scores_to_the_last_bit(file):
     said = command("import_track", file, *AWAY)
     assert "All of them score as in the archive, to the last bit." in said
     assert scores("away") == scores("bread") and len(scores("away")) == 9
+
+
+def test_a_restored_track_has_its_whole_history(grown, tmp_path):
+    command("export_track", "bread", tmp_path / "grown.zip")
+    command("import_track", tmp_path / "grown.zip", *AWAY)
+    assert history("away") == history("bread")
+    assert scores("away") == scores("bread") and len(scores("away")) == 18
+
+
+@pytest.mark.parametrize("text", [None, b"{}", b"?", b"[]"], ids=["none", "empty", "no", "list"])
+def test_an_import_that_breaks_off_leaves_nothing(grown, tmp_path, text):
+    command("export_track", "bread", tmp_path / "grown.zip")
+    broken = repacked(tmp_path / "grown.zip", {"snapshots/final.json": text})
+    before = rows_by_model()
+    with pytest.raises(CommandError, match=r"snapshots/final\.json"):
+        command("import_track", broken, *AWAY)
+    assert rows_by_model() == before
+
+
+def test_a_run_that_is_refused_here_breaks_the_import_off(file):
+    with zipfile.ZipFile(file) as archive:
+        manifest = archive.read("manifest.json").replace(b'"depth": 1000', b'"depth": 2')
+    with pytest.raises(CommandError, match=r"is refused here: line 3: E_DEPTH"):
+        command("import_track", repacked(file, {"manifest.json": manifest}), *AWAY)
+    assert not Track.objects.filter(slug="away").exists()
+
+
+def rows_by_model() -> dict[str, int]:
+    """How many rows there are, but for the record of what was tried."""
+    models = apps.get_app_config("leaderboard").get_models()
+    counted = {model.__name__: model._base_manager.count() for model in models}
+    return {name: number for name, number in counted.items() if name not in ("AuditEvent", "Job")}
 
 
 def test_a_restored_track_keeps_its_settings_and_its_baseline(scored, file):
@@ -181,7 +299,7 @@ def test_a_member_is_given_out_only_with_its_checksum(file, settings):
     with file.open("rb") as packed, opened_archive(packed) as archive:
         archive.manifest()
         with pytest.raises(NotAnArchive, match="is not what SHA256SUMS says"):
-            archive.member("judgments.qrels").__enter__()
+            archive.member("judgments/v1.qrels").__enter__()
 
 
 def test_no_damage_of_an_archive_is_our_bug(file):

@@ -40,6 +40,7 @@ PAGES = {
     "about": ("/tracks/blind/about/", EVERYBODY),
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
     "everything": ("/tracks/blind/everything.zip", OPENED),
+    "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
     "topics": ("/tracks/blind/topics/", EVERYBODY),
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),

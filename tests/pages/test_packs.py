@@ -140,3 +140,11 @@ def test_everything_holds_every_score(run, client):
 
 def test_the_board_leads_to_everything(run, client):
     assert b"/tracks/bread/everything.zip" in client.get("/tracks/bread/").content
+
+
+def test_organisers_take_the_whole_track_from_its_page(run, as_ada, as_ben):
+    assert b"/tracks/bread/manage/archive.zip" in as_ada.get("/tracks/bread/manage/").content
+    archive = zip_at(as_ada, "/tracks/bread/manage/archive.zip?documents=1")
+    assert archive.read(f"runs/{run.pk}").decode() == RUN
+    assert {"judgments/v1.qrels", "documents.jsonl"} <= set(archive.namelist())
+    assert as_ben.get("/tracks/bread/manage/archive.zip").status_code == 403

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from signal import SIGTERM, signal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,18 +17,25 @@ from evaluation.problems import Problem
 from leaderboard import organising
 from leaderboard.api.fields import clean_slug
 from leaderboard.archives import Archive, NotAnArchive, opened_archive
-from leaderboard.archiving import Manifest
+from leaderboard.erasing import erase_collection
 from leaderboard.joining import CannotJoin
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
-from leaderboard.management.waiting import wait_for_collection, wait_for_runs
-from leaderboard.models import Collection, Run, Track
+from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
+from leaderboard.manifests import Manifest
+from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.restoring import (
     differences,
     manifest_in,
     restore_collection,
+    restore_edition,
+    restore_events,
+    restore_judgments,
+    restore_pool,
+    restore_pooled_runs,
     restore_run,
+    restore_snapshot,
     restore_track,
 )
 from leaderboard.templatetags.numbers import counted
@@ -58,27 +69,73 @@ class Command(BaseCommand):
         )
         owner = organiser(options["owner"])
         collection = restore_collection(archive, manifest, owner, other)
-        wait_for_collection(collection)
-        if collection.state != ImportState.READY:
-            problems = "; ".join(str(Problem(**each)) for each in collection.problems)
-            organising.discard_collection(collection, owner)
-            raise CommandError(f"Its collection is {collection.state}: {problems}")
-        track = restore_track(manifest, collection, slug)
+        with nothing_left_of(collection):
+            self.settle(collection)
+            for entry in manifest.judgments[1:]:
+                self.settle(restore_judgments(archive, entry, collection))
+            track = restore_track(manifest, collection, slug)
+            runs = self.restore_runs(archive, manifest, track, owner)
+            editions = self.restore_history(archive, manifest, track, runs)
+        self.stdout.write(f"{track.slug}: {counted(len(runs), 'run')} on {collection.slug}")
+        self.compare(archive, manifest, editions, runs)
+
+    def settle(self, brought: Collection | JudgmentSet) -> None:
+        """Wait until a collection or new judgments are ready."""
+        if isinstance(brought, Collection):
+            wait_for_collection(brought)
+        else:
+            wait_for_judgments(brought)
+        if brought.state != ImportState.READY:
+            what = "collection is" if isinstance(brought, Collection) else "judgments are"
+            problems = "; ".join(str(Problem(**each)) for each in brought.problems)
+            raise CommandError(f"Its {what} {brought.state}: {problems}")
+
+    def restore_runs(
+        self, archive: Archive, manifest: Manifest, track: Track, owner: User
+    ) -> dict[str, Run]:
+        """The runs by their ids in the archive, scored and compared."""
         runs = {entry.id: restore_run(archive, entry, track) for entry in manifest.runs}
         wait_for_runs(track, runs.values())
+        for run in Run.objects.filter(pk__in=[each.pk for each in runs.values()]):
+            if not run.ranking_file:
+                problems = [Problem(**each) for each in run.problems if each["severity"] == "error"]
+                why = "; ".join(map(str, problems)) or run.reason
+                raise CommandError(f"Its run {run} is {run.state} here: {why}")
         if manifest.track.baseline in runs:
             organising.choose_baseline(track, owner, runs[manifest.track.baseline])
             wait_for_runs(track, [])
-        self.stdout.write(f"{track.slug}: {counted(len(runs), 'run')} on {collection.slug}")
-        self.compare(archive, manifest, track, runs)
+        return {old_id: Run.objects.get(pk=run.pk) for old_id, run in runs.items()}
+
+    def restore_history(
+        self, archive: Archive, manifest: Manifest, track: Track, runs: dict[str, Run]
+    ) -> dict[str, Edition]:
+        """What was before, and what came of it: the editions by their names in the archive."""
+        editions = {
+            entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
+        }
+        for judged in manifest.judgments:
+            restore_pooled_runs(judged, track.collection, runs)
+        for pool in manifest.pools:
+            restore_pool(archive, pool, track, runs)
+        for snapshot in manifest.snapshots:
+            restore_snapshot(archive, snapshot, track, editions, runs)
+        restore_events(archive, track, runs)
+        return editions
 
     def compare(
-        self, archive: Archive, manifest: Manifest, track: Track, runs: dict[str, Run]
+        self,
+        archive: Archive,
+        manifest: Manifest,
+        editions: dict[str, Edition],
+        runs: dict[str, Run],
     ) -> None:
         """Whether the runs score here as they did there, to the last bit."""
-        found = differences(archive, runs, track)
+        found = [
+            difference
+            for entry in manifest.editions
+            for difference in differences(archive, entry, editions[entry.name], runs)
+        ]
         for each in found:
-            each.run.refresh_from_db()
             self.stderr.write(f"{each.run} ({each.run.state}): {each.measure} differs")
         if found:
             raise CommandError(
@@ -86,6 +143,19 @@ class Command(BaseCommand):
                 f"scored by version {manifest.scoring_version}; this is {SCORING_VERSION}."
             )
         self.stdout.write("All of them score as in the archive, to the last bit.")
+
+
+@contextmanager
+def nothing_left_of(collection: Collection) -> Iterator[None]:
+    """Whatever breaks an import off, also a signal to end, takes away what it brought so far."""
+    before = signal(SIGTERM, lambda *_: sys.exit(1))
+    try:
+        yield
+    except BaseException:
+        erase_collection(collection)
+        raise
+    finally:
+        signal(SIGTERM, before)
 
 
 def free_slug(model: type[Track] | type[Collection], slug: str, option: str) -> str:

@@ -1,0 +1,116 @@
+"""What an archive of a track says of itself: its manifest, and which fields of a row go with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+from pydantic import BaseModel, ConfigDict, Field
+
+# Raised when an older reader could misunderstand what is written.
+ARCHIVE_VERSION = 2
+
+# What belongs to this installation, or is found again where the archive is read.
+TRACK_LEFT_OUT = {"id", "slug", "invitation", "created_at"}
+RUN_LEFT_OUT = {
+    *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
+    *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
+}
+EDITION_LEFT_OUT = {
+    *("id", "convention", "scoring_version", "settings", "digest", "mask"),
+    *("num_evaluated", "state"),
+}
+POOL_LEFT_OUT = {"id", "reason"}
+SNAPSHOT_LEFT_OUT = {"id"}
+
+
+class Entry(BaseModel):
+    """A part of the manifest, made of the attributes of a row."""
+
+    model_config = ConfigDict(from_attributes=True, extra="forbid")
+
+
+class CollectionEntry(Entry):
+    slug: str
+    name: str = Field(max_length=120)
+    description: str = Field(max_length=5000)
+
+
+class JudgmentsEntry(Entry):
+    version: str = Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")
+    note: str = Field(max_length=2000)
+    top_grade: int | None
+    relevant_from: int
+    pool_depth: int | None
+    # Of the file as it was brought, which may have had other grades.
+    sha256: str
+    pooled_runs: list[str]
+
+
+class TrackEntry(Entry):
+    slug: str
+    fields: dict[str, Any]
+    judgments: str | None
+    baseline: str | None
+
+
+class RunEntry(Entry):
+    """`team` is empty for runs of the organisers."""
+
+    id: str
+    team: str
+    sha256: str
+    fields: dict[str, Any]
+
+
+class EditionEntry(Entry):
+    """`settings` are those of the track that change a value."""
+
+    name: str
+    judgments: str
+    convention: str
+    scoring_version: int
+    settings: dict[str, Any]
+    fields: dict[str, Any]
+
+
+class PoolEntry(Entry):
+    name: str
+    runs: list[str]
+    judged_in: str | None
+    fields: dict[str, Any]
+
+
+class SnapshotEntry(Entry):
+    slug: str
+    edition: str
+
+
+class Manifest(Entry):
+    archive: int
+    rankfield: str
+    scoring_version: int
+    made_at: datetime
+    collection: CollectionEntry
+    judgments: list[JudgmentsEntry]
+    track: TrackEntry
+    runs: list[RunEntry]
+    editions: list[EditionEntry]
+    pools: list[PoolEntry]
+    snapshots: list[SnapshotEntry]
+
+
+def plain_fields(model: type[models.Model], left_out: set[str]) -> list[models.Field]:
+    """The fields that go with an archive: neither relations nor files, nor what is left out."""
+    return [
+        field
+        for field in model._meta.concrete_fields
+        if not field.is_relation
+        and not isinstance(field, models.FileField)
+        and field.name not in left_out
+    ]
+
+
+def plain_values(row: models.Model, left_out: set[str]) -> dict[str, Any]:
+    return {field.name: field.value_from_object(row) for field in plain_fields(type(row), left_out)}
