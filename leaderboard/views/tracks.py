@@ -20,6 +20,7 @@ from leaderboard.facts import label_of
 from leaderboard.forms import BaselineForm, TrackForm
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.standings import find_board
 from leaderboard.views.overview import in_groups, latest_runs, track_line
 from leaderboard.views.parts import organised_or_403
 
@@ -125,9 +126,13 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def release(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a release shows to whom, and the act."""
     sight = organised_or_403(request, slug)
+    if request.method != "POST":
+        context = {"sight": sight, "track": sight.track, "board": find_board(sight)}
+        return render(request, "release.html", context)
     organising.release(sight.track, request.user)
     messages.success(request, "Released: everybody who sees the track sees its scores.")
     return redirect("board", slug=slug)

@@ -72,6 +72,7 @@ PAGES = {
     "trail": ("/tracks/blind/desk/trail/", ORGANISERS),
     "manage": ("/tracks/blind/manage/", ORGANISERS),
     "refused_runs": ("/tracks/blind/manage/refused/", ORGANISERS),
+    "release": ("/tracks/blind/manage/release/", ORGANISERS),
     "new_track": ("/collections/bread/tracks/new/", ORGANISERS_404),
     "run": ("/runs/{run}/", OWN_TEAM),
     "run_state": ("/runs/{run}/state/", OWN_TEAM),

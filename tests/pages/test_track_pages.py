@@ -111,6 +111,15 @@ def test_a_run_of_another_track_is_no_baseline(track, collection, ben, as_ada):
     assert Track.objects.get(slug="bread").baseline is None
 
 
+def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as_ada):
+    make_run(blind_track, ben)
+    make_run(blind_track, cat, OTHER_RUN)
+    page = as_ada.get("/tracks/blind/manage/release/")
+    for words in ("everybody, signed in or not", "2 runs of 2 teams", "3 topics"):
+        assertContains(page, words)
+    assert not Track.objects.get().released_at
+
+
 def test_a_release_is_asked_for_only_while_a_track_is_blind(track, blind_track, as_ada):
     assertNotContains(as_ada.get(MANAGE), "/manage/release/")
     assertContains(as_ada.get("/tracks/blind/manage/"), "/tracks/blind/manage/release/")
@@ -122,9 +131,8 @@ def test_the_page_says_who_did_what(track, as_ada):
     assertContains(as_ada.get(MANAGE), "<bdi>ada</bdi></b>: open track")
 
 
-@pytest.mark.parametrize("act", ["baseline/", "release/"])
-def test_acts_are_only_sent(track, as_ada, act):
-    assert as_ada.get(MANAGE + act).status_code == 405
+def test_a_baseline_is_not_chosen_by_a_link(track, as_ada):
+    assert as_ada.get(f"{MANAGE}baseline/").status_code == 405
 
 
 def test_the_invitation_link_leads_in(collection, as_ada, as_cat):
