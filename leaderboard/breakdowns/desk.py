@@ -150,8 +150,13 @@ def _rescoring(track: Track) -> list[Rescoring]:
 def _little_judged(board: Board | None) -> list[Standing]:
     """The runs of which most of the first ten was never judged, the least judged first."""
     standings = board.standings if board is not None else []
-    found = [each for each in standings if each.judged_at_10 < WELL_JUDGED]
-    return sorted(found, key=lambda each: each.judged_at_10)
+    found = [each for each in standings if _judged(each) < WELL_JUDGED]
+    return sorted(found, key=_judged)
+
+
+def _judged(standing: Standing) -> float:
+    """Organisers always know it."""
+    return standing.judged_at_10 or 0.0
 
 
 def odd_topics(board: Board | None) -> OddTopics:
