@@ -1,0 +1,124 @@
+"""Many programs that send runs at the same moment."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.services.machines import Site, until
+
+AT_ONCE = 20
+QUOTA = 5
+# The deadline lies so far ahead of the first upload, and the last one so far behind it.
+AHEAD = timedelta(seconds=3)
+BEHIND = timedelta(seconds=1)
+TOPIC = b"1\tsourdough bread\n"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One upload as its sender saw it."""
+
+    began: datetime
+    ended: datetime
+    status: int
+    code: str
+    run: str
+
+    @property
+    def accepted(self) -> bool:
+        return self.status == 201
+
+
+@dataclass(frozen=True)
+class Track:
+    site: Site
+    slug: str
+    closes_at: datetime | None = None
+
+    def sent(self, token: str, tag: str, at: datetime | None = None) -> Sent:
+        """Send a run that no other is equal to; at that moment where one is given."""
+        file = SimpleUploadedFile("run.txt", f"1 Q0 d1 1 1.0 {tag}\n".encode())
+        request = self.site.request(f"/tracks/{self.slug}/runs", token, file=file)
+        if at is not None:
+            time.sleep(max(0.0, (at - datetime.now(UTC)).total_seconds()))
+        began = datetime.now(UTC)
+        status, said = answer_to(request)
+        return Sent(began, datetime.now(UTC), status, said.get("code", ""), said.get("id", ""))
+
+    def sent_at_once(self, token: str) -> list[Sent]:
+        return self._sent(token, [None] * AT_ONCE)
+
+    def sent_around_the_deadline(self, token: str) -> list[Sent]:
+        assert self.closes_at is not None
+        first = self.closes_at - AHEAD
+        step = (AHEAD + BEHIND) / (AT_ONCE - 1)
+        return self._sent(token, [first + number * step for number in range(AT_ONCE)])
+
+    def _sent(self, token: str, moments: Sequence[datetime | None]) -> list[Sent]:
+        with ThreadPoolExecutor(len(moments)) as threads:
+            tags = (f"run-{number}" for number in range(len(moments)))
+            return list(threads.map(self.sent, [token] * len(moments), tags, moments))
+
+    def received(self, token: str) -> dict[str, datetime]:
+        """When the runs of the team arrived, as the site says."""
+        runs = self.site.ask(f"/tracks/{self.slug}/runs?limit=200", token)["items"]
+        return {run["id"]: datetime.fromisoformat(run["received_at"]) for run in runs}
+
+
+def answer_to(request: urllib.request.Request) -> tuple[int, dict[str, Any]]:
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def bring_collection(site: Site, organiser: str) -> None:
+    """The collection of every race, unless it is there."""
+    seen = site.ask("/collections", organiser)["items"]
+    if not any(each["slug"] == "races" for each in seen):
+        topics = SimpleUploadedFile("topics.tsv", TOPIC)
+        site.ask("/collections", organiser, slug="races", name="Races", topics=topics)
+    until(lambda: site.ask("/collections/races", organiser)["state"] == "ready", "it is ready")
+
+
+def open_track(site: Site, organiser: str, slug: str, **settings: Any) -> Track:
+    measures = {"measures": ["AP"], "primary_measure": "AP", "judgments": None}
+    told = {"slug": slug, "name": slug, "collection": "races", **measures, **settings}
+    site.ask("/tracks", organiser, told)
+    return Track(site, slug)
+
+
+def track_with_quota(site: Site, organiser: str, slug: str) -> Track:
+    return open_track(site, organiser, slug, quota_total=QUOTA)
+
+
+def track_that_closes(site: Site, organiser: str, slug: str) -> Track:
+    open_track(site, organiser, slug)
+    closes_at = datetime.now(UTC) + AHEAD
+    site.ask(f"/tracks/{slug}", organiser, {"closes_at": closes_at.isoformat()}, method="PATCH")
+    return Track(site, slug, closes_at)
+
+
+def broken_promises(
+    track: Track, sent: Sequence[Sent], received: dict[str, datetime]
+) -> Iterator[Sent]:
+    """Uploads on the wrong side of the deadline: what counts is when the last byte arrived."""
+    assert track.closes_at is not None
+    for each in sent:
+        whole_in_time = each.ended < track.closes_at
+        begun_too_late = each.began >= track.closes_at
+        late = each.accepted and received[each.run] >= track.closes_at
+        if late or (whole_in_time and not each.accepted) or (begun_too_late and each.accepted):
+            yield each
