@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from leaderboard.models import Collection, Edition, Run, Score, Topic
 from leaderboard.scoring import mask_of
 
+# So many topics are asked for by their names; more are read with all others.
+FEW = 500
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -40,11 +43,14 @@ class Scores:
     @cached_property
     def median(self) -> NDArray[np.float64]:
         """NaN where the measure is undefined for every run."""
-        return self.quartiles[1]
+        return self._percentiles([50])[0]
 
     @cached_property
     def quartiles(self) -> NDArray[np.float64]:
         """The first, the median and the third of every topic, float64[3, topics]."""
+        return self._percentiles([25, 50, 75])
+
+    def _percentiles(self, shares: list[int]) -> NDArray[np.float64]:
         undefined = np.isnan(self.values)
         some, none = undefined.any(axis=0), undefined.all(axis=0)
         found = np.full((len(shares), self.values.shape[1]), np.nan)
@@ -54,8 +60,8 @@ class Scores:
             (np.nanpercentile, some & ~none),
         ):
             if columns.any():
-                quartiles[:, columns] = find(self.values[:, columns], [25, 50, 75], axis=0)
-        return quartiles
+                found[:, columns] = find(self.values[:, columns], shares, axis=0)
+        return found
 
 
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
@@ -74,6 +80,17 @@ def evaluated_topics(edition: Edition) -> list[Topic]:
     """The topics that count, in the order of their positions."""
     every = topics_of(edition.track.collection)
     return [topic for topic, counts in zip(every, mask_of(edition), strict=True) if counts]
+
+
+def topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
+    """The topics at these places among those that count, few of them without the others."""
+    if len(places) > FEW:
+        every = evaluated_topics(edition)
+        return [every[place] for place in places]
+    positions = np.flatnonzero(mask_of(edition))[list(places)].tolist()
+    topics = edition.track.collection.topics.filter(position__in=positions)
+    by_position = {topic.position: topic for topic in topics}
+    return [by_position[position] for position in positions]
 
 
 def topics_of(collection: Collection) -> list[Topic]:

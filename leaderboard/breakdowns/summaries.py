@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Count
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from leaderboard.breakdowns.scores import Scores, read_scores
+from leaderboard.breakdowns.scores import FEW, Scores, read_scores, topics_at
 from leaderboard.models import Edition, Judgment, Run, Topic
+from leaderboard.scoring import mask_of
 from leaderboard.standings import Board
 
 
@@ -73,27 +74,69 @@ def judgment_counts(edition: Edition) -> JudgmentCounts:
     return JudgmentCounts(grades, edition.track.relevance_threshold)
 
 
+@dataclass(frozen=True)
+class Summaries:
+    """The topics of a board, by their places among the evaluated ones.
+
+    A collection may have thousands, of which a page shows a few: only those are read.
+    """
+
+    board: Board
+    scores: Scores
+
+    def in_order(self, order: str) -> list[int]:
+        """The places by one of ORDERS, the highest first; of the collection otherwise."""
+        if order not in ORDERS:
+            return list(range(self.scores.values.shape[1]))
+        # NaN sorts last.
+        places: list[int] = np.argsort(-ORDERS[order](self), kind="stable").tolist()
+        return places
+
+    @property
+    def best(self) -> NDArray[np.float64]:
+        return _ends(self.scores, parse_measure(self.scores.measure).direction)[1]
+
+    def num_judged(self, lowest: int = 0) -> NDArray[np.float64]:
+        """How many documents of each topic have this grade or a higher one."""
+        edition = self.scores.edition
+        judgments = Judgment.objects.filter(judgment_set=edition.judgment_set_id)
+        counts = judgments.filter(grade__gte=lowest).values_list("topic__position")
+        found = np.zeros(len(edition.mask))
+        for position, number in counts.annotate(Count("pk")).order_by():
+            found[position] = number
+        return found[mask_of(edition)]
+
+    def at(self, places: Sequence[int]) -> list[TopicSummary]:
+        """Each with its judgments and how the runs did."""
+        scores = replace(self.scores, values=self.scores.values[:, list(places)])
+        worst, best, holders = _ends(scores, parse_measure(scores.measure).direction)
+        own = next((each.run for each in self.board.ranked if each.is_own), None)
+        of_own = scores.of(own) if own in scores.runs else None
+        topics = judged_topics(scores.edition, topics_at(scores.edition, places))
+        return [
+            TopicSummary(
+                topic=each.topic,
+                judged=each.judged,
+                relevant=each.relevant,
+                worst=float(worst[column]),
+                median=float(scores.median[column]),
+                best=float(best[column]),
+                best_run=scores.runs[holders[column]] if np.isfinite(best[column]) else None,
+                own=None if of_own is None else float(of_own[column]),
+            )
+            for column, each in enumerate(topics)
+        ]
+
+
+def summaries_of(board: Board) -> Summaries:
+    runs = [each.run for each in board.standings]
+    return Summaries(board, read_scores(board.edition, board.measure, runs))
+
+
 def topic_summaries(board: Board) -> list[TopicSummary]:
     """Every evaluated topic with its judgments and how the runs did."""
-    scores = read_scores(board.edition, board.measure, [each.run for each in board.standings])
-    direction = parse_measure(board.measure).direction
-    worst, best, places = _ends(scores, direction)
-    own = next((each.run for each in board.ranked if each.is_own), None)
-    of_own = scores.of(own) if own in scores.runs else None
-    counts = judged_topics(board.edition, scores.topics)
-    return [
-        TopicSummary(
-            topic=each.topic,
-            judged=each.judged,
-            relevant=each.relevant,
-            worst=float(worst[place]),
-            median=float(scores.median[place]),
-            best=float(best[place]),
-            best_run=scores.runs[places[place]] if np.isfinite(best[place]) else None,
-            own=None if of_own is None else float(of_own[place]),
-        )
-        for place, each in enumerate(counts)
-    ]
+    summaries = summaries_of(board)
+    return summaries.at(summaries.in_order(""))
 
 
 def _ends(
@@ -117,6 +160,8 @@ def judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:
     """These topics with their judgments, counted by the database."""
     threshold = edition.track.relevance_threshold
     judgments = Judgment.objects.filter(judgment_set=edition.judgment_set_id)
+    if len(topics) <= FEW:
+        judgments = judgments.filter(topic__in=topics)
     counts: dict[int, dict[int, int]] = {topic.pk: {} for topic in topics}
     rows = judgments.values_list("topic_id", "grade").annotate(Count("pk"))
     for topic_id, grade, number in rows.order_by("grade"):
@@ -132,14 +177,9 @@ def judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:
 
 
 # The orders in which topics can be looked at; a topic without a value comes last.
-ORDERS: dict[str, Callable[[TopicSummary], tuple[bool, float]]] = {
-    "judged": lambda each: (False, -each.judged),
-    "relevant": lambda each: (False, -each.relevant),
-    "median": lambda each: (bool(np.isnan(each.median)), -each.median),
-    "best": lambda each: (bool(np.isnan(each.best)), -each.best),
+ORDERS: dict[str, Callable[[Summaries], NDArray[np.float64]]] = {
+    "judged": lambda each: each.num_judged(),
+    "relevant": lambda each: each.num_judged(each.board.sight.track.relevance_threshold),
+    "median": lambda each: each.scores.median,
+    "best": lambda each: each.best,
 }
-
-
-def in_order(summaries: list[TopicSummary], order: str) -> list[TopicSummary]:
-    """By one of ORDERS, the highest first; in the order of the collection otherwise."""
-    return sorted(summaries, key=ORDERS[order]) if order in ORDERS else summaries

@@ -12,10 +12,9 @@ from leaderboard.breakdowns import (
     TopicBreakdown,
     topic_breakdown,
     topic_or_404,
-    topic_summaries,
 )
 from leaderboard.breakdowns.rankings import neighbours
-from leaderboard.breakdowns.summaries import ORDERS, in_order
+from leaderboard.breakdowns.summaries import ORDERS, summaries_of
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import (
     answer_lines,
@@ -45,13 +44,12 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     board = find_board(sight, choice_of(request))
     order = request.GET.get("order", "")
+    summaries = summaries_of(board) if board is not None else None
+    if summaries is not None and wants_csv(request):
+        return summaries_csv(f"{slug}-topics", summaries.at(summaries.in_order(order)))
     every = (
-        in_order(topic_summaries(board), order)
-        if board is not None
-        else sight.track.collection.topics.all()
+        summaries.in_order(order) if summaries is not None else sight.track.collection.topics.all()
     )
-    if board is not None and wants_csv(request):
-        return summaries_csv(f"{slug}-topics", every)
     page = Paginator(every, TOPICS).get_page(page_of(request))
     context = {
         "sight": sight,
@@ -59,7 +57,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "order": order if order in ORDERS else "",
         "page": page,
-        "table": summary_table(list(page)) if board is not None else None,
+        "table": summary_table(summaries.at(list(page))) if summaries is not None else None,
     }
     return render(request, "topics.html", context)
 
