@@ -73,9 +73,10 @@ def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
         yield Member("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
     for judged in judgments_of(collection):
         yield Member(f"judgments/{judged.version}.qrels", lines_of(judged))
+    editions = editions_of(track)
     for run in runs_of(track):
         yield Member(f"runs/{run.pk}", pieces_of(run.file))
-        for edition in editions_of(track):
+        for edition in editions:
             scores = json.dumps(scores_of(run, edition)).encode()
             yield Member(f"scores/{edition.pk}/{run.pk}.json", [scores])
     yield from board_of(track)

@@ -181,8 +181,8 @@ class Pack:
             ("recall", LEVELS, precision.by_recall),
             ("depth", precision.depths, precision.by_depth),
         ):
-            lines = self._averages(run, at, values)
-            yield Member(f"{folder}/{name}.csv", table((name, "precision", *SPREAD), lines))
+            averages = self._averages(run, at, values)
+            yield Member(f"{folder}/{name}.csv", table((name, "precision", *SPREAD), averages))
         yield Member(f"{folder}/curves.csv", table(("topic", *LEVELS), self._curves(run)))
         yield Member(f"{folder}/command.txt", [self._command(run).encode()])
         yield Member(f"{folder}/page.txt", [self._page(run).encode()])
