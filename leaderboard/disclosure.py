@@ -79,7 +79,7 @@ class Sight:
 
     def by_judgments(self, version: str) -> Sight:
         """The same view of the board that these judgments make; with "" of the board as it is."""
-        current = self.edition
+        current = self.board_edition
         if not version or (current is not None and current.judgment_set.version == version):
             return self
         found = (each for each in self.others if each.judgment_set.version == version)
