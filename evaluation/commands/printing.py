@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from evaluation.commands.tables import Table
 from evaluation.conventions import SCORING_VERSION
@@ -63,16 +64,34 @@ def score_text(asked: Asked, value: float, layout: Layout) -> str:
 def trec_lines(scores: RunScores, layout: Layout) -> Iterable[bytes]:
     """`measure<TAB>topic<TAB>value`, topics in byte order, then `all`."""
     names = [asked.name.encode().ljust(NAME_WIDTH) for asked in scores.asked]
-    columns = list(zip(names, scores.asked, scores.by_topic, strict=True))
     if layout.by_topic:
-        for place in sorted(range(len(scores.topics)), key=scores.topics.__getitem__):
-            for name, asked, values in columns:
-                if asked.measure.definition.printed_by_topic:
-                    text = score_text(asked, values[place], layout).encode()
-                    yield b"%b\t%b\t%b\n" % (name, scores.topics[place], text)
+        yield from _topic_lines(names, scores, layout)
     if layout.overall:
         for name, asked, value in zip(names, scores.asked, scores.overall, strict=True):
             yield b"%b\tall\t%b\n" % (name, score_text(asked, value, layout).encode())
+
+
+def _topic_lines(names: Sequence[bytes], scores: RunScores, layout: Layout) -> Iterable[bytes]:
+    """The lines of each topic by one pattern: a call for every value would cost a long run."""
+    pattern, columns = b"", []
+    for name, asked, values in zip(names, scores.asked, scores.by_topic, strict=True):
+        if asked.measure.definition.printed_by_topic:
+            conversion, cells = _column(asked, values, layout)
+            pattern += b"%b\t%%b\t%b\n" % (name.replace(b"%", b"%%"), conversion)
+            columns.append(cells)
+    rows = zip(scores.topics, *columns, strict=True)
+    for topic, *cells in sorted(rows, key=itemgetter(0)):
+        yield pattern % tuple(part for cell in cells for part in (topic, cell))
+
+
+def _column(
+    asked: Asked, values: FloatArray, layout: Layout
+) -> tuple[bytes, list[float] | list[bytes]]:
+    """What converts the values of a measure, and what it converts."""
+    if asked.measure.definition.aggregate == "sum":
+        return b"%b", [score_text(asked, value, layout).encode() for value in values]
+    form = f"%.{DECIMALS}f" if layout.digits is None else f"%.{layout.digits}g"
+    return form.encode(), values.tolist()
 
 
 def json_bytes(runs: Sequence[RunScores], layout: Layout) -> bytes:
