@@ -104,6 +104,7 @@ def traits_of_block(block: Block, ranks: IntArray, ordered: Block, cutoff: int |
     sizes = np.diff(block.starts)
     scores = ordered.scores
     tied = np.add.reduceat(ordered.in_ties(), starts, dtype=np.int64)
+    mostly_tied = 2 * tied > sizes
     all_tied = (sizes > 1) & (scores[starts] == scores[ends - 1])
     across = np.zeros(len(sizes), bool)
     if cutoff is not None:
@@ -112,18 +113,24 @@ def traits_of_block(block: Block, ranks: IntArray, ordered: Block, cutoff: int |
     return Traits(
         sizes,
         np.minimum.reduceat(ranks, starts) == 0,
-        *_ranks_beside_scores(block, ranks),
+        *_ranks_beside_scores(block, ranks, mostly_tied),
         all_tied,
-        2 * tied > sizes,
+        mostly_tied,
         across,
     )
 
 
-def _ranks_beside_scores(block: Block, ranks: IntArray) -> tuple[BoolArray, BoolArray]:
-    """`follow` and `rise`; only topics where something is out of order need to be sorted."""
-    falling = ~(block.rises() | block.ties) & (ranks[1:] > ranks[:-1])
+def _ranks_beside_scores(
+    block: Block, ranks: IntArray, mostly_tied: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """`follow` and `rise`; only topics where something is out of order need to be sorted.
+
+    In order, n documents can rise only by their ties: Spearman's sum is -(n^3 - n) / 12, to which
+    k that are tied add (k^3 - k) / 6, and that is too little where no more than half are tied.
+    """
+    falling = ~block.rises() & (ranks[1:] > ranks[:-1])
     falling[block.starts[1:-1] - 1] = True
-    odd = np.zeros(len(block.topics), bool)
+    odd = mostly_tied.copy()
     odd[block.topic[:-1][~falling]] = True
     follow, rise = ~odd, np.zeros(len(odd), bool)
     if odd.any():

@@ -78,6 +78,14 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.parametrize("tied", range(9))
+def test_topics_that_rise_only_by_their_ties_are_read_the_same(tied):
+    scores = [9.0] * tied + [float(8 - n) for n in range(8 - tied)]
+    rising = [b"302 Q0 D%d %d %d bm25\n" % (n, n, n) for n in range(8)]
+    text = b"".join(b"301 Q0 D%d %d %.1f bm25\n" % (n, n, scores[n]) for n in range(8))
+    assert_same(text + b"".join(rising))
+
+
 @pytest.mark.parametrize("block", [64, 300, fast.BLOCK])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=list(LAYOUTS))
 def test_every_layout_is_read_fast_and_the_same(layout, block):
