@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from urllib.parse import urlencode
 
 import numpy as np
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard import charts
@@ -122,16 +122,27 @@ class BoardTable:
         return f' class="{classes}"' if classes else ""
 
     @property
-    def rows(self) -> list[SafeString]:
+    def rows(self) -> SafeString:
         makers = [(CELLS.get(column.name, _measured), column) for column in self.columns]
-        return [
-            mark_safe(
+        return mark_safe(
+            "\n".join(
                 f"<tr{_marks(each)}>"
-                + "".join(make(self, column, each) for make, column in makers)
+                + "".join([make(self, column, each) for make, column in makers])
                 + "</tr>"
+                for each in self.board.shown
             )
-            for each in self.board.shown
-        ]
+        )
+
+    @property
+    def baselines(self) -> SafeString:
+        """Every run as one with which the others can be compared."""
+        return mark_safe(
+            "".join(
+                f'<option value="{each.run.pk}"{" selected" if each.is_baseline else ""}>'
+                f"{escape(str(each.run))}</option>"
+                for each in self.board.standings
+            )
+        )
 
     # What the cells of all rows share, looked up once.
 
@@ -202,11 +213,11 @@ def _marks(standing: Standing) -> str:
 
 
 def _title(table: BoardTable, column: Column) -> str:
-    return str(escape(column.title))
+    return escape(column.title)
 
 
 def _against(table: BoardTable, column: Column) -> str:
-    name = escape(table.board.baseline)
+    name = escape(str(table.board.baseline))
     long = f'<span class="opt">vs <bdi>{name}</bdi></span>'
     return f'{long}<span class="phone">vs baseline</span>'
 
@@ -247,9 +258,9 @@ def _run(table: BoardTable, column: Column, each: Standing) -> str:
     told = "".join(f", {word}" for word in words)
     return (
         f'<th scope="row"><a href="{table.run_address.format(each.run.pk)}">'
-        f"<bdi>{escape(each.run)}</bdi></a>"
+        f"<bdi>{escape(str(each.run))}</bdi></a>"
         f'<span class="opt">{shown}</span>'
-        f'<small class="phone"><bdi>{escape(each.run.team)}</bdi>{told}</small></th>'
+        f'<small class="phone"><bdi>{escape(str(each.run.team))}</bdi>{told}</small></th>'
     )
 
 
@@ -265,7 +276,7 @@ def badges(standing: Standing, pooled: set[str]) -> list[str]:
 
 
 def _team(table: BoardTable, column: Column, each: Standing) -> str:
-    return f'<td class="opt"><bdi>{escape(each.run.team)}</bdi></td>'
+    return f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
 
 
 def _type(table: BoardTable, column: Column, each: Standing) -> str:

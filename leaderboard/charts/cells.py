@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 from django.utils.safestring import SafeString, mark_safe
@@ -102,7 +103,7 @@ def mean_cell(
     column: Column, mean: float | None, half_hsd: float | None = None, kind: Kind = "other"
 ) -> SafeString:
     """A run on the axis of its board: a dot at the mean, a bar of half the HSD margin each side."""
-    if mean is None or np.isnan(mean):
+    if mean is None or isnan(mean):
         return _cell(column, "no score", "")
     if mean < column.axis.low:
         return _cell(column, f"{score(mean, 3)}, left of this axis", _off())
