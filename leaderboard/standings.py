@@ -6,12 +6,14 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
 from leaderboard.comparing import (
+    AT_ONCE_ON_BOARDS,
     AllPairs,
     against_baseline,
     all_pairs,
@@ -23,6 +25,8 @@ from leaderboard.models import Edition, Run, Score, ScoreSet
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
+# What a run's own page prints and no board.
+OF_ITS_OWN_PAGE = ("problems", "problem_totals", "metadata", "checked_at")
 # With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
 FEWEST_TOPICS = 6
 
@@ -110,15 +114,16 @@ class Board:
         """How many decimals of a mean the tables print."""
         return self.sight.decimals or 3
 
-    @property
+    @cached_property
     def fact_filters(self) -> list[FactFilter]:
         """The facts in which the runs differ."""
         filters = []
         for name, fact in FILTERS.items():
             values = [each.run.facts.get(name) for each in self.standings]
+            if all(value == values[0] for value in values):
+                continue
             words = [word for word in fact.options if any(fact.holds(v, word) for v in values)]
-            if any(value != values[0] for value in values):
-                filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
+            filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
         return filters
 
     @property
@@ -126,7 +131,7 @@ class Board:
         """The measures beside the one that ranks."""
         return [measure for measure in self.measures if measure != self.measure]
 
-    @property
+    @cached_property
     def best(self) -> dict[str, float]:
         """The best value of every measure."""
         return {measure: self._best(measure) for measure in self.measures}
@@ -158,6 +163,13 @@ class Board:
     def num_compared(self) -> int:
         """How many runs are tested against the baseline."""
         return sum(each.against is not None for each in self.standings)
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether the runs differ from the baseline by what no test has looked at yet."""
+        against = [each.against for each in self.standings if each.against is not None]
+        known = [each for each in against if each.difference is not None]
+        return bool(known) and all(each.p is None for each in known)
 
     @property
     def median_judged(self) -> float:
@@ -241,11 +253,13 @@ def _of_means(sight: Sight, edition: Edition, choice: Choice, standings: list[St
 
 
 def _runs_of(sight: Sight, family: list[str]) -> dict[str, Run]:
-    """The runs by id; they share one track, and leave behind what only their own pages print."""
-    runs = sight.runs().filter(pk__in=family).select_related(None).select_related("team")
-    by_id = {run.pk: run for run in runs.defer("problems", "problem_totals")}
+    """The runs by id; track and teams are shared, and what only their own pages print stays."""
+    runs = sight.runs().filter(pk__in=family).select_related(None)
+    by_id = {run.pk: run for run in runs.defer(*OF_ITS_OWN_PAGE)}
+    teams = {team.pk: team for team in sight.track.teams.all()}
     for run in by_id.values():
         run.track = sight.track
+        run.team = teams[run.team_id]
     return by_id
 
 
@@ -308,7 +322,9 @@ def _with_statistics(
     baseline: Run | None,
 ) -> list[Standing]:
     against = (
-        against_baseline(edition, measure, baseline.pk, family) if baseline is not None else {}
+        against_baseline(edition, measure, baseline.pk, family, AT_ONCE_ON_BOARDS)
+        if baseline is not None
+        else {}
     )
     breaks = _clean_breaks([pairs.interval(each.run.pk) for each in standings])
     direction, topics = parse_measure(measure).direction, edition.num_evaluated
@@ -318,7 +334,7 @@ def _with_statistics(
             interval=pairs.interval(each.run.pk),
             against=against.get(each.run.pk),
             verdict=verdict_of(against.get(each.run.pk), topics, direction),
-            is_baseline=each.run == baseline,
+            is_baseline=baseline is not None and each.run.pk == baseline.pk,
             breaks_after=place in breaks,
         )
         for place, each in enumerate(standings)

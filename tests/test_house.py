@@ -23,7 +23,7 @@ FLOORS = [
     {"checking", "disclosure", "leases", "sweeping", "erasing"},
     {"jobs", "joining", "granting", "announcing"},
     {"celery", "uploads", "organising", "standings", "limits", "receipts"},
-    {"columns", "replacing", "retrying"},
+    {"columns", "commissioning", "replacing", "retrying"},
     {"breakdowns", "forms", "exports", "sample", "processes"},
     {"showing", "freezing", "appendices", "portraits", "wording", "drawings", "parts"},
     {"tabulating", "judged", "archiving", "packing"},

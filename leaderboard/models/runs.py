@@ -231,10 +231,17 @@ class Score(models.Model):
         return np.frombuffer(self.by_topic, dtype="<f8")
 
 
+class ComparisonQuerySet(models.QuerySet["Comparison"]):
+    def asked_for(self) -> ComparisonQuerySet:
+        """Those that a job is to make."""
+        return self.filter(family=[])
+
+
 class Comparison(models.Model):
     """What a test said of the runs of an edition, and of which family.
 
-    With a baseline: each run against it.  Without one: all pairs of the family.
+    With a baseline: each run against it.  Without one: all pairs of the family.  One without a
+    family is asked for and not made yet.
     """
 
     edition = models.ForeignKey(Edition, models.CASCADE, related_name="comparisons")
@@ -244,6 +251,8 @@ class Comparison(models.Model):
     family = models.JSONField()
     results = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ComparisonQuerySet.as_manager()
 
     class Meta:
         constraints = [

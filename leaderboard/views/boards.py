@@ -19,6 +19,7 @@ from leaderboard.breakdowns.scores import evaluated_topics
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.versions import versions_beside
 from leaderboard.columns import shown_columns
+from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
@@ -44,6 +45,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "board": found,
         "waiting": waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
+        "tests_follow": found is not None and found.is_untested and commission_tests(found),
         **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
     }
     return render(request, "board.html", context)

@@ -14,7 +14,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import organising
+from leaderboard import commissioning, organising, standings
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
 from leaderboard.uploads import accept_run
 from tests.builders import (
@@ -466,3 +466,22 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
     linked = re.findall(r'<(?:link|script)[^>]* (?:href|src)="/static/([^"]+)"', page)
     files = [Path(finders.find(name)).read_bytes() for name in linked]
     assert len(answer.content) + sum(len(gzip.compress(each)) for each in files) < 120_000
+
+
+def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
+    monkeypatch.setattr(standings, "AT_ONCE_ON_BOARDS", 0)
+    with_baseline(ten, ada)
+    run = send(ten, ben, "first", 1)
+    assert "are being made" not in page_of(client, ten)
+    page = page_of(client, ten, f"?baseline={run.pk}")
+    assert "The tests against first are being made." in words(page) and "▲" not in page
+    work()
+    assert "are being made" not in page_of(client, ten, f"?baseline={run.pk}")
+
+
+def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):
+    monkeypatch.setattr(standings, "AT_ONCE_ON_BOARDS", 0)
+    monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
+    first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
+    assert "are being made" in page_of(client, ten, f"?baseline={first.pk}")
+    assert "are being made" not in page_of(client, ten, f"?baseline={second.pk}")
