@@ -16,7 +16,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from evaluation.problems import Refused, refuse
-from evaluation.reading import zip_member
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -236,6 +235,9 @@ def _inflated(
 
 
 def _unzipped(file: BinaryIO, size: int, limits: Limits) -> Iterator[bytes]:
+    # Not above: `zipfile` takes longer to import than a small run to read.
+    from evaluation.reading import zip_member
+
     member = zip_member.only_member(file, size)
     if member.unpacked > limits.unpacked:
         raise refuse("E_BOMB", f"the archive declares {member.unpacked:,} bytes unpacked")
