@@ -77,11 +77,11 @@ def _topic_lines(names: Sequence[bytes], scores: RunScores, layout: Layout) -> I
     for name, asked, values in zip(names, scores.asked, scores.by_topic, strict=True):
         if asked.measure.definition.printed_by_topic:
             conversion, cells = _column(asked, values, layout)
-            pattern += b"%b\t%%b\t%b\n" % (name.replace(b"%", b"%%"), conversion)
+            pattern += b"%b\t\0\t%b\n" % (name.replace(b"%", b"%%"), conversion)
             columns.append(cells)
     rows = zip(scores.topics, *columns, strict=True)
     for topic, *cells in sorted(rows, key=itemgetter(0)):
-        yield pattern % tuple(part for cell in cells for part in (topic, cell))
+        yield (pattern % tuple(cells)).replace(b"\0", topic)
 
 
 def _column(
