@@ -64,7 +64,8 @@ def ranking_of(run: Run, topic: Topic) -> Ranked:
         ranking = rankings.ranking(topic.number)
     if ranking is None:
         return Ranked([], np.empty(0))
-    return Ranked([docno.decode() for docno in ranking.docnos], ranking.scores)
+    # A docno has no line break; one decoding costs less than a thousand.
+    return Ranked(b"\n".join(ranking.docnos).decode().split("\n"), ranking.scores)
 
 
 @dataclass(frozen=True)

@@ -109,11 +109,15 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
     every = grades_of(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade >= 0}
     retrieved = {run.pk: ranking_of(run, topic).docnos for run in scores.runs}
-    answers = _answers(board, scores, topic, grades, retrieved)
+    found = {
+        run_id: {docno: rank for rank, docno in enumerate(docnos, 1) if docno in grades}
+        for run_id, docnos in retrieved.items()
+    }
+    answers = _answers(board, scores, topic, grades, retrieved, found)
     columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)
     threshold = board.edition.track.relevance_threshold
-    documents = _judged_documents(grades, retrieved)
+    documents = _judged_documents(grades, found)
     unjudged = _unjudged_documents(grades, retrieved)
     before, after = neighbours(topic)
     return TopicBreakdown(
@@ -161,6 +165,7 @@ def _answers(
     topic: Topic,
     grades: dict[str, int],
     retrieved: dict[str, list[str]],
+    found: dict[str, dict[str, int]],
 ) -> list[Answer]:
     evaluated = scores.column(topic)
     if evaluated is None:
@@ -174,7 +179,8 @@ def _answers(
     for place in np.argsort(-good, kind="stable"):
         run = scores.runs[place]
         docnos = retrieved[run.pk]
-        relevant = [docno in relevant_ones for docno in docnos]
+        ranks = found[run.pk]
+        relevant = [ranks[docno] for docno in relevant_ones & ranks.keys()]
         answers.append(
             Answer(
                 run=run,
@@ -182,9 +188,9 @@ def _answers(
                 score=float(column[place]),
                 is_baseline=run == board.baseline,
                 is_own=board.sight.owns(run),
-                first_relevant=relevant.index(True) + 1 if any(relevant) else None,
+                first_relevant=min(relevant, default=None),
                 top_grades=[grades.get(docno) for docno in docnos[:TOP]],
-                relevant_in_top=sum(relevant[:TOP]),
+                relevant_in_top=sum(rank <= TOP for rank in relevant),
                 retrieved=len(docnos),
             )
         )
@@ -201,14 +207,13 @@ def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
 
 
 def _judged_documents(
-    grades: dict[str, int], retrieved: dict[str, list[str]]
+    grades: dict[str, int], found: dict[str, dict[str, int]]
 ) -> list[JudgedDocument]:
     """Every judged document without its title, the most relevant and most found first."""
     ranks: dict[str, dict[str, int]] = {docno: {} for docno in grades}
-    for run_id, docnos in retrieved.items():
-        for rank, docno in enumerate(docnos, start=1):
-            if docno in ranks:
-                ranks[docno][run_id] = rank
+    for run_id, of_run in found.items():
+        for docno, rank in of_run.items():
+            ranks[docno][run_id] = rank
     documents = [JudgedDocument(docno, "", grade, ranks[docno]) for docno, grade in grades.items()]
     return sorted(documents, key=lambda each: (-each.grade, -len(each.finders), each.docno))
 
