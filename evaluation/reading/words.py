@@ -77,10 +77,13 @@ class Text:
     def tokens(self, starts: Places, ends: Places) -> Words:
         """Each token in words, zeros behind it: uint64[n, width of the longest]."""
         lengths = ends - starts
-        width = max(1, -(-int(lengths.max(initial=0)) // WORD))
+        longest = int(lengths.max(initial=0))
+        width = max(1, -(-longest // WORD))
         if width > 4:
             return self._long_tokens(starts, ends, width)
-        words: Words = self.words(starts, width) & _firsts(width)[lengths]
+        # Where all are as long, as tags are, one mask does for all.
+        alike = lengths.min(initial=longest) == longest
+        words: Words = self.words(starts, width) & _firsts(width)[longest if alike else lengths]
         return words
 
     def _long_tokens(self, starts: Places, ends: Places, width: int) -> Words:
