@@ -102,7 +102,7 @@ def _place(axis: Axis, marks: Sequence[Mark]) -> list[Placed]:
     for mark in order:
         at = _free(axis.at(mark.value), _half(mark, WIDE), placed)
         if at is not None:
-            on_phone = mark.kind == "own" and _fits(at, _half(mark, PHONE), placed, PHONE)
+            on_phone = mark.kind == "own" and _fits(at, _half(mark, PHONE), placed)
             placed.append(Placed(mark, at, on_phone))
     return placed
 
@@ -112,18 +112,20 @@ def _half(mark: Mark, pixels: int) -> float:
     return 50 * (text_width(mark.name) + GAP) / pixels
 
 
-def _fits(at: float, half: float, placed: Sequence[Placed], pixels: int) -> bool:
-    others = placed if pixels == WIDE else [other for other in placed if other.on_phone]
-    return all(abs(other.at - at) >= half + _half(other.mark, pixels) for other in others)
+def _fits(at: float, half: float, placed: Sequence[Placed]) -> bool:
+    """Whether a name has room on a phone beside those that stand there."""
+    others = [other for other in placed if other.on_phone]
+    return all(abs(other.at - at) >= half + _half(other.mark, PHONE) for other in others)
 
 
 def _free(wanted: float, half: float, placed: Sequence[Placed]) -> float | None:
     """The free place nearest to the wanted one, or none within reach."""
+    taken = np.array([other.at for other in placed])
+    apart = half + np.array([_half(other.mark, WIDE) for other in placed])
     shifts = np.arange(0, FURTHEST + 0.1, 0.5)
-    for shift in sorted([*shifts, *-shifts[1:]], key=abs):
-        if _fits(wanted + float(shift), half, placed, WIDE):
-            return wanted + float(shift)
-    return None
+    places = wanted + np.array(sorted([*shifts, *-shifts[1:]], key=abs))
+    free = (np.abs(taken - places[:, None]) >= apart).all(axis=1)
+    return float(places[free.argmax()]) if free.any() else None
 
 
 def dot_line(marks: Sequence[Mark], title: str) -> SafeString:
