@@ -32,6 +32,7 @@ from evaluation.problems import Problems, Refused
 from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
+from evaluation.ties import tie_interval, turned
 from leaderboard import repeats, telling
 from leaderboard.documents import known_docnos
 from leaderboard.models import (
@@ -55,6 +56,9 @@ Publish = Callable[[], None]
 
 JUDGED_AT_10 = parse_measure("Judged@10")
 DESCRIPTION = 5000
+TIES = "W_TIES_AT_CUTOFF"
+# A difference that four decimals show.
+VISIBLE = 0.00005
 TECHNICAL = "This went wrong here. Not your fault: the file is safe, and the organisers can see it."
 
 
@@ -74,7 +78,8 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     editions = list(editions_to_score(run.track))
     if editions:
         Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
-    measured = [measure_run(read, edition) for edition in editions]
+    tied = TIES in read.problems.counts
+    measured = [measure_run(read, edition, tied) for edition in editions]
     return lambda: publish_run(run, read, measured)
 
 
@@ -176,7 +181,8 @@ class Measured:
     scores: list[Score]
 
 
-def measure_run(read: reading.Run, edition: Edition) -> Measured:
+def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> Measured:
+    """Judge and measure a run; where equal scores are `tied` across a cutoff, both ways round."""
     judged = judge(
         read,
         prepared(edition.pk),
@@ -191,8 +197,18 @@ def measure_run(read: reading.Run, edition: Edition) -> Measured:
         num_relevant=int(relevant.scores(judged).sum()),
         num_relevant_retrieved=int(found.scores(judged).sum()),
         judged_at_10=JUDGED_AT_10.aggregate(JUDGED_AT_10.scores(judged)),
+        ties=left_open_by_ties(read, edition) if tied else {},
     )
     return Measured(edition, score_set, measure_all(judged, edition, edition.track.measures))
+
+
+def left_open_by_ties(read: reading.Run, edition: Edition) -> dict[str, tuple[float, float]]:
+    """The means between which the order of equal scores decides, where they differ visibly."""
+    judgments, depth = prepared(edition.pk), edition.track.depth
+    lowest, highest = (judge(turned(read, judgments, way), judgments, depth) for way in (-1, 1))
+    measures = {text: resolved(edition.track, text) for text in edition.track.measures}
+    found = {text: tie_interval(each, lowest, highest) for text, each in measures.items()}
+    return {text: (low, high) for text, (low, high) in found.items() if high - low > VISIBLE}
 
 
 def measure_all(judged: JudgedRun, edition: Edition, measures: Iterable[str]) -> list[Score]:
@@ -400,7 +416,8 @@ def complete_run(run: Run, edition: Edition, missing: list[str]) -> None:
     known = ScoreSet.objects.filter(run=run, edition=edition).first()
     if known is None:
         with default_storage.open(run.ranking_file.name) as file:
-            measured = measure_run(Rankings(file).run(run.tag), edition)
+            tied = TIES in run.problem_totals
+            measured = measure_run(Rankings(file).run(run.tag), edition, tied)
         with transaction.atomic():
             store_scores(run.pk, measured)
         return

@@ -192,6 +192,8 @@ class ScoreSet(models.Model):
     num_relevant = models.PositiveIntegerField(default=0)
     num_relevant_retrieved = models.PositiveIntegerField(default=0)
     judged_at_10 = models.FloatField(default=0.0)
+    # By measure: between what two means the order of equal scores decides.
+    ties = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

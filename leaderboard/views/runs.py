@@ -148,6 +148,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     if portrait is None:
         return _means(seen)
     board = portrait.board
+    scored = seen.run.score_sets.get(edition=board.edition)
     previous = against_previous_best(seen.sight, seen.run)
     page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
     return {
@@ -160,7 +161,11 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
         "losses": losses(board, seen.run, portrait.breakdown.topics),
-        "facts": seen.run.score_sets.get(edition=board.edition),
+        "facts": scored,
+        "remarks": [
+            wording.left_open(scored, board.measure),
+            wording.little_judged(scored, board),
+        ],
         "page": page,
         "rows": portrait.rows(page.object_list),
     }

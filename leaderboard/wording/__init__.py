@@ -7,6 +7,7 @@ from leaderboard.wording.impact import impact_verdict
 from leaderboard.wording.pairs import pair_test, pair_verdict
 from leaderboard.wording.phrases import Phrase, Sentence
 from leaderboard.wording.rankings import gain_verdict
+from leaderboard.wording.runs import left_open, little_judged
 from leaderboard.wording.significance import describe_test
 from leaderboard.wording.topics import topic_verdict
 
@@ -19,6 +20,8 @@ __all__ = [
     "gain_verdict",
     "holes_verdict",
     "impact_verdict",
+    "left_open",
+    "little_judged",
     "much_unjudged",
     "pair_test",
     "pair_verdict",

@@ -169,3 +169,14 @@ def test_an_edition_that_failed_is_built_with_the_next_run(track, ben, cat):
     make_run(track, cat, OTHER_RUN)
     track.refresh_from_db()
     assert track.edition is not None
+
+
+def test_ties_across_the_cutoff_leave_an_interval_open(track, ada, ben, as_ben):
+    organising.change_track(track, ada, {"primary_measure": "P@5", "depth": 1000})
+    tied = "".join(f"1 Q0 d{n} {n} 1.0 tied\n" for n in range(1, 13))
+    run = make_run(track, ben, tied + "2 Q0 d4 1 2.0 tied\n3 Q0 d6 1 2.0 tied\n")
+    low, high = run.score_sets.get().ties["P@5"]
+    assert (low, high) == pytest.approx(((0 + 0.2 + 0.2) / 3, (0.4 + 0.2 + 0.2) / 3))
+    assert (
+        "P@5 could lie between .1333 and .2667" in as_ben.get(f"/runs/{run.pk}/").content.decode()
+    )

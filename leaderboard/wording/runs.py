@@ -1,0 +1,33 @@
+"""What has to be known beside the scores of a run."""
+
+from __future__ import annotations
+
+from leaderboard.models import ScoreSet
+from leaderboard.standings import Board
+from leaderboard.templatetags.numbers import score
+
+# A run is little judged where less than this share of what the run in the middle has is.
+LITTLE = 0.8
+
+
+def left_open(scored: ScoreSet, measure: str) -> str:
+    """Between what equal scores leave the measure; empty where their order changes nothing."""
+    if measure not in scored.ties:
+        return ""
+    low, high = scored.ties[measure]
+    return (
+        f"Documents of equal score stand in the order of their docnos; in another order "
+        f"{measure} could lie between {score(low)} and {score(high)}."
+    )
+
+
+def little_judged(scored: ScoreSet, board: Board) -> str:
+    """Where fewer of its first ten documents are judged than of most runs."""
+    median = board.median_judged
+    if scored.judged_at_10 >= LITTLE * median:
+        return ""
+    return (
+        f"Of its first ten documents {scored.judged_at_10:.0%} are judged, of the run in the "
+        f"middle {median:.0%}: what nobody judged counts as not relevant, and its scores may be "
+        "too low."
+    )
