@@ -174,7 +174,7 @@ def test_a_number_that_is_none(judged, client, number):
 def test_a_blind_topic_is_its_text(blind_track, ben, as_ben):
     make_run(blind_track, ben)
     page = page_at(as_ben, "/tracks/blind/topic/?number=1")
-    assert "sourdough bread" in page and "Blind until the release." in page
+    assert "sourdough bread" in page and "Not shown before the release." in page
     main = page.partition("<main")[2]
     for hidden in ("ben-bm25", "d1", "grade", "median", "<table", "format=csv"):
         assert hidden not in main
