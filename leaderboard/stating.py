@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from leaderboard.facts import columns_of, facts_in_header, label_of, stated, words_of
+from leaderboard.facts import BY_NAME, columns_of, facts_in_header, label_of, stated, words_of
 from leaderboard.models import AuditEvent, Job, Run, Track, User
 
 ACT = "state facts"
@@ -74,6 +74,13 @@ class Change:
     facts: list[ChangedFact]
 
 
+def in_their_order(facts: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Facts as they are declared, and then others; a database may keep them in another order."""
+    declared = list(BY_NAME)
+    place = {name: declared.index(name) for name in facts if name in BY_NAME}
+    return sorted(facts.items(), key=lambda fact: (place.get(fact[0], len(declared)), fact[0]))
+
+
 def history_of(run: Run) -> list[Change]:
     """How the facts of a run changed, the latest first."""
     events = AuditEvent.objects.filter(target_kind="run", target_id=run.pk, act=ACT)
@@ -85,7 +92,7 @@ def history_of(run: Run) -> list[Change]:
                 ChangedFact(
                     label_of(name), words_of(name, before), words_of(name, event.after[name])
                 )
-                for name, before in event.before.items()
+                for name, before in in_their_order(event.before)
             ],
         )
         for event in events.select_related("actor").order_by("-at")

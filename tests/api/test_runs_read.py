@@ -19,6 +19,7 @@ PUBLIC = {
     "scores",
     "facts",
     "provenance",
+    "verdict",
 }
 INSIDE = {
     "attempts",

@@ -178,8 +178,10 @@ def test_a_field_out_of_range_is_named(collection, ada_api, name, value):
 
 
 def test_a_choice_that_is_not_there_lists_those_that_are(collection, ada_api):
-    answer = ada_api.post("/api/v1/tracks", NEEDED | {"disclosure": "leaderboard"})
-    assert answer.json()["message"] == "disclosure: input should be 'open' or 'blind'"
+    answer = ada_api.post("/api/v1/tracks", NEEDED | {"disclosure": "secret"})
+    assert (
+        answer.json()["message"] == "disclosure: input should be 'open', 'leaderboard' or 'blind'"
+    )
 
 
 def test_a_track_does_not_close_before_it_opens(collection, ada_api):

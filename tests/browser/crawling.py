@@ -11,11 +11,16 @@ from tests.pages.test_matrix import PAGES
 # Addresses that answer no page of their own: files, images, moving parts, and the way out.
 NO_PAGES = {
     "account_logout",
+    "archive",
+    "badge",
     "changed_judgments",
     "collection_state",
     "docnos_file",
+    "everything",
+    "feed",
     "healthz",
     "new_judgments",
+    "pack",
     "pool_file",
     "run_file",
     "run_metadata",

@@ -16,7 +16,12 @@ from tests.builders import QRELS, RUN
 from tests.services.machines import Site, until
 
 # Forms lead there, and no link; where one may not be; what is not there.
-BEYOND_LINKS = ["/search/?q=bread", "/tracks/blind/manage/", "/nowhere/"]
+BEYOND_LINKS = [
+    "/search/?q=bread",
+    "/tracks/blind/manage/",
+    "/tracks/blind/manage/release/",
+    "/nowhere/",
+]
 
 
 @dataclass
@@ -104,7 +109,7 @@ def reader(request) -> Reader:
 
 
 def test_links_lead_to_every_page(organiser, participant, stranger):
-    found = {*organiser.pages, *participant.pages, *stranger.pages, "search"}
+    found = {*organiser.pages, *participant.pages, *stranger.pages, "search", "release"}
     assert names_of_pages() - found == set()
 
 

@@ -76,7 +76,7 @@ def test_a_blind_track_does_not_tell_whether_there_are_any(collection, ada, as_b
         words(page_at(as_ben, f"/tracks/{slug}/judgments/").partition("<main")[2])
         for slug in ("judged", "bare")
     )
-    assert "Not shown before the release" in judged
+    assert "Not shown yet" in judged
     assert (
         judged.partition("answered")[0].replace("Judged", "Bare") == bare.partition("answered")[0]
     )
