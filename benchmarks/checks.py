@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
 
 from benchmarks.inputs import INPUTS, Input
@@ -24,18 +25,21 @@ from evaluation import (
     read_run,
     read_run_leniently,
 )
+from evaluation.judging import Judging
 from evaluation.reading.docnos import Docnos
 
 Reading = Callable[[BinaryIO], Run]
+ANY = RunRules()
 
 
-def readings_of(asked: Input) -> dict[str, Reading]:
+def readings_of(asked: Input, judgments: Judgments) -> dict[str, Reading]:
+    store = partial(Judging, judgments, keep=False)
     topics = frozenset(str(asked.first_topic + n).encode() for n in range(asked.topics))
     known = RunRules(topics=topics, docnos=Docnos.open(asked.known_docnos))
     return {
-        "leniently": read_run_leniently,
-        "strictly: duplicates, finite scores, one tag": read_run,
-        "and topics and 8.8 million docnos known": lambda file: read_run(file, known),
+        "leniently": lambda file: read_run_leniently(file, store=store),
+        "strictly: duplicates, finite scores, one tag": lambda file: read_run(file, ANY, store),
+        "and topics and 8.8 million docnos known": lambda file: read_run(file, known, store),
     }
 
 
@@ -50,7 +54,7 @@ def main(name: str, times: int) -> None:
     asked = INPUTS[name]
     with open(asked.qrels, "rb") as file:
         judgments = prepare(read_qrels(file))
-    readings = readings_of(asked)
+    readings = readings_of(asked, judgments)
     rounds = [
         {how: timed(reading, asked, judgments) for how, reading in readings.items()}
         for _ in range(times)

@@ -12,12 +12,23 @@ import json
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from benchmarks.inputs import INPUTS, Input
 from benchmarks.peers.measures import MEASURES
-from evaluation import JudgedRun, Judgments, judge, parse_measures, prepare, read_qrels, read_run
+from evaluation import (
+    JudgedRun,
+    Judgments,
+    RunRules,
+    judge,
+    parse_measures,
+    prepare,
+    read_qrels,
+    read_run,
+)
+from evaluation.judging import Judging
 from evaluation.ragged import FloatArray
 
 ASKED = [asked.measure for text in MEASURES for asked in parse_measures(text)]
@@ -42,7 +53,7 @@ def measured(judged: JudgedRun) -> list[FloatArray]:
 def repeated(asked: Input, judgments: Judgments) -> dict[str, float]:
     watch = Watch()
     with open(asked.run, "rb") as file:
-        run = read_run(file)
+        run = read_run(file, RunRules(), partial(Judging, judgments, keep=False))
     watch.lap("read")
     judged = judge(run, judgments)
     watch.lap("judge")

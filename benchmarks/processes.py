@@ -13,6 +13,9 @@ from pathlib import Path
 from benchmarks.inputs import ROOT
 
 MIB = 2**20
+# Where Python is told to keep no bytecode, every process would compile this project anew, while
+# the programs beside it came with theirs.
+ENVIRONMENT = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class Failed(Exception):
@@ -55,7 +58,9 @@ def run(words: Sequence[str | Path], output: Path | None = None) -> Cost:
     """
     with open(output or os.devnull, "wb") as file:
         start = time.perf_counter()
-        process = subprocess.Popen(words, cwd=ROOT, stdout=file, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            words, cwd=ROOT, env=ENVIRONMENT, stdout=file, stderr=subprocess.PIPE
+        )
         assert process.stderr is not None
         said = process.stderr.read()
         _, status, used = os.wait4(process.pid, 0)

@@ -84,9 +84,14 @@ def _against_all(session: Session, asked: Input) -> Iterator[Sequence[str]]:
         mine, theirs = session.against(ours, other, asked)
         ratio = times(theirs.wall / mine.wall)
         yield other.name, *_cost(theirs), seconds(mine.wall), f"{ratio} as fast"
-    (mine,) = session.alone(ours.command(asked))
-    share = mine.memory / asked.run.stat().st_size
-    yield ours.name, *_cost(mine), "", f"at {share:.2f} of the file"
+    two = peers.ours("Rankfield, two processes", "--processes", "2")
+    for program, costs in zip(
+        (ours, two),
+        session.alone(ours.command(asked), two.command(asked)),
+        strict=True,
+    ):
+        share = costs.memory / asked.run.stat().st_size
+        yield program.name, *_cost(costs), "", f"at {share:.2f} of the file"
 
 
 def _cost(costs: Costs) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from evaluation.conventions import CONVENTIONS, HOUSE, Convention
 from evaluation.problems import refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
 from evaluation.reading.columns import LONGEST_IDENTIFIER
-from evaluation.reading.docnos import Table, mixed, words_of
+from evaluation.reading.docnos import SPREAD, Table, all_mixed, words_of
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
 from evaluation.reading.runs import Run
@@ -42,6 +42,7 @@ DEPTH = 1000
 SIEVE, LARGEST_SIEVE = 64, 1 << 22
 """Switches for a judgment, so that few documents pass which are not judged; and at most so many,
 which still lie in a cache."""
+ENOUGH = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,11 @@ class Judgments:
     @cached_property
     def index(self) -> Index:
         return Index.of(self.topics, self.grades)
+
+    def of(self, topics: Sequence[bytes]) -> Judgments:
+        """Those of some of the topics, on the same scale."""
+        grades = [self.grades[self.index.numbers[topic] - 1] for topic in topics]
+        return _prepared(tuple(topics), grades, self.top_grade)
 
     def num_relevant(self, rel: int) -> IntArray:
         """R: how many documents of each topic are judged `rel` or higher."""
@@ -193,11 +199,16 @@ def prepare(
     chosen = tuple(sorted(qrels.grades)) if topics is None else tuple(topics)
     if unjudged := [topic for topic in chosen if topic not in qrels.grades]:
         raise ValueError(f"no judgments for topic {unjudged[0]!r}")
-    grades = [qrels.grades[topic] for topic in chosen]
+    return _prepared(chosen, [qrels.grades[topic] for topic in chosen], top_grade)
+
+
+def _prepared(
+    topics: tuple[bytes, ...], grades: list[dict[bytes, int]], top_grade: int
+) -> Judgments:
     sizes = [len(judged) for judged in grades]
-    topic = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes)
+    topic = np.repeat(np.arange(len(topics), dtype=np.int32), sizes)
     grade = np.fromiter((g for judged in grades for g in judged.values()), np.int32, sum(sizes))
-    return Judgments(chosen, grades, top_grade, *_highest_first(topic, grade))
+    return Judgments(topics, grades, top_grade, *_highest_first(topic, grade))
 
 
 def _highest_first(topic: Int32Array, grade: Int32Array) -> tuple[Int32Array, Int32Array]:
@@ -266,19 +277,117 @@ def _first_documents(
 
 def _join_blocks(run: Run, judgments: Judgments, depth: int | None, convention: Convention) -> Rows:
     """The same, some thousand documents of many topics at once."""
-    found = [np.zeros((3, 0), np.int32)]
-    retrieved = np.zeros(len(judgments.topics), np.int64)
-    for block in blocks_of(run.rankings):
-        numbers = np.array([judgments.index.numbers.get(topic, 0) for topic in block.topics])
-        retrieved[numbers[numbers > 0] - 1] = np.diff(block.starts)[numbers > 0]
-        ordered = block.in_float32() if convention.float32_scores else block
-        found.append(judgments.index.judged_of(ordered, numbers))
-    topic, rank, grade = np.concatenate(found, axis=1)
-    if depth is not None:
-        topic, rank, grade = topic[rank <= depth], rank[rank <= depth], grade[rank <= depth]
-        retrieved = np.minimum(retrieved, depth)
-    order = np.lexsort((rank, topic))
-    return topic[order], rank[order], grade[order], retrieved
+    rankings = run.rankings
+    if isinstance(rankings, Judging) and rankings.serves(judgments, convention):
+        matches = rankings.matches
+    else:
+        matches = Matches(judgments, convention)
+        for block in blocks_of(rankings):
+            matches.add(block)
+    return matches.rows(depth)
+
+
+class Matches:
+    """The judged documents of a run, gathered block by block.
+
+    Of a block only what passes the sieve is kept, and looked at when there is enough of it: for
+    some hundred documents at a time, calling numpy would cost more than what it does.
+    """
+
+    def __init__(self, judgments: Judgments, convention: Convention = HOUSE) -> None:
+        self.judgments = judgments
+        self.convention = convention
+        self.retrieved = np.zeros(len(judgments.topics), np.int64)
+        self.found = [np.zeros((3, 0), np.int32)]
+        self.waiting: list[Candidates] = []
+        self.count = 0
+
+    def add(self, block: Block) -> None:
+        index = self.judgments.index
+        ordered = block.in_float32() if self.convention.float32_scores else block
+        numbers = np.array([index.numbers.get(topic, 0) for topic in block.topics])
+        judged = numbers > 0
+        self.retrieved[numbers[judged] - 1] = np.diff(block.starts)[judged]
+        self.waiting.append(index.candidates(ordered, numbers))
+        self.count += len(self.waiting[-1].rank)
+        if self.count > ENOUGH:
+            self.settle()
+
+    def settle(self) -> None:
+        """Tell the judged documents among those that wait."""
+        self.found += map(self.judgments.index.judged_among, joined(self.waiting))
+        self.waiting, self.count = [], 0
+
+    def rows(self, depth: int | None) -> Rows:
+        self.settle()
+        topic, rank, grade = np.concatenate(self.found, axis=1)
+        retrieved = self.retrieved
+        if depth is not None:
+            topic, rank, grade = topic[rank <= depth], rank[rank <= depth], grade[rank <= depth]
+            retrieved = np.minimum(retrieved, depth)
+        order = np.lexsort((rank, topic))
+        return topic[order], rank[order], grade[order], retrieved
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without judgments, which whoever takes it over has."""
+        self.settle()
+        return {"retrieved": self.retrieved, "found": self.found}
+
+
+class Judging(StoredRankings):
+    """Rankings that are judged while they are read; unless they are kept, only for that."""
+
+    def __init__(
+        self, judgments: Judgments, convention: Convention = HOUSE, *, keep: bool = True
+    ) -> None:
+        super().__init__()
+        self.matches = Matches(judgments, convention)
+        self.keep = keep
+
+    def serves(self, judgments: Judgments, convention: Convention) -> bool:
+        mine = self.matches
+        return mine.judgments is judgments and mine.convention == convention
+
+    def add(self, block: Block) -> None:
+        self.matches.add(block)
+        if self.keep:
+            super().add(block)
+        else:
+            self.note(block)
+
+    @property
+    def can_be_handed_over(self) -> bool:
+        return not self.keep
+
+    def take_over(self, others: StoredRankings) -> None:
+        assert isinstance(others, Judging)
+        self.known |= others.known
+        self.count += others.count
+        self.matches.retrieved += others.matches.retrieved
+        self.matches.found += others.matches.found
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("known", "count", "keep", "matches")}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Documents that may be judged: number of the topic, from 1, docno in words, rank."""
+
+    number: IntArray
+    docnos: Words
+    rank: IntArray
+
+
+def joined(parts: Sequence[Candidates]) -> Iterator[Candidates]:
+    """All of them together, or as many as have docnos of one width."""
+    for width in {part.docnos.shape[1] for part in parts}:
+        alike = [part for part in parts if part.docnos.shape[1] == width]
+        yield Candidates(
+            np.concatenate([part.number for part in alike]),
+            np.concatenate([part.docnos for part in alike]),
+            np.concatenate([part.rank for part in alike]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,25 +421,27 @@ class Index:
         by_row[table.rows_of(pairs)] = [grade for _, _, grade in judged]
         switches = min(SIEVE * len(judged), LARGEST_SIEVE - 1)
         sieve = np.zeros(1 << (switches | 1).bit_length(), bool)
-        sieve[_first_bits(mixed(pairs.T), sieve)] = True
+        sieve[_first_bits(all_mixed(docnos) + number * SPREAD, sieve)] = True
         return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)
 
-    def judged_of(self, block: Block, numbers: IntArray) -> Int32Array:
-        """Topic from 0, rank and grade of the judged documents of a block: int32[3, n]."""
-        rows = np.flatnonzero(self.sieve[_first_bits(block.keys(numbers), self.sieve)])
-        pairs = np.zeros((len(rows), self.table.words.shape[1]), np.uint64)
-        number = numbers[block.topic[rows]]
-        pairs[:, 0] = number
-        docnos = block.docnos[rows]
+    def candidates(self, block: Block, numbers: IntArray) -> Candidates:
+        """The documents of a block that pass the sieve; `numbers` are those of its topics."""
+        rows = np.flatnonzero(self.sieve.take(_first_bits(block.keys(numbers), self.sieve)))
+        topic = block.topics_of(rows)
+        return Candidates(numbers[topic], block.docnos[rows], rows - block.starts[topic] + 1)
+
+    def judged_among(self, candidates: Candidates) -> Int32Array:
+        """Topic from 0, rank and grade of those that are judged: int32[3, n]."""
+        docnos, number = candidates.docnos, candidates.number
+        pairs = np.zeros((len(number), self.table.words.shape[1]), np.uint64)
         width = min(docnos.shape[1], pairs.shape[1] - 1)
-        pairs[:, 1 : width + 1] = docnos[:, :width]
+        pairs[:, 0], pairs[:, 1 : width + 1] = number, docnos[:, :width]
         place = self.table.rows_of(pairs)
         place[(number == 0) | docnos[:, width:].any(axis=1)] = -1
         hit = place >= 0
-        rank = rows - block.starts[block.topic[rows]] + 1
-        return np.stack((number[hit] - 1, rank[hit], self.grades[place[hit]])).astype(np.int32)
+        found = (number[hit] - 1, candidates.rank[hit], self.grades[place[hit]])
+        return np.stack(found).astype(np.int32)
 
 
-def _first_bits(keys: Words, sieve: BoolArray) -> Words:
-    bits: Words = np.right_shift(keys, 65 - len(sieve).bit_length())
-    return bits
+def _first_bits(keys: Words, sieve: BoolArray) -> IntArray:
+    return (keys >> 65 - len(sieve).bit_length()).view(np.int64)

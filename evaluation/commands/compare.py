@@ -17,10 +17,9 @@ from evaluation.commands.score import (
     whole_number,
 )
 from evaluation.commands.tables import Table
-from evaluation.judging import JudgedRun, prepare
+from evaluation.judging import JudgedRun, Judgments, prepare
 from evaluation.measures import Asked
 from evaluation.problems import Refused
-from evaluation.reading.qrels import Qrels
 from evaluation.reading.runs import Run
 from evaluation.significance import TESTS, Difference, compare_with_baseline
 
@@ -86,25 +85,26 @@ def run(options: argparse.Namespace) -> int:
     path, paths = options.qrels, [options.baseline, *options.runs]
     try:
         qrels = files.read_judgments(options.qrels, options.lenient)
-        prepare(qrels, (), options.top_grade)
+        judgments = prepare(qrels, top_grade=options.top_grade)
         rankings = []
         for place, path in enumerate(paths, 1):
             files.announce(place, paths)
-            rankings.append(files.read_scored_run(path, qrels, options))
+            rankings.append(files.read_scored_run(path, judgments, options))
     except (Refused, OSError) as reason:
         return files.refused(path, reason)
-    comparisons = compared(rankings, qrels, options)
+    comparisons = compared(rankings, judgments, options)
     print_comparisons(comparisons, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
 
 
-def compared(rankings: list[Run], qrels: Qrels, options: argparse.Namespace) -> list[Comparison]:
+def compared(
+    rankings: list[Run], judgments: Judgments, options: argparse.Namespace
+) -> list[Comparison]:
     """All comparisons, measure by measure, the baseline first."""
-    topics = sorted(qrels.grades)
     if options.intersection:
-        topics = [t for t in topics if all(t in ranking.rankings for ranking in rankings)]
-    judgments = prepare(qrels, topics, options.top_grade)
+        answered = [t for t in judgments.topics if all(t in each.rankings for each in rankings)]
+        judgments = judgments.of(answered)
     judged = [record_of(ranking, judgments, options) for ranking in rankings]
     tags = [ranking.tag for ranking in rankings]
     return [

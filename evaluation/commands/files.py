@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BufferedReader, BytesIO, FileIO
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from evaluation.conventions import CONVENTIONS, Convention
+from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
@@ -26,6 +28,7 @@ REFUSED = 2
 # Nobody else's time is at stake here: only a bomb stops the reading.
 LIMITS = Limits(upload=1024 * GIB, unpacked=1024 * GIB, ratio=1000)
 ANY_DEPTH = 1_000_000_000
+ANY_RUN = RunRules(depth=ANY_DEPTH)
 
 
 @contextmanager
@@ -80,19 +83,22 @@ def read_judgments(path: str, lenient: bool) -> Qrels:
 def read_any_run(path: str, lenient: bool) -> Run:
     """A run, whatever topics and documents it names."""
     with opened(path) as file:
-        if lenient:
-            return read_run_leniently(file)
-        return read_run(file, RunRules(depth=ANY_DEPTH))
+        return read_run_leniently(file) if lenient else read_run(file, ANY_RUN)
 
 
-def read_scored_run(path: str, qrels: Qrels, options: argparse.Namespace) -> Run:
+def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:
     """A run as the scoring options say; like trec_eval, leniently only as far as it counts."""
-    if not options.lenient:
-        return read_any_run(path, lenient=False)
     convention: Convention = CONVENTIONS[options.convention]
+    store = partial(Judging, judgments, convention, keep=options.intersection)
     with opened(path) as file:
+        if not options.lenient:
+            return read_run(file, ANY_RUN, store, options.processes)
         return read_run_leniently(
-            file, convention.float32_scores, topics=qrels.grades, depth=options.depth
+            file,
+            convention.float32_scores,
+            topics=judgments.index.numbers,
+            depth=options.depth,
+            store=store,
         )
 
 

@@ -10,7 +10,6 @@ from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Asked, MeasureError, parse_measures
 from evaluation.problems import Refused
-from evaluation.reading.qrels import Qrels
 from evaluation.reading.runs import Run
 
 EPILOG = """
@@ -70,6 +69,13 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         "-J", dest="condensed", action="store_true", help="remove unjudged documents"
     )
     parser.add_argument(
+        "--processes",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="read a large run, unless it is packed, with so many processes (default: 1)",
+    )
+    parser.add_argument(
         "--top-grade",
         metavar="N",
         type=whole_number(0),
@@ -102,14 +108,15 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     try:
         qrels = files.read_judgments(options.qrels, options.lenient)
-        prepare(qrels, (), options.top_grade)
+        judgments = prepare(qrels, top_grade=options.top_grade)
     except (Refused, OSError) as reason:
         return files.refused(options.qrels, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.announce(place, options.runs)
         try:
-            scored.append(score(path, files.read_scored_run(path, qrels, options), qrels, options))
+            read = files.read_scored_run(path, judgments, options)
+            scored.append(score(path, read, judgments, options))
         except (Refused, OSError) as reason:
             status = files.refused(path, reason)
     layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)
@@ -117,12 +124,12 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def score(path: str, run: Run, qrels: Qrels, options: argparse.Namespace) -> printing.RunScores:
+def score(
+    path: str, run: Run, judgments: Judgments, options: argparse.Namespace
+) -> printing.RunScores:
     """The scores of one run under the options."""
-    topics = (
-        [t for t in qrels.grades if t in run.rankings] if options.intersection else qrels.grades
-    )
-    judgments = prepare(qrels, sorted(topics), options.top_grade)
+    if options.intersection:
+        judgments = judgments.of([topic for topic in judgments.topics if topic in run.rankings])
     judged = record_of(run, judgments, options)
     asked = asked_measures(options)
     by_topic = [each.measure.scores(judged) for each in asked]

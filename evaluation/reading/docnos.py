@@ -4,15 +4,18 @@ A run names a document on every line, a collection may have ten million. A Pytho
 takes a gigabyte in every worker; this one lies in a file that all workers map, takes no memory of
 their own, and is asked for a whole block of lines at once.
 
-    file       RDN2, 4 zero bytes | table of each width | directory | number of tables (8 bytes)
+    file       RDN3, 4 zero bytes | numbers | table of each width | directory | its length
+    numbers    a bit for each number from 0 up, padded to 8 bytes
     table      docnos as rows of `width` 64-bit words, zeros behind | starts, 32 bits each
-    directory  for each table, as 64-bit numbers: width, docnos, homes
+    directory  64-bit numbers: for the numbers 0, words, 0; for each table width, docnos, homes;
+               its length counts such entries, in 8 bytes
 
 Every number is little-endian. The hash of a docno is its home, one of about as many as there are
 docnos, and the docnos stand in the order of their homes: starts[home] says where those of a home
 begin, and starts[home + 1] where they end, which is one row further on the average. The hash only
 says where to look: the rows are the docnos themselves, all their bytes are compared, and no
-answer is ever wrong.
+answer is ever wrong. Many collections count their documents: such a docno is a bit, of which a
+hundred take the room of one row, and it is found without leaving the cache.
 
     >>> docnos = Docnos.of([b"FT911-1", b"FT911-2", b"clueweb09-en0040-83-38415"])
     >>> b"FT911-1" in docnos, b"FT911-10" in docnos, len(docnos)
@@ -31,18 +34,22 @@ from io import BytesIO
 from os import PathLike
 from struct import unpack
 from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
+
+from evaluation.reading.words import EACH, HIGH_BITS, ZEROS, beyond_nine, spelled
 
 Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
 
-MAGIC = b"RDN2\0\0\0\0"
+MAGIC = b"RDN3\0\0\0\0"
 WORD = 8
 ENTRY = 3
+# Numbers are kept as bits where they take no more room than rows would.
+SPARSE = 64
 BATCH = 1 << 16
 # Odd numbers without pattern: the fractions of the golden ratio and of the square root of 2.
 SPREAD = 0x9E3779B97F4A7C15
@@ -55,6 +62,7 @@ class Docnos(Collection[bytes]):
     """An immutable set of docnos; `tables` by the number of words that a docno fills."""
 
     tables: dict[int, Table]
+    numbers: Numbers
 
     @classmethod
     def of(cls, docnos: Iterable[bytes]) -> Docnos:
@@ -77,39 +85,106 @@ class Docnos(Collection[bytes]):
         words = np.frombuffer(data, "<u8")
         directory = words[-1 - ENTRY * int(words[-1]) : -1].reshape(-1, ENTRY)
         tables: dict[int, Table] = {}
+        numbers = Numbers(np.zeros(0, np.uint8))
         start = len(MAGIC) // WORD
         for width, docnos, homes in directory.tolist():
-            middle = start + docnos * width
-            end = middle + (homes + 2) // 2
-            starts = words[middle:end].view("<u4")[: homes + 1]
-            tables[width] = Table(words[start:middle].reshape(docnos, width), starts)
+            middle = start + docnos * max(width, 1)
+            end = middle + (homes + 2) // 2 if width else middle
+            if width:
+                starts = words[middle:end].view("<u4")[: homes + 1]
+                tables[width] = Table(words[start:middle].reshape(docnos, width), starts)
+            else:
+                numbers = Numbers(words[start:end].view(np.uint8))
             start = end
-        return cls(tables)
+        return cls(tables, numbers)
 
     def known(self, docnos: npt.NDArray[np.bytes_]) -> BoolArray:
         """Which of many docnos are in the set: bool[n]."""
-        words = words_of(docnos)
-        filled = np.count_nonzero(words, axis=1)
-        result = np.zeros(len(words), bool)
-        for width in np.flatnonzero(np.bincount(filled)).tolist():
+        return self.holds(words_of(docnos))
+
+    def holds(self, words: Words, hashes: Words | None = None) -> BoolArray:
+        """The same of docnos in words, whose hashes may be known: see `all_mixed`."""
+        result, left = self.numbers.hold(words)
+        if not len(left):
+            return result
+        hashes = all_mixed(words[left]) if hashes is None else hashes[left]
+        words = words[left]
+        for width in range(words.shape[1], 0, -1):
+            filled = words[:, width - 1] != 0
             if width in self.tables:
-                chosen = filled == width
-                result[chosen] = self.tables[width].holds(words[chosen, :width])
+                chosen = words[filled, :width]
+                result[left[filled]] = self.tables[width].holds(chosen, hashes[filled])
+            left, words, hashes = left[~filled], words[~filled], hashes[~filled]
         return result
 
     def __contains__(self, docno: object) -> bool:
         if not isinstance(docno, bytes) or not docno or b"\0" in docno:
             return False
+        if docno in self.numbers:
+            return True
         table = self.tables.get(-(-len(docno) // WORD))
         return table is not None and table.holds_one(docno)
 
     def __iter__(self) -> Iterator[bytes]:
         """Every docno, in no order that means anything."""
+        yield from self.numbers
         for table in self.tables.values():
             yield from table
 
     def __len__(self) -> int:
-        return sum(len(table.words) for table in self.tables.values())
+        return len(self.numbers) + sum(len(table.words) for table in self.tables.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Collection[bytes]):
+    """Docnos that are numbers of up to eight digits, without leading zeros: a bit for each."""
+
+    bits: npt.NDArray[np.uint8]
+
+    def hold(self, words: Words) -> tuple[BoolArray, Places]:
+        """Which docnos are among these numbers, and which are none and may be elsewhere."""
+        if not len(self.bits):
+            return np.zeros(len(words), bool), np.arange(len(words))
+        numbers, none = numbers_in(words)
+        place = (numbers >> 3).view(np.intp)
+        bits = self.bits.take(place, mode="clip") >> (numbers & 7).astype(np.uint8)
+        found = (bits & 1).view(bool)
+        found &= place < len(self.bits)
+        found[none] = False
+        return found, none
+
+    def __contains__(self, docno: object) -> bool:
+        if not isinstance(docno, bytes) or not docno.isdigit() or len(docno) > WORD:
+            return False
+        number = int(docno)
+        place, bit = divmod(number, 8)
+        inside = b"%d" % number == docno and place < len(self.bits)
+        return inside and bool(self.bits[place] >> bit & 1)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self.bits), BATCH):
+            bits = np.unpackbits(self.bits[start : start + BATCH], bitorder="little")
+            for number in np.flatnonzero(bits).tolist():
+                yield b"%d" % (8 * start + number)
+
+    def __len__(self) -> int:
+        return int(np.bitwise_count(self.bits).sum(dtype=np.int64))
+
+
+def numbers_in(words: Words) -> tuple[Words, Places]:
+    """The number that each docno spells, and which docnos spell none, or with leading zeros."""
+    word = words[:, 0]
+    # A byte is not zero where its high bit is set, or is when all the others carry into it.
+    low = EACH * 0x7F
+    filled = np.bitwise_count((((word & low) + low) | word) & HIGH_BITS)
+    shift = (WORD * (WORD - filled)).astype(np.uint64)
+    digits = (word ^ ZEROS) << shift
+    wrong = (beyond_nine(digits) & HIGH_BITS) != 0
+    wrong |= (digits >> shift & 0xFF == 0) & (filled > 1)
+    wrong |= filled == 0
+    for more in words.T[1:]:
+        wrong |= more != 0
+    return spelled(digits), np.flatnonzero(wrong)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,28 +198,31 @@ class Table:
     def of(cls, words: Words, room: int = 1) -> Table:
         """A table in memory, of rows that differ; with `room` homes for each."""
         homes = room * len(words) + 1
-        home = home_of(words.T, homes)
-        starts = np.concatenate(
-            ([0], np.cumsum(np.bincount(home.astype(np.intp), minlength=homes)))
-        )
+        home = homes_of(all_mixed(words), homes)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(home, minlength=homes))))
         return cls(words[np.argsort(home)], starts.astype(np.uint32))
 
-    def holds(self, wanted: Words) -> BoolArray:
+    def holds(self, wanted: Words, hashes: Words | None = None) -> BoolArray:
         """Which rows of `wanted`, uint64[n, width], are in the table."""
-        return self.rows_of(wanted) >= 0
+        return self.rows_of(wanted, hashes) >= 0
 
-    def rows_of(self, wanted: Words) -> Places:
-        """In which row of the table each row of `wanted` stands; -1 where it is not there."""
+    def rows_of(self, wanted: Words, hashes: Words | None = None) -> Places:
+        """In which row of the table each row of `wanted` stands; -1 where it is not there.
+
+        `hashes` are what `all_mixed` makes of them, for whoever knows them already.
+        """
         result = np.full(len(wanted), -1)
-        home = home_of(wanted.T, len(self.starts) - 1).astype(np.intp)
-        row, end = self.starts[home].astype(np.intp), self.starts[home + 1]
+        hashes = all_mixed(wanted) if hashes is None else hashes
+        home = homes_of(hashes, len(self.starts) - 1)
+        row, end = self.starts.take(home).astype(np.intp), self.starts.take(home + 1)
         asked = np.flatnonzero(row < end)
-        row, end = row[asked], end[asked]
+        if len(asked) < len(row):
+            row, end, wanted = row[asked], end[asked], wanted[asked]
         while len(asked):
-            same = _equal(self.words[row], wanted[asked])
+            same = _equal(self.words[row], wanted)
             result[asked[same]] = row[same]
-            on = ~same & (row + 1 < end)
-            asked, row, end = asked[on], row[on] + 1, end[on]
+            on = np.flatnonzero(~same & (row + 1 < end))
+            asked, row, end, wanted = asked[on], row[on] + 1, end[on], wanted[on]
         return result
 
     def holds_one(self, docno: bytes) -> bool:
@@ -160,25 +238,49 @@ class Table:
             yield from docnos_of(self.words[start : start + BATCH]).tolist()
 
 
-def home_of(words: Iterable[Any], homes: int) -> Any:
+def home_of(words: Iterable[int], homes: int) -> int:
     """One of so many numbers from 0, the same for the same docno."""
     return (mixed(words) >> 32) * homes >> 32
 
 
-def mixed(words: Iterable[Any]) -> Any:
-    """A hash in 64 bits of the words of one docno, or of columns of words: then uint64[n].
+def homes_of(mixed: Words, homes: int) -> Places:
+    """The same of many, whose hashes are known."""
+    result = mixed >> 32
+    result *= homes
+    result >>= 32
+    return result.view(np.intp)
+
+
+def mixed(words: Iterable[int]) -> int:
+    """A hash in 64 bits of the words of one docno.
 
     Each word is multiplied, which carries its bits upwards, folded, which carries them down, and
     multiplied by a number of its column. A zero adds nothing, however many stand behind a docno.
-    The masks change nothing for columns, which wrap by themselves; Python's integers do not.
     """
-    result: Any = 0
+    result = 0
     column = SPREAD_AGAIN
     for word in words:
         spread = word * SPREAD & ALL
-        result = result + (spread ^ (spread >> 32)) * column & ALL
+        result += (spread ^ (spread >> 32)) * column
         column = column * SPREAD & ALL
+    result &= ALL
     return (result ^ (result >> 32)) * SPREAD & ALL
+
+
+def all_mixed(docnos: Words) -> Words:
+    """The same of every row of words, uint64[n]; arrays wrap by themselves."""
+    result: Words | None = None
+    column = SPREAD_AGAIN
+    for word in docnos.T:
+        spread = word * SPREAD
+        spread ^= spread >> 32
+        spread *= column
+        result = spread if result is None else np.add(result, spread, out=result)
+        column = column * SPREAD & ALL
+    assert result is not None
+    result ^= result >> 32
+    result *= SPREAD
+    return result
 
 
 def words_of(docnos: npt.NDArray[np.bytes_]) -> Words:
@@ -200,11 +302,47 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
     """
     file.write(MAGIC)
     directory = []
+    different = 0
     with ExitStack() as spools:
-        for width, words in sorted(_by_width(docnos, spools).items()):
+        by_width = _by_width(docnos, spools)
+        numbers = _bits_of(by_width[1]) if 1 in by_width else np.zeros(0, np.uint8)
+        if len(numbers):
+            file.write(numbers.data)
+            directory.append((0, len(numbers) // WORD, 0))
+            different += len(Numbers(numbers))
+            by_width[1] = _without_numbers(by_width[1])
+        for width, words in sorted(by_width.items()):
             directory.append((width, *_write_table(words, file)))
+            different += directory[-1][1]
     file.write(np.array(directory, "<u8").tobytes() + len(directory).to_bytes(WORD, "little"))
-    return sum(docnos for _, docnos, _ in directory)
+    return different
+
+
+def _bits_of(words: Words) -> npt.NDArray[np.uint8]:
+    """A bit for each number among docnos of one word; none where they are few and far between."""
+    highest, count = 0, 0
+    for start in range(0, len(words), BATCH):
+        numbers = _numbers(words[start : start + BATCH])
+        highest, count = max(highest, int(numbers.max(initial=0))), count + len(numbers)
+    if highest >= SPARSE * count:
+        return np.zeros(0, np.uint8)
+    bits = np.zeros((highest // (8 * WORD) + 1) * WORD, np.uint8)
+    for start in range(0, len(words), BATCH):
+        numbers = _numbers(words[start : start + BATCH])
+        np.bitwise_or.at(bits, numbers >> 3, np.uint8(1) << (numbers & 7).astype(np.uint8))
+    return bits
+
+
+def _numbers(words: Words) -> Words:
+    numbers, none = numbers_in(words)
+    return np.delete(numbers, none)
+
+
+def _without_numbers(words: Words) -> Words:
+    """Those of the docnos that are none."""
+    starts = range(0, len(words), BATCH)
+    batches = (words[start : start + BATCH] for start in starts)
+    return np.concatenate([batch[numbers_in(batch)[1]] for batch in batches])
 
 
 def _by_width(docnos: Iterable[bytes], spools: ExitStack) -> dict[int, Words]:
@@ -241,7 +379,9 @@ def _by_home(words: Words, homes: int) -> Iterator[tuple[Places, Words]]:
     for start in range(0, len(words), BATCH):
         batch = words[start : start + BATCH]
         place = np.arange(start, start + len(batch), dtype=np.uint64)
-        packed[start : start + BATCH] = home_of(batch.T, homes) << 32 | place
+        packed[start : start + BATCH] = (
+            homes_of(all_mixed(batch), homes).view(np.uint64) << 32 | place
+        )
     packed.sort()
     start = 0
     while start < len(packed):

@@ -7,14 +7,15 @@ rankings together are a `Block` of flat arrays, in which all topics are worked o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count, repeat
 from tempfile import SpooledTemporaryFile
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.reading.docnos import WORD, docnos_of, mixed, words_of
+from evaluation.reading.docnos import SPREAD, WORD, all_mixed, docnos_of, words_of
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -75,58 +76,98 @@ class Block:
         """The topic of every row, an index into `topics`."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.starts))
 
+    @cached_property
+    def hashes(self) -> Words:
+        """A hash of every docno: what asks for it is told apart by bytes where hashes are equal."""
+        return all_mixed(self.docnos)
+
     def keys(self, numbers: Places) -> Words:
         """A hash of every (topic, docno), the topics by these numbers: uint64[n].
 
         Equal pairs have equal keys, in every block; others hardly ever.
         """
-        number = np.repeat(numbers.astype(np.uint64), np.diff(self.starts))
-        keys: Words = mixed([number, *self.docnos.T])
+        spread = numbers.astype(np.uint64) * SPREAD
+        keys: Words = np.repeat(spread, np.diff(self.starts))
+        keys += self.hashes
         return keys
 
     @cached_property
-    def ties(self) -> BoolArray:
-        """Whether each row, the last one left out, has the score of the next one of its topic."""
-        return self._within(self.scores[1:] == self.scores[:-1])
+    def _level(self) -> tuple[Places, Places]:
+        """The rows after which the score of their topic stays, and those after which it rises.
 
-    def rises(self) -> BoolArray:
-        """Whether after each row, the last one left out, the score of its topic rises."""
-        return self._within(self.scores[1:] > self.scores[:-1])
+        In most runs it nearly always falls, and these few rows are all that needs to be ordered.
+        """
+        falls = self.scores[1:] < self.scores[:-1]
+        falls[self.starts[1:-1] - 1] = True
+        rows = np.flatnonzero(~falls)
+        same = self.scores[rows] == self.scores[rows + 1]
+        return rows[same], rows[~same]
 
-    def _within(self, steps: BoolArray) -> BoolArray:
-        """The same, but False at the steps from one topic into the next."""
-        steps[self.starts[1:-1] - 1] = False
-        return steps
+    @property
+    def ties(self) -> Places:
+        """The rows that have the score of the next row of their topic."""
+        return self._level[0]
+
+    @property
+    def rises(self) -> Places:
+        """The rows after which the score of their topic rises."""
+        return self._level[1]
+
+    def topics_of(self, rows: Places) -> Places:
+        """The topics of these rows, each an index into `topics`."""
+        return np.searchsorted(self.starts, rows, "right") - 1
 
     def may_repeat(self) -> bool:
-        """Whether a document may come twice for a topic; False is certain."""
-        keys = np.sort(self.keys(np.arange(len(self.topics))))
-        return bool((keys[1:] == keys[:-1]).any())
+        """Whether a document may come twice for a topic; False is certain.
+
+        Half of each key sorts twice as fast, and is nearly always enough to tell them apart.
+        """
+        keys = self.keys(np.arange(len(self.topics)))
+        return _has_equal(keys.view(np.uint32)[1::2]) and _has_equal(keys)
 
     def in_scoring_order(self) -> Block:
         """The same rankings in scoring order; most runs come in it, or all but their ties."""
-        block = self
-        if self.rises().any():
-            block = self.taken(np.lexsort((-self.scores, self.topic)))
-        return block.taken(block._ties_by_docno()) if block.ties.any() else block
+        return self.taken(self.by_score()).with_ties_by_docno()
 
-    def _ties_by_docno(self) -> Places:
-        """The order in which rows of equal score stand by docno, descending."""
+    def by_score(self) -> Places | None:
+        """The order in which no score rises, ties in any order; None where rows stand so."""
+        if not len(self.rises):
+            return None
         order = np.arange(len(self.scores))
-        tied = np.flatnonzero(self.in_ties())
-        group = np.cumsum(~np.concatenate(([False], self.ties)))[tied]
-        # As big-endian numbers words order as bytes do; their complement orders the other way.
-        columns = (~self.docnos[tied]).byteswap().T
-        order[tied] = tied[np.lexsort((*columns[::-1], group))]
+        for topic in np.unique(self.topics_of(self.rises)).tolist():
+            start, end = self.starts[topic : topic + 2].tolist()
+            order[start:end] = start + np.argsort(-self.scores[start:end])
         return order
 
-    def in_ties(self) -> BoolArray:
-        """Which rows share their score with a neighbour of their topic."""
-        return np.concatenate((self.ties, [False])) | np.concatenate(([False], self.ties))
-
-    def taken(self, order: Places) -> Block:
+    def taken(self, order: Places | None) -> Block:
         """The same topics with their rows in another order."""
+        if order is None:
+            return self
         return replace(self, docnos=self.docnos[order], scores=self.scores[order])
+
+    def with_ties_by_docno(self) -> Block:
+        """The same, but rows of equal score, which follow each other, by docno, descending."""
+        tied = self.in_ties
+        if not len(tied):
+            return self
+        as_above = np.zeros(len(self.scores), bool)
+        as_above[self.ties + 1] = True
+        group = np.cumsum(~as_above[tied])
+        # As big-endian numbers words order as bytes do; their complement orders the other way.
+        columns = (~self.docnos[tied]).byteswap().T
+        order = tied[np.lexsort((*columns[::-1], group))]
+        docnos, scores = self.docnos.copy(), self.scores.copy()
+        # Of equal scores one may be 0 and the other -0.
+        docnos[tied], scores[tied] = docnos[order], scores[order]
+        return replace(self, docnos=docnos, scores=scores)
+
+    @cached_property
+    def in_ties(self) -> Places:
+        """The rows that share their score with a neighbour of their topic."""
+        above, below = self.ties, self.ties + 1
+        new = np.ones(len(below), bool)
+        new[1:] = below[:-1] != above[1:]
+        return np.sort(np.concatenate((above[new], below)))
 
     def in_float32(self) -> Block:
         """The same rankings when scores are compared as 32-bit floats."""
@@ -137,6 +178,11 @@ class Block:
     def ranking(self, place: int) -> Ranking:
         rows = slice(*self.starts[place : place + 2].tolist())
         return Ranking(docnos_of(self.docnos[rows]).tolist(), self.scores[rows])
+
+
+def _has_equal(keys: npt.NDArray[np.unsignedinteger]) -> bool:
+    keys = np.sort(keys)
+    return bool((keys[1:] == keys[:-1]).any())
 
 
 def blocks_of(rankings: Mapping[bytes, Ranking]) -> Iterator[Block]:
@@ -163,27 +209,41 @@ class Place:
         return int(self.starts[-1])
 
 
-@dataclass(frozen=True, eq=False)
 class StoredRankings(Mapping[bytes, Ranking]):
     """The rankings of a run, block behind block in a temporary file; small ones in memory.
 
     So ten million lines take no memory: whoever judges or stores them takes block by block.
     """
 
-    file: SpooledTemporaryFile[bytes] = field(
-        default_factory=lambda: SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-    )
-    places: list[Place] = field(default_factory=list)
-    known: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self.places: list[Place] = []
+        self.known: dict[bytes, tuple[int, int]] = {}
+        self.count = 0
+        """How many documents are retrieved in all."""
 
     def add(self, block: Block) -> None:
         """Keep a block of topics that are not here yet."""
         start = self.file.seek(0, 2)
         self.file.write(np.ascontiguousarray(block.docnos).data)
         self.file.write(block.scores.data)
-        number = len(self.places)
-        self.known.update((topic, (number, place)) for place, topic in enumerate(block.topics))
+        self.note(block)
         self.places.append(Place(start, block.docnos.shape[1], block.topics, block.starts))
+
+    def note(self, block: Block) -> None:
+        """Know the topics of a block, and how much it holds."""
+        number = len(self.places)
+        self.known.update(zip(block.topics, zip(repeat(number), count()), strict=False))
+        self.count += len(block.scores)
+
+    @property
+    def can_be_handed_over(self) -> bool:
+        """Whether another process can make a part of them: not where they lie in a file."""
+        return False
+
+    def take_over(self, others: StoredRankings) -> None:
+        """Add rankings that another process made."""
+        raise NotImplementedError
 
     def blocks(self) -> Iterator[Block]:
         for place in self.places:
@@ -203,13 +263,11 @@ class StoredRankings(Mapping[bytes, Ranking]):
         docnos, scores = self._rows(place, *place.starts[topic_number : topic_number + 2].tolist())
         return Ranking(docnos_of(docnos).tolist(), scores)
 
+    def __contains__(self, topic: object) -> bool:
+        return topic in self.known
+
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.known)
 
     def __len__(self) -> int:
         return len(self.known)
-
-    @property
-    def count(self) -> int:
-        """How many documents are retrieved in all."""
-        return sum(place.rows for place in self.places)

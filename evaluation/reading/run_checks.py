@@ -21,6 +21,7 @@ MOST = 0.9
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
 Topics = dict[bytes, TopicLines]
 
 
@@ -98,22 +99,28 @@ def _mostly_tied(rows: TopicLines) -> bool:
     return 2 * int(counts[counts > 1].sum()) > len(rows.scores)
 
 
-def traits_of_block(block: Block, ranks: IntArray, ordered: Block, cutoff: int | None) -> Traits:
-    """The same of a block in the order of its file with its ranks, `ordered` in scoring order."""
+def traits_of_block(
+    block: Block, ranks: IntArray, order: Places | None, falling: Block, cutoff: int | None
+) -> Traits:
+    """The same of a block in the order of its file with its ranks.
+
+    `falling` is the block in an `order` in which no score rises; None is the order of the file.
+    """
     starts, ends = block.starts[:-1], block.starts[1:]
     sizes = np.diff(block.starts)
-    scores = ordered.scores
-    tied = np.add.reduceat(ordered.in_ties(), starts, dtype=np.int64)
+    scores = falling.scores
+    tied = np.bincount(block.topics_of(falling.in_ties), minlength=len(sizes))
     mostly_tied = 2 * tied > sizes
     all_tied = (sizes > 1) & (scores[starts] == scores[ends - 1])
     across = np.zeros(len(sizes), bool)
     if cutoff is not None:
         deep = np.flatnonzero(sizes > cutoff)
-        across[deep] = ordered.ties[starts[deep] + cutoff - 1]
+        across[deep] = np.isin(starts[deep] + cutoff - 1, falling.ties)
+    counting = ranks if order is None else ranks[order]
     return Traits(
         sizes,
         np.minimum.reduceat(ranks, starts) == 0,
-        *_ranks_beside_scores(block, ranks, mostly_tied),
+        *_ranks_beside_scores(block, ranks, counting, mostly_tied),
         all_tied,
         mostly_tied,
         across,
@@ -121,17 +128,18 @@ def traits_of_block(block: Block, ranks: IntArray, ordered: Block, cutoff: int |
 
 
 def _ranks_beside_scores(
-    block: Block, ranks: IntArray, mostly_tied: BoolArray
+    block: Block, ranks: IntArray, by_score: IntArray, mostly_tied: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
-    """`follow` and `rise`; only topics where something is out of order need to be sorted.
+    """`follow` and `rise`; `by_score` are the ranks in an order in which no score rises.
 
-    In order, n documents can rise only by their ties: Spearman's sum is -(n^3 - n) / 12, to which
-    k that are tied add (k^3 - k) / 6, and that is too little where no more than half are tied.
+    Only topics where these do not count up need to be sorted. Of n documents that count up,
+    those behind can have the higher score only by ties: Spearman's sum is -(n^3 - n) / 12, to
+    which k that are tied add (k^3 - k) / 6, and that is too little where no more than half are.
     """
-    falling = ~block.rises() & (ranks[1:] > ranks[:-1])
-    falling[block.starts[1:-1] - 1] = True
+    counting = by_score[1:] > by_score[:-1]
+    counting[block.starts[1:-1] - 1] = True
     odd = mostly_tied.copy()
-    odd[block.topic[:-1][~falling]] = True
+    odd[block.topics_of(np.flatnonzero(~counting))] = True
     follow, rise = ~odd, np.zeros(len(odd), bool)
     if odd.any():
         rows = odd[block.topic]

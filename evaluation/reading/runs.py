@@ -8,8 +8,9 @@ and the order of the lines decide nothing.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from sys import maxsize
 from typing import BinaryIO, Literal
 
 import numpy as np
@@ -21,12 +22,11 @@ from evaluation.reading.fast import (
     Head,
     Scattered,
     line_number,
-    read_fast,
     read_scattered,
     warn,
 )
-from evaluation.reading.lines import first_bytes, in_line_order
-from evaluation.reading.rankings import Ranking, blocks_of
+from evaluation.reading.lines import BYTE_ORDER_MARK, first_bytes, in_line_order
+from evaluation.reading.rankings import Ranking, StoredRankings
 from evaluation.reading.recognition import run_by_first_bytes
 from evaluation.reading.run_checks import check_ranks, check_ties, traits_of_lines
 from evaluation.reading.run_formats import WITH_RANKS, take_run
@@ -37,7 +37,11 @@ from evaluation.reading.run_lines import (
     warn_of_duplicate,
 )
 from evaluation.reading.run_metadata import check_tag, read_metadata
+from evaluation.reading.sharing import read_shared
 from evaluation.reading.words import Unclear
+
+# What we tell of ranks and ties, and trec_eval does not look at.
+DISREGARDED = frozenset({"W_RANK", "W_RANK_FROM_0", "W_UPSIDE_DOWN", "W_TIES"})
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,9 @@ class Run:
     @property
     def num_retrieved(self) -> int:
         """How many documents are retrieved, those of all topics."""
-        return sum(int(block.starts[-1]) for block in blocks_of(self.rankings))
+        if isinstance(self.rankings, StoredRankings):
+            return self.rankings.count
+        return sum(len(ranking.docnos) for ranking in self.rankings.values())
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,16 @@ class RunRules:
     cutoff: int | None = None
 
 
-def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
+def read_run(
+    file: BinaryIO,
+    rules: RunRules = RunRules(),
+    store: Callable[[], StoredRankings] = StoredRankings,
+    processes: int = 1,
+) -> Run:
     """A run that keeps every rule of its track, in one of the formats that the track takes.
+
+    `store` makes what the rankings of a large run are put into, such as a `judging.Judging`;
+    into one that only judges, several `processes` read a large file.
 
     The whole file is read; raises `Refused` with every problem, each at its physical line:
     E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
@@ -103,7 +117,7 @@ def read_run(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     start = file.tell() if file.seekable() else None
     if start is not None and rules.formats == ("trec",):
         try:
-            return _read_fast(file, rules)
+            return _read_fast(file, rules, store, processes)
         except (Unclear, Refused):
             file.seek(start)
     return read_run_plainly(file, rules)
@@ -131,7 +145,9 @@ def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     return Run(tag, rankings, collected.count, collected.problems, **asdict(heading))
 
 
-def _read_fast(file: BinaryIO, rules: RunRules) -> Run:
+def _read_fast(
+    file: BinaryIO, rules: RunRules, store: Callable[[], StoredRankings], processes: int = 1
+) -> Run:
     """A run that the fast reader can prove; `Unclear` or `Refused` where the plain one must."""
     start = file.tell()
     found = run_by_first_bytes(first_bytes(file))
@@ -143,10 +159,11 @@ def _read_fast(file: BinaryIO, rules: RunRules) -> Run:
     head = Head.of(file, rules.line, problems)
     metadata = read_metadata(head.comments, problems)
     try:
-        run = read_fast(file, head.line, rules)
+        run = read_shared(file, head.line, rules, store(), processes)
     except Scattered:
         file.seek(start)
-        run = read_scattered(file, Head.of(file, rules.line, Problems()).line, rules)
+        line = Head.of(file, rules.line, Problems()).line
+        run = read_scattered(file, line, rules, store())
 
     def line_at(place: int) -> int:
         file.seek(start)
@@ -164,12 +181,14 @@ def read_run_leniently(
     *,
     topics: Container[bytes] | None = None,
     depth: int | None = None,
+    store: Callable[[], StoredRankings] = StoredRankings,
 ) -> Run:
     """A run as trec_eval reads it: at least six columns, any score, any tag, any bytes.
 
     `float32` compares scores as 32-bit floats, as trec_eval 9.0.8 does. Like trec_eval, a
     document that comes twice for a topic is refused; with `topics` (the judged ones) and `depth`
     (trec_eval's -M) only in these topics and down to that rank, which also cuts the rankings.
+    `store` is that of `read_run`.
 
     Raises `Refused` with E_COLUMNS, E_DUP_DOC, E_CHAR, E_LINE_LONG or E_EMPTY.
 
@@ -178,6 +197,36 @@ def read_run_leniently(
     >>> run.tag, run.rankings[b"7"].docnos, run.rankings[b"7"].scores.tolist()
     ('my', [b'd2', b'd1'], [1.0, 0.0])
     """
+    start = file.tell() if file.seekable() else None
+    if start is not None and not float32 and depth is None:
+        try:
+            return _read_clean(file, store)
+        except (Unclear, Refused):
+            file.seek(start)
+    return read_run_leniently_plainly(file, float32, topics=topics, depth=depth)
+
+
+def _read_clean(file: BinaryIO, store: Callable[[], StoredRankings]) -> Run:
+    """A run of which trec_eval and we read the same; `Unclear` where it may be otherwise."""
+    start = file.tell()
+    first = file.readline(RUN_LIMITS.line)
+    file.seek(start)
+    if first.startswith((BYTE_ORDER_MARK, b"#", b" ", b"\t", b"\r", b"\n")):
+        raise Unclear("does not begin with a line of columns")
+    run = _read_fast(file, RunRules(depth=maxsize), store)
+    if not DISREGARDED.issuperset(run.problems.counts):
+        raise Unclear("lines that trec_eval may read otherwise")
+    return replace(run, problems=Problems())
+
+
+def read_run_leniently_plainly(
+    file: BinaryIO,
+    float32: bool = False,
+    *,
+    topics: Container[bytes] | None = None,
+    depth: int | None = None,
+) -> Run:
+    """The same line by line."""
     problems = Problems()
     by_topic: dict[bytes, TopicLines] = {}
     tag = b""

@@ -6,7 +6,7 @@ on its eight characters side by side. The first character is the lowest byte (li
 
     >>> text = Text(b"0.25 17 -3.5e1")
     >>> starts, ends = np.array([0, 5, 8]), np.array([4, 7, 14])
-    >>> text.tokens(starts, ends).tobytes()
+    >>> text.tokens(starts, ends - starts).tobytes()
     b'0.25\\x00\\x00\\x00\\x0017\\x00\\x00\\x00\\x00\\x00\\x00-3.5e1\\x00\\x00'
     >>> text.decimals(starts, ends).tolist()
     [0.25, 17.0, -35.0]
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from evaluation.reading.columns import DECIMAL
 
 BoolArray = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
 FloatArray = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 Words = npt.NDArray[np.uint64]
@@ -34,6 +35,7 @@ LISTED = re.compile(rb"(?:%b\n)+" % DECIMAL.pattern)
 
 EACH = 0x0101010101010101
 HIGH_BITS = 0x80 * EACH
+ZEROS = ord("0") * EACH
 # Of a word, its first n bytes, and its last n.
 FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 LAST = ~FIRST[::-1]
@@ -52,44 +54,62 @@ class Unclear(ValueError):
 class Text:
     """Bytes of a file with room on both sides, so that words may reach beyond its ends."""
 
-    ROOM = 4 * WORD
+    ROOM = 8 * WORD
 
     def __init__(self, data: bytes) -> None:
-        self.padded = bytes(self.ROOM) + data + bytes(self.ROOM)
-        self.bytes = np.frombuffer(self.padded, np.uint8)[self.ROOM : self.ROOM + len(data)]
+        self.padded = np.frombuffer(bytes(self.ROOM) + data + bytes(self.ROOM), np.uint8)
+        self.bytes = self.padded[self.ROOM : self.ROOM + len(data)]
+
+    @classmethod
+    def within(cls, padded: Bytes, end: int) -> Text:
+        """The text in a buffer between `ROOM` and `end`, which need not be copied."""
+        text = cls.__new__(cls)
+        text.padded, text.bytes = padded, padded[cls.ROOM : end]
+        return text
 
     def __len__(self) -> int:
         return len(self.bytes)
 
+    def count(self, byte: int) -> int:
+        return int(np.count_nonzero(self.bytes == byte))
+
+    def all_blank_at(self, places: Places) -> bool:
+        """Whether there is a blank or a tab at each of the places."""
+        found = self.bytes[places]
+        return bool(((found == ord(" ")) | (found == ord("\t"))).all())
+
     def token(self, start: int, end: int) -> bytes:
-        return self.padded[self.ROOM + start : self.ROOM + end]
+        return self.bytes[start:end].tobytes()
 
-    def words(self, places: Places, width: int = 1) -> Words:
-        """The `width` words that begin at each place: uint64[n, width].
+    def around(self, places: Places, before: int, behind: int) -> Words:
+        """So many words that end at each place, and that begin there: uint64[n, width].
 
-        A view that holds a record at every byte makes this one gather, whatever the width.
+        A view that holds a record at every byte makes this one gather, and most of what a gather
+        costs is finding the place: two columns around one blank cost no more than one of them.
         """
-        count = len(self.padded) - width * WORD + 1
-        every = np.ndarray((count,), f"V{width * WORD}", self.padded, strides=(1,))
-        words: Words = every[places + self.ROOM].view(np.uint64).reshape(-1, width)
+        size = (before + behind) * WORD
+        start = self.ROOM - before * WORD
+        count = len(self.padded) - start - size + 1
+        every = np.ndarray((count,), f"V{size}", self.padded, start, (1,))
+        words: Words = every[places].view(np.uint64).reshape(-1, before + behind)
         return words
 
-    def tokens(self, starts: Places, ends: Places) -> Words:
+    def tokens(self, starts: Places, lengths: Places) -> Words:
         """Each token in words, zeros behind it: uint64[n, width of the longest]."""
-        lengths = ends - starts
         longest = int(lengths.max(initial=0))
         width = max(1, -(-longest // WORD))
         if width > 4:
-            return self._long_tokens(starts, ends, width)
+            return self._long_tokens(starts, lengths, width)
+        words = self.around(starts, 0, width)
         # Where all are as long, as tags are, one mask does for all.
         alike = lengths.min(initial=longest) == longest
-        words: Words = self.words(starts, width) & _firsts(width)[longest if alike else lengths]
+        words &= firsts(width)[longest] if alike else firsts(width).take(lengths, axis=0)
         return words
 
-    def _long_tokens(self, starts: Places, ends: Places, width: int) -> Words:
+    def _long_tokens(self, starts: Places, lengths: Places, width: int) -> Words:
         columns = [
-            self.words(np.minimum(starts + WORD * place, len(self.bytes)))[:, 0]
-            & FIRST[np.clip(ends - starts - WORD * place, 0, WORD)]
+            self.around(np.minimum(starts + WORD * place, len(self.bytes)), 0, 1)[:, 0]
+            & FIRST[np.clip(lengths - WORD * place, 0, WORD)]
             for place in range(width)
         ]
         return np.stack(columns, axis=1)
@@ -101,11 +121,12 @@ class Text:
         """
         lengths = ends - starts
         longest = int(lengths.max(initial=0))
-        value = _eight_digits(self.words(ends - WORD)[:, 0], np.minimum(lengths, WORD))
-        for place in range(WORD, min(longest, 3 * WORD), WORD):
-            rest = np.clip(lengths - place, 0, WORD)
-            more = _eight_digits(self.words(ends - WORD - place)[:, 0], rest)
-            value += more * TENS[min(place, MOST_DIGITS)]
+        words = self.around(ends, min(max(1, -(-longest // WORD)), 3), 0)
+        value = _eight_digits(words[:, -1], np.minimum(lengths, WORD))
+        for place in range(1, words.shape[1]):
+            rest = np.clip(lengths - WORD * place, 0, WORD)
+            more = _eight_digits(words[:, -1 - place], rest)
+            value += more * TENS[min(WORD * place, MOST_DIGITS)]
         return value
 
     def integers(self, starts: Places, ends: Places) -> npt.NDArray[np.int64]:
@@ -119,13 +140,22 @@ class Text:
         value = self.naturals(starts, ends).astype(np.int64)
         return np.where(negative, -value, value)
 
-    def decimals(self, starts: Places, ends: Places) -> FloatArray:
+    def decimals(self, starts: Places, ends: Places, last: Words | None = None) -> FloatArray:
         """What `float` reads of each token, to the last bit; `Unclear` where it is no decimal.
+
+        `last` are the sixteen bytes before each end, for whoever has them already.
 
         A number of digits and a point is a natural number m over a power of ten 10^d. Where both
         are exact as floats, m below 2^53 and d at most 22, their quotient is rounded once, as
         IEEE 754 has it, and so is the nearest float (Clinger 1990). Longer ones: `_longer`.
         """
+        if not len(ends):
+            return np.zeros(0)
+        last = self.around(ends, 2, 0) if last is None else last
+        fraction_of_first = self.token(int(starts[0]), int(ends[0])).partition(b".")[2]
+        short = _of_eight_digits(last, ends - starts, len(fraction_of_first))
+        if short is not None:
+            return short
         first = self.bytes[starts]
         negative = first == ord("-")
         digits = starts + (negative | (first == ord("+")))
@@ -152,28 +182,37 @@ class Text:
         return value
 
     def _points(self, starts: Places, ends: Places) -> Places:
-        """Where the first point of each token stands; its end where there is none."""
-        if len(ends) and (guess := self._same_place(starts, ends)) is not None:
-            return guess
+        """Where the first point of each token stands; its end where there is none.
+
+        Mostly as far from the start or from the end as in the first token; others are searched.
+        """
+        whole, _, part = self.token(int(starts[0]), int(ends[0])).partition(b".")
+        points = starts + len(whole)
+        wrong = np.flatnonzero(~self._are_points(points, ends))
+        if len(wrong):
+            points[wrong] = np.maximum(ends[wrong] - len(part) - 1, starts[wrong])
+            wrong = wrong[~self._are_points(points[wrong], ends[wrong])]
+        if len(wrong):
+            points[wrong] = self._searched_points(starts[wrong], ends[wrong])
+        return points
+
+    def _are_points(self, places: Places, ends: Places) -> BoolArray:
+        right: BoolArray = self.bytes.take(places, mode="clip") == ord(".")
+        right &= places < ends
+        return right
+
+    def _searched_points(self, starts: Places, ends: Places) -> Places:
         lengths = ends - starts
-        width = max(1, -(-int(lengths.max(initial=0)) // WORD))
+        width = max(1, -(-int(lengths.max()) // WORD))
         if width > 4:
             raise Unclear("a score of absurd length")
-        words = self.words(starts, width)
+        words = self.around(starts, 0, width)
         place = _first_byte(words[:, -1], ord("."))
         for column in range(width - 2, -1, -1):
             here = _first_byte(words[:, column], ord("."))
             place = np.where(here < WORD, here, place + WORD)
         points: Places = starts + np.minimum(place, lengths)
         return points
-
-    def _same_place(self, starts: Places, ends: Places) -> Places | None:
-        """The points, where all tokens have as many decimals as the first has."""
-        _, point, decimals = self.token(int(starts[0]), int(ends[0])).partition(b".")
-        guess = ends - len(decimals) - 1
-        if not point or not (self.bytes[guess] == ord(".")).all() or (guess < starts).any():
-            return None
-        return guess
 
     def _one_by_one(self, starts: Places, ends: Places) -> FloatArray:
         """Decimals with exponents or of many digits, as Python reads them."""
@@ -189,27 +228,72 @@ class Text:
 
 
 @lru_cache(maxsize=8)
-def _firsts(width: int) -> Words:
+def firsts(width: int) -> Words:
     """Masks that keep the first n bytes of so many words, for every n: uint64[.., width]."""
     lengths = np.arange(width * WORD + 1)[:, None] - WORD * np.arange(width)
     masks: Words = FIRST[np.clip(lengths, 0, WORD)]
     return masks
 
 
-def _eight_digits(word: Words, lengths: Places) -> Words:
-    """The numbers that the last characters of words spell, of each as many as `lengths` says.
+def _of_eight_digits(last: Words, lengths: Places, decimals: int) -> FloatArray | None:
+    """Numbers of eight digits with a point before so many of them; None where one is not such.
 
-    Without its 0x30 a digit is a byte of 0 to 9, and adding 0x76 carries any other into the
-    high bit. Then neighbours are added, ten times the one before to the one behind: eight bytes
-    of one digit, four pairs, two numbers of four digits, one of eight (Lemire 2018).
+    `last` are sixteen bytes that end where the numbers end. The digits before the point move
+    one byte up, over the point, and are read together with those behind it.
     """
-    digits = (word ^ (0x30 * EACH)) & LAST[lengths]
-    if np.any(((digits + 0x76 * EACH) | digits) & HIGH_BITS):
+    longest, shortest = int(lengths.max()), int(lengths.min())
+    if decimals >= WORD or longest > WORD + 1 or shortest < max(2, decimals + 1):
+        return None
+    behind, up = last[:, 1], last[:, 1] << 8
+    point = 8 * (WORD - 1 - decimals)
+    if np.any((behind ^ (ord(".") << point)) & (0xFF << point)):
+        return None
+    if longest > WORD:
+        up |= last[:, 0] >> 56
+    fraction = LAST[decimals]
+    digits = (up & ~fraction) | (behind & fraction)
+    try:
+        mantissa = _eight_digits(digits, lengths - 1)
+    except Unclear:
+        return None
+    value: FloatArray = mantissa.view(np.int64) / float(10**decimals)
+    return value
+
+
+def _eight_digits(word: Words, lengths: Places) -> Words:
+    """The numbers that the last characters of words spell, of each as many as `lengths` says."""
+    digits: Words = np.bitwise_xor(word, ZEROS)
+    digits &= LAST.take(lengths)
+    if int(np.bitwise_or.reduce(beyond_nine(digits))) & HIGH_BITS:
         raise Unclear("a character that is no digit")
-    pairs = digits * 10 + (digits >> 8)
-    low = (pairs & 0x000000FF000000FF) * (100 + (1_000_000 << 32))
-    high = ((pairs >> 16) & 0x000000FF000000FF) * (1 + (10_000 << 32))
-    numbers: Words = np.right_shift(low + high, 32)
+    return spelled(digits)
+
+
+def beyond_nine(digits: Words) -> Words:
+    """Words with a high bit where a byte is above 9, which adding 0x76 carries into it.
+
+    A byte that has it already may carry into the next, but is marked itself.
+    """
+    marks = digits + 0x76 * EACH
+    marks |= digits
+    return marks
+
+
+def spelled(digits: Words) -> Words:
+    """The numbers of eight digits whose bytes, from 0 to 9, stand in the words.
+
+    Neighbours are added, ten times the one before to the one behind: eight bytes of one digit,
+    four pairs, two numbers of four digits, one of eight (Lemire 2018).
+    """
+    pairs = digits * 10
+    pairs += digits >> 8
+    numbers: Words = np.bitwise_and(pairs, 0x000000FF000000FF)
+    numbers *= 100 + (1_000_000 << 32)
+    pairs >>= 16
+    pairs &= 0x000000FF000000FF
+    pairs *= 1 + (10_000 << 32)
+    numbers += pairs
+    numbers >>= 32
     return numbers
 
 

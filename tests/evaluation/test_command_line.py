@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.commands import files
-from evaluation.reading import fast
+from evaluation.reading import blocks
 
 QRELS = b"1 0 a 2\n1 0 b 0\n2 0 a 1\n10 0 c 1\n"
 RUN = b"1 Q0 b 1 9 bm25\n1 Q0 a 2 8 bm25\n2 Q0 a 1 3 bm25\n2 Q0 x 2 1 bm25\n"
@@ -227,11 +227,11 @@ def test_a_terminal_shows_how_much_of_a_long_file_is_read(folder, monkeypatch, c
     (folder / "run").write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % n for n in range(1000, 2000)))
     monkeypatch.setattr(files, "LONG", 1000)
     monkeypatch.setattr(files, "CHUNK", 1500)
-    monkeypatch.setattr(fast, "BLOCK", 1500)
+    monkeypatch.setattr(blocks, "BLOCK", 1500)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     main(["score", "qrels", "run", "better", "-m", "map"])
     progress = capfd.readouterr().err
-    assert "run 44 %" in progress
+    assert "run 35 %" in progress
     assert "2/2 better" in progress
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.commands import files, printing, score
+from evaluation.judging import prepare
 from evaluation.reading.runs import Run, read_run
 
 FOLDER = Path(os.environ.get("RANKFIELD_DATA", "nowhere"))
@@ -124,7 +125,8 @@ def scored(run: Run, qrels: Path, version: str) -> bytes:
     house = version == "v10.0-c"
     convention = [] if house else ["--convention", "trec_eval-9", "--intersection"]
     options = score.parser().parse_args([str(qrels), "-", "-q", "-m", "all_trec", *convention])
-    scores = score.score("-", run, files.read_judgments(str(qrels), lenient=False), options)
+    judgments = prepare(files.read_judgments(str(qrels), lenient=False))
+    scores = score.score("-", run, judgments, options)
     return b"".join(printing.trec_lines(scores, printing.Layout(True, True, None)))
 
 

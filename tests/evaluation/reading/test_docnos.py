@@ -7,7 +7,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from evaluation.reading.docnos import Docnos, docnos_of, home_of, words_of, write_docnos
+from evaluation.reading.docnos import (
+    Docnos,
+    all_mixed,
+    docnos_of,
+    homes_of,
+    words_of,
+    write_docnos,
+)
 
 
 def random_docnos(count: int, seed: int = 7) -> list[bytes]:
@@ -38,6 +45,37 @@ def test_a_file_that_is_opened_answers_the_same(tmp_path: Path):
     assert docnos.known(np.array([b"0", b"999", b"1000", b"-1"])).tolist() == [1, 1, 0, 0]
 
 
+def test_numbers_are_kept_as_bits_and_what_only_looks_like_one_is_not_a_number():
+    random = Random(9)
+    inside = {b"%d" % random.randrange(10**5) for _ in range(20_000)} | {b"007", b"D7", b"0"}
+    asked = [b"%d" % random.randrange(2 * 10**5) for _ in range(20_000)]
+    asked += [
+        b"007",
+        b"07",
+        b"0",
+        b"00",
+        b"D7",
+        b"7D",
+        b"+7",
+        b"7.",
+        b"-7",
+        b"99999999",
+        b"123456789",
+    ]
+    file = BytesIO()
+    assert write_docnos(sorted(inside), file) == len(inside)
+    assert len(file.getvalue()) < 20_000
+    docnos = Docnos.within(file.getbuffer())
+    assert sorted(docnos) == sorted(inside)
+    assert docnos.known(np.array(asked)).tolist() == [docno in inside for docno in asked]
+    assert [docno in docnos for docno in asked] == [docno in inside for docno in asked]
+
+
+def test_numbers_far_apart_are_kept_as_rows():
+    docnos = Docnos.of([b"1", b"99999999"])
+    assert (sorted(docnos), len(docnos.numbers.bits)) == ([b"1", b"99999999"], 0)
+
+
 @pytest.mark.parametrize("docno", [b"", b"d1\0", b"d", b"d10", b"D1", b"d1" + b"0" * 200, "d1", 1])
 def test_what_only_looks_like_a_docno_is_not_in_it(docno):
     assert docno not in Docnos.of([b"d1"])
@@ -46,7 +84,7 @@ def test_what_only_looks_like_a_docno_is_not_in_it(docno):
 def test_docnos_of_one_home_are_told_apart():
     homes = 3 + 1
     numbers = words_of(np.array([b"%d" % number for number in range(1_000)]))
-    crowded = docnos_of(numbers[home_of(numbers.T, homes) == homes - 1]).tolist()
+    crowded = docnos_of(numbers[homes_of(all_mixed(numbers), homes) == homes - 1]).tolist()
     docnos = Docnos.of(crowded[:3])
     assert [docno in docnos for docno in crowded[:6]] == [True] * 3 + [False] * 3
     assert docnos.known(np.array(crowded[:6])).tolist() == [True] * 3 + [False] * 3

@@ -12,12 +12,18 @@ from unittest.mock import patch
 import pytest
 
 from evaluation.problems import Refused
-from evaluation.reading import fast
+from evaluation.reading import blocks, fast
 from evaluation.reading.containers import unpacked
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.qrels import read_qrels
 from evaluation.reading.rankings import StoredRankings
-from evaluation.reading.runs import RunRules, read_run, read_run_plainly
+from evaluation.reading.runs import (
+    RunRules,
+    read_run,
+    read_run_leniently,
+    read_run_leniently_plainly,
+    read_run_plainly,
+)
 from tests.evaluation.reading.test_mutations import mutated
 
 MUTATIONS = 20_000
@@ -37,8 +43,8 @@ def outcome(read, text: bytes, rules: RunRules) -> tuple:
     return run.tag, rankings, run.lines, problems, run.problems.totals(), run.metadata
 
 
-def assert_same(text: bytes, rules: RunRules = ANY, *, block: int = fast.BLOCK) -> None:
-    with patch.object(fast, "BLOCK", block):
+def assert_same(text: bytes, rules: RunRules = ANY, *, block: int = blocks.BLOCK) -> None:
+    with patch.object(blocks, "BLOCK", block):
         assert outcome(read_run, text, rules) == outcome(read_run_plainly, text, rules)
 
 
@@ -86,7 +92,11 @@ def test_topics_that_rise_only_by_their_ties_are_read_the_same(tied):
     assert_same(text + b"".join(rising))
 
 
-@pytest.mark.parametrize("block", [64, 300, fast.BLOCK])
+def test_a_zero_keeps_its_sign_among_ties():
+    assert_same(b"7 Q0 a 1 0 t\n7 Q0 c 2 -0 t\n7 Q0 b 3 0.0 t\n7 Q0 d 4 -0.0 t\n")
+
+
+@pytest.mark.parametrize("block", [64, 300, blocks.BLOCK])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=list(LAYOUTS))
 def test_every_layout_is_read_fast_and_the_same(layout, block):
     random = Random(5)
@@ -96,7 +106,7 @@ def test_every_layout_is_read_fast_and_the_same(layout, block):
         assert is_fast(text)
 
 
-@pytest.mark.parametrize("block", [64, 300, fast.BLOCK])
+@pytest.mark.parametrize("block", [64, 300, blocks.BLOCK])
 def test_shuffled_lines_are_read_fast_and_the_same(block):
     random = Random(6)
     for _ in range(50):
@@ -140,7 +150,7 @@ def test_what_stands_before_the_columns_is_read_the_same(head):
 @pytest.mark.parametrize("line", [b"", b"# a comment", b"301 Q0 D1 1 2 bm25 x", b"\x0b", b"\xff"])
 def test_a_line_in_the_middle_is_taken_the_same(line):
     before, after = lines(Random(9)), lines(Random(10), topics=(b"7", b"8"))
-    for block in (100, fast.BLOCK):
+    for block in (100, blocks.BLOCK):
         assert_same(b"".join([*before, line + b"\n", *after]), block=block)
 
 
@@ -151,7 +161,21 @@ def test_mutated_runs_are_taken_the_same(seed):
     for number in range(MUTATIONS // 4):
         layout = random.choice(list(LAYOUTS.values()))
         text = mutated(b"".join(lines(random, topics=TOPICS[::2], **layout)), random)
-        assert_same(text, (ANY, rules)[number % 2], block=random.choice((600, fast.BLOCK)))
+        assert_same(text, (ANY, rules)[number % 2], block=random.choice((600, blocks.BLOCK)))
+
+
+def test_mutated_runs_are_taken_the_same_leniently():
+    random = Random(12)
+    for _ in range(MUTATIONS // 10):
+        text = b"".join(lines(random, **random.choice(list(LAYOUTS.values()))))
+        text = mutated(text, random) if random.random() < 0.8 else text
+        plainly = outcome(lambda file, _: read_run_leniently_plainly(file), text, ANY)
+        assert outcome(lambda file, _: read_run_leniently(file), text, ANY) == plainly
+
+
+def test_clean_runs_are_read_fast_leniently_too():
+    text = b"".join(lines(Random(13)))
+    assert isinstance(read_run_leniently(BytesIO(text)).rankings, StoredRankings)
 
 
 def test_a_compressed_run_is_read_fast_and_the_same():
@@ -171,8 +195,8 @@ def test_a_topic_longer_than_a_block_is_read_fast():
 def test_clean_judgments_are_read_as_lines_are():
     text = b"".join(b"%d 0 D%d %d\n" % (i % 7, i, i % 5 - 1) for i in range(2_000))
     plainly = read_qrels(BytesIO(b"\n" + text))
-    for block in (64, fast.BLOCK):
-        with patch.object(fast, "BLOCK", block):
+    for block in (64, blocks.BLOCK):
+        with patch.object(blocks, "BLOCK", block):
             grades = fast.read_grades(BytesIO(text), 4096, 127, None, None)
         assert list(grades.items()) == list(plainly.grades.items())
 
@@ -186,4 +210,4 @@ def test_all_runs_of_real_collections_are_taken_the_same(data: Path):
             text = unpacked(BytesIO(path.read_bytes())).read()
         except Refused:
             continue
-        assert_same(text, block=fast.BLOCK)
+        assert_same(text, block=blocks.BLOCK)

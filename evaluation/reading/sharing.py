@@ -1,0 +1,149 @@
+"""Sharing: one large run, read by several processes, each of which takes some of its topics.
+
+The file is cut where one topic ends and the next begins, each part is read by a fork of this
+process, and what came of it is put together as if one had read it all. Processes, not threads:
+two threads of numpy wait for each other longer than they work.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import RawIOBase, UnsupportedOperation
+from itertools import pairwise
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from evaluation.reading.fast import FastRun, Scattered, read_fast, tag_of
+from evaluation.reading.rankings import StoredRankings
+from evaluation.reading.words import Unclear
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+    from evaluation.reading.runs import RunRules
+
+# Less is read by one process before another has begun, and no topic is longer than the search.
+SMALLEST = 32 * 1024 * 1024
+SEARCHED = 8 * 1024 * 1024
+# What a fork answers that has no run.
+FAILURES = {"unclear": Unclear, "scattered": Scattered}
+
+
+class Part(RawIOBase):
+    """The bytes of an open file from one place to another; its own place is left alone."""
+
+    def __init__(self, descriptor: int, start: int, end: int) -> None:
+        self.descriptor = descriptor
+        self.start = self.place = start
+        self.end = end
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        room = memoryview(buffer)[: self.end - self.place]
+        count = os.preadv(self.descriptor, [room], self.place) if room else 0
+        self.place += count
+        return count
+
+
+def read_shared(
+    file: BinaryIO, head: bytes, rules: RunRules, rankings: StoredRankings, processes: int
+) -> FastRun:
+    """What `read_fast` makes of the same, by so many processes where it pays."""
+    parts = parts_of(file, file.tell() - len(head), processes) if processes > 1 else []
+    if len(parts) < 2 or not rankings.can_be_handed_over:
+        return read_fast(file, head, rules, rankings)
+    tag = tag_of(head, rules)
+    with forks(parts[1:], tag, rules, rankings) as others:
+        run = read_fast(cast(BinaryIO, parts[0]), b"", rules, rankings, tag)
+        for part, other in zip(parts[1:], others, strict=True):
+            run.join(answer(other), part.start - parts[0].start)
+    return run
+
+
+def parts_of(file: BinaryIO, start: int, count: int) -> list[Part]:
+    """So many parts of about one size, fewer where no topic ends near; none of what is no file."""
+    try:
+        descriptor = file.fileno()
+    except UnsupportedOperation:
+        return []
+    size = os.fstat(descriptor).st_size
+    if size - start < SMALLEST:
+        return []
+    guesses = (start + (size - start) * number // count for number in range(1, count))
+    borders = sorted({start, size, *(border(descriptor, guess, size) for guess in guesses)})
+    return [Part(descriptor, *each) for each in pairwise(borders)]
+
+
+def border(descriptor: int, place: int, size: int) -> int:
+    """Where the next topic behind a place begins; the size of the file where none is found."""
+    text = os.pread(descriptor, SEARCHED, place)
+    line = text.find(b"\n") + 1
+    first = text[line : line + SEARCHED].split(None, 1)[:1]
+    while line and text[line:].strip():
+        if text[line : text.find(b"\n", line)].split(None, 1)[:1] != first:
+            return place + line
+        line = text.find(b"\n", line) + 1
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    process: int
+    pipe: int
+
+
+@contextmanager
+def forks(
+    parts: Sequence[Part], tag: bytes, rules: RunRules, rankings: StoredRankings
+) -> Iterator[list[Fork]]:
+    """A process for each part; whatever happens here, none is left."""
+    running: list[Fork] = []
+    try:
+        for part in parts:
+            running.append(fork(part, tag, rules, rankings))
+        yield running
+    finally:
+        for each in running:
+            os.close(each.pipe)
+            os.kill(each.process, signal.SIGKILL)
+            os.waitpid(each.process, 0)
+
+
+def fork(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> Fork:
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(writing)
+        return Fork(process, reading)
+    try:
+        with open(writing, "wb") as pipe:
+            pipe.write(told(part, tag, rules, rankings))
+    finally:
+        os._exit(0)
+
+
+def told(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
+    """What a fork makes of its part."""
+    try:
+        run = read_fast(cast(BinaryIO, part), b"", rules, rankings, tag)
+        return pickle.dumps(run)
+    except Unclear:
+        return pickle.dumps("unclear")
+    except Scattered:
+        return pickle.dumps("scattered")
+
+
+def answer(other: Fork) -> FastRun:
+    """The run of a fork; `Unclear` or `Scattered` where it met that, or died."""
+    with open(other.pipe, "rb", closefd=False) as pipe:
+        said = pipe.read()
+    run = pickle.loads(said) if said else "unclear"
+    if isinstance(run, str):
+        raise FAILURES[run]
+    return cast(FastRun, run)
