@@ -6,8 +6,8 @@ ENV PYTHONUNBUFFERED=1 \
     RANKFIELD_HOME=/data
 
 WORKDIR /app
-COPY requirements.txt .
-RUN pip install -r requirements.txt
+COPY requirements-s3.txt .
+RUN pip install --require-hashes -r requirements-s3.txt
 
 COPY . .
 RUN useradd --system --uid 1000 --home-dir /app rankfield \
