@@ -24,6 +24,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db.models import QuerySet
 from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 from pydantic_core import to_json
@@ -39,11 +40,6 @@ from leaderboard.disclosure import look
 from leaderboard.documents import open_documents
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
-    EDITION_LEFT_OUT,
-    POOL_LEFT_OUT,
-    RUN_LEFT_OUT,
-    SNAPSHOT_LEFT_OUT,
-    TRACK_LEFT_OUT,
     CollectionEntry,
     EditionEntry,
     JudgmentsEntry,
@@ -51,10 +47,11 @@ from leaderboard.manifests import (
     PoolEntry,
     RunEntry,
     SnapshotEntry,
+    TeamEntry,
     TrackEntry,
     plain_values,
 )
-from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Track
+from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.standings import Board, Choice, find_board
 
@@ -81,7 +78,7 @@ def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
             yield Member(f"scores/{edition.pk}/{run.pk}.json", [scores])
     yield from board_of(track)
     for snapshot in track.snapshots.all():
-        frozen = plain_values(snapshot, SNAPSHOT_LEFT_OUT)
+        frozen = plain_values(snapshot)
         yield Member(f"snapshots/{snapshot.slug}.json", as_lines([frozen]))
     for pool in pools_of(track):
         yield Member(f"pools/{pool.name}.tsv", pieces_of(pool.file))
@@ -110,6 +107,10 @@ def events_of(track: Track) -> Iterator[dict[str, Any]]:
 
 def runs_of(track: Track) -> list[Run]:
     return list(track.runs.accepted().select_related("team").order_by("received_at"))
+
+
+def teams_of(track: Track) -> QuerySet[Team]:
+    return track.teams.filter(of_organisers=False).order_by("pk")
 
 
 def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
@@ -183,11 +184,13 @@ def manifest_of(track: Track) -> Manifest:
         judgments=[judgments_entry(each) for each in judgments_of(track.collection)],
         track=TrackEntry(
             slug=track.slug,
-            fields=plain_values(track, TRACK_LEFT_OUT),
+            fields=plain_values(track),
             judgments=None if judged is None else judged.version,
             baseline=track.baseline_id,
         ),
+        teams=[team_entry(team) for team in teams_of(track)],
         runs=[run_entry(run) for run in runs_of(track)],
+        announcements=[plain_values(each) for each in track.announcements.order_by("pk")],
         editions=[edition_entry(edition) for edition in editions_of(track)],
         pools=[pool_entry(pool) for pool in pools_of(track)],
         snapshots=[
@@ -209,12 +212,17 @@ def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
     )
 
 
+def team_entry(team: Team) -> TeamEntry:
+    grants = [plain_values(each) for each in team.grants.order_by("pk")]
+    return TeamEntry(name=team.name, alias=team.alias, grants=grants)
+
+
 def run_entry(run: Run) -> RunEntry:
     return RunEntry(
         id=run.pk,
         team="" if run.team.of_organisers else run.team.name,
         sha256=run.sha256,
-        fields=plain_values(run, RUN_LEFT_OUT),
+        fields=plain_values(run),
     )
 
 
@@ -225,7 +233,7 @@ def edition_entry(edition: Edition) -> EditionEntry:
         convention=edition.convention,
         scoring_version=edition.scoring_version,
         settings=edition.settings,
-        fields=plain_values(edition, EDITION_LEFT_OUT),
+        fields=plain_values(edition),
     )
 
 
@@ -234,5 +242,5 @@ def pool_entry(pool: Pool) -> PoolEntry:
         name=pool.name,
         runs=list(pool.runs.order_by("pk").values_list("pk", flat=True)),
         judged_in=None if pool.judged_in is None else pool.judged_in.version,
-        fields=plain_values(pool, POOL_LEFT_OUT),
+        fields=plain_values(pool),
     )

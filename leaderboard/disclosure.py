@@ -7,17 +7,21 @@ not a score, not the order, not even whether judgments exist.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from evaluation.measures import parse_measure
+from leaderboard.families import selected
+from leaderboard.ladder import Ladder, ladder_of
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
+from leaderboard.pseudonyms import veiled
 
 Viewer = User | AnonymousUser
 
@@ -52,12 +56,24 @@ class Sight:
         """A mean as this viewer may see it; None where any digit would tell what is judged."""
         if mean is None or self.decimals is None:
             return mean
-        return round(mean, self.decimals) if hides_judgments(measure) else None
+        if not hides_judgments(measure):
+            return None
+        mean = mean if self.ladder is None else self.ladder.rounded(mean)
+        return round(mean, self.decimals)
+
+    @cached_property
+    def ladder(self) -> Ladder | None:
+        """Which runs show a mean at all; None where every one does."""
+        edition = self.board_edition
+        if self.everything or edition is None or not self.track.ladder_step:
+            return None
+        edition.track = self.track
+        return ladder_of(edition)
 
     @property
     def board_edition(self) -> Edition | None:
         """The edition on the board, where the viewer may see a mean of it."""
-        return self.edition or (self.track.edition if self.means else None)
+        return self.edition or (self.track.live_edition if self.means else None)
 
     @property
     def qrels(self) -> bool:
@@ -104,6 +120,35 @@ class Sight:
     def owns(self, run: Run) -> bool:
         return self.team is not None and run.team_id == self.team.pk
 
+    def on_the_board(
+        self, edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
+    ) -> list[Run]:
+        """Those that stand on its board, by the names that this viewer may read."""
+        if self.ladder is None:
+            return [self.named(run) for run in selected(edition, runs, means)]
+        standing = set(self.ladder.standing)
+        return [self.named(run) for run in runs if run.pk in standing]
+
+    def named(self, run: Run) -> Run:
+        """The run by the name that this viewer may read: that of another team may be a pseudonym.
+
+        The organisers' own runs are no contenders and keep their names.
+        """
+        known = self.organises or self.owns(run) or run.team.of_organisers
+        return run if known or not self.track.hides_names else veiled(run)
+
+    def runs_called(self, text: str, most: int) -> list[Run]:
+        """Runs whose tag holds the text; what goes by a pseudonym is found by that alone."""
+        if self.organises or not self.track.hides_names:
+            return list(self.runs().filter(tag__icontains=text)[:most])
+        named = (self.named(run) for run in self.runs())
+        return [run for run in named if text.casefold() in run.tag.casefold()][:most]
+
+    @property
+    def snapshots(self) -> bool:
+        """Whether frozen boards may be shown: they hold every score, and the names."""
+        return self.organises or (self.everything and not self.track.hides_names)
+
     def inside(self, run: Run) -> bool:
         """Whether file and problems of a run may be shown: to its team and organisers."""
         return self.organises or self.owns(run)
@@ -129,6 +174,7 @@ class Sight:
     def means_of(self, run: Run) -> bool:
         """Whether the means of a run may be shown, be they rounded."""
         shown = not run.taken_off or self.inside(run)
+        shown = shown and (self.ladder is None or run.pk in self.ladder.risen)
         return self.board_edition is not None and run.state == Run.State.SCORED and shown
 
     def scores_of(self, run: Run) -> bool:
@@ -156,10 +202,22 @@ def look(track: Track, viewer: Viewer) -> Sight:
     return Sight(track, viewer, track.is_organised_by(viewer), track.team_of(viewer))
 
 
+def look_at_all(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
+    """One's view of each, with as few queries as of one."""
+    organised = set(Track.objects.organised_by(viewer).values_list("pk", flat=True))
+    own = Team.objects.filter(memberships__user=viewer) if viewer.is_authenticated else []
+    teams = {team.track_id: team for team in own}
+    for track in tracks:
+        if track.pk in teams:
+            teams[track.pk].track = track
+    return [Sight(track, viewer, track.pk in organised, teams.get(track.pk)) for track in tracks]
+
+
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
     """One's view of a track; what one may not know does not exist."""
     tracks = Track.objects.visible_to(viewer).select_related(
-        "collection", "judgment_set", "edition__judgment_set", "baseline__team"
+        *("collection", "judgment_set", "baseline__team"),
+        *("edition__judgment_set", "public_edition__judgment_set"),
     )
     track = tracks.filter(slug=slug).first()
     if track is None:
@@ -174,7 +232,7 @@ class SeenRun:
 
 
 def run_or_404(viewer: Viewer, run_id: str) -> SeenRun:
-    """A run with the view of its track through which it is seen."""
+    """A run with the view of its track through which it is seen, by the name it has there."""
     run = Run.objects.filter(pk=run_id).select_related("track", "team").first()
     if run is None:
         raise Http404("no such run")
@@ -182,7 +240,7 @@ def run_or_404(viewer: Viewer, run_id: str) -> SeenRun:
     if not sight.runs().filter(pk=run_id).exists() and not sight.remembers(run):
         raise Http404("no such run")
     run.track = sight.track
-    return SeenRun(run, sight)
+    return SeenRun(sight.named(run), sight)
 
 
 def judgment_sets_seen(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:

@@ -15,14 +15,12 @@ from django.utils.text import slugify
 from leaderboard.columns import RUN, TEAM, TYPE, choosable
 from leaderboard.exports import FORMATS, caption, in_papers, tex
 from leaderboard.models import AuditEvent, Run, Snapshot, User
+from leaderboard.organising import NotPossible
 from leaderboard.standings import Board
 
+ERASED = "erased"
 # The heads of the columns that hold no numbers.
 WORDS = {column.title for column in (RUN, TEAM, TYPE)}
-
-
-class NotPossible(Exception):
-    """Why the board cannot be frozen; the text is for the organiser."""
 
 
 def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
@@ -80,7 +78,8 @@ def lines_of(snapshot: Snapshot) -> list[FrozenLine]:
     at = snapshot.heads.index(RUN.title)
     lines = []
     for run_id, *texts in snapshot.rows:
-        cells, since = _cells(snapshot, texts), runs[run_id].taken_off
+        run = runs.get(run_id)
+        cells, since = _cells(snapshot, texts), ERASED if run is None else run.taken_off
         lines.append(FrozenLine(run_id, cells[:at], texts[at], cells[at + 1 :], since))
     return lines
 

@@ -8,21 +8,24 @@ from typing import Any
 from django.db import models
 from pydantic import BaseModel, ConfigDict, Field
 
+from leaderboard.models import Edition, Pool, Run, Track
+
 # Raised when an older reader could misunderstand what is written.
-ARCHIVE_VERSION = 2
+ARCHIVE_VERSION = 3
 
 # What belongs to this installation, or is found again where the archive is read.
-TRACK_LEFT_OUT = {"id", "slug", "invitation", "created_at"}
-RUN_LEFT_OUT = {
-    *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
-    *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
+LEFT_OUT: dict[type[models.Model], set[str]] = {
+    Track: {"id", "slug", "invitation", "created_at"},
+    Run: {
+        *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
+        *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
+    },
+    Edition: {
+        *("id", "convention", "scoring_version", "settings", "digest", "mask"),
+        *("num_evaluated", "state"),
+    },
+    Pool: {"id", "reason"},
 }
-EDITION_LEFT_OUT = {
-    *("id", "convention", "scoring_version", "settings", "digest", "mask"),
-    *("num_evaluated", "state"),
-}
-POOL_LEFT_OUT = {"id", "reason"}
-SNAPSHOT_LEFT_OUT = {"id"}
 
 
 class Entry(BaseModel):
@@ -53,6 +56,14 @@ class TrackEntry(Entry):
     fields: dict[str, Any]
     judgments: str | None
     baseline: str | None
+
+
+class TeamEntry(Entry):
+    """A team that is not of the organisers, with what it may send beyond the quota."""
+
+    name: str
+    alias: str = Field(pattern=r"^[A-Z0-9]{1,8}$")
+    grants: list[dict[str, Any]]
 
 
 class RunEntry(Entry):
@@ -95,22 +106,24 @@ class Manifest(Entry):
     collection: CollectionEntry
     judgments: list[JudgmentsEntry]
     track: TrackEntry
+    teams: list[TeamEntry]
     runs: list[RunEntry]
+    announcements: list[dict[str, Any]]
     editions: list[EditionEntry]
     pools: list[PoolEntry]
     snapshots: list[SnapshotEntry]
 
 
-def plain_fields(model: type[models.Model], left_out: set[str]) -> list[models.Field]:
+def plain_fields(model: type[models.Model]) -> list[models.Field]:
     """The fields that go with an archive: neither relations nor files, nor what is left out."""
     return [
         field
         for field in model._meta.concrete_fields
         if not field.is_relation
         and not isinstance(field, models.FileField)
-        and field.name not in left_out
+        and field.name not in LEFT_OUT.get(model, {"id"})
     ]
 
 
-def plain_values(row: models.Model, left_out: set[str]) -> dict[str, Any]:
-    return {field.name: field.value_from_object(row) for field in plain_fields(type(row), left_out)}
+def plain_values(row: models.Model) -> dict[str, Any]:
+    return {field.name: field.value_from_object(row) for field in plain_fields(type(row))}

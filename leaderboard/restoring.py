@@ -6,15 +6,18 @@ Each step queues work and returns; whoever calls them lets the work be done in b
 from __future__ import annotations
 
 import json
+import threading
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from django.core.exceptions import ValidationError
 from django.core.files import File
-from django.db import models, transaction
+from django.db import connection, models, transaction
+from django.utils import timezone
 from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
@@ -23,11 +26,6 @@ from leaderboard.archives import Archive, NotAnArchive
 from leaderboard.facts import clean_facts
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
-    EDITION_LEFT_OUT,
-    POOL_LEFT_OUT,
-    RUN_LEFT_OUT,
-    SNAPSHOT_LEFT_OUT,
-    TRACK_LEFT_OUT,
     EditionEntry,
     JudgmentsEntry,
     Manifest,
@@ -37,20 +35,26 @@ from leaderboard.manifests import (
     plain_fields,
 )
 from leaderboard.models import (
+    Announcement,
     AuditEvent,
     Collection,
     Edition,
+    Grant,
     JudgmentSet,
     Pool,
     Run,
     Score,
     Snapshot,
+    Team,
     Track,
     User,
 )
 from leaderboard.scoring import complete_run, edition_of, measures_missing
 from leaderboard.uploads import CollectionFiles, RunDetails
 
+# Whoever restores an archive counts as gone after so long without a sign.
+ABSENCE = timedelta(seconds=60)
+SIGN_SECONDS = 15
 DOCUMENTS = {"documents.jsonl": "jsonl", "docnos.txt": "docnos"}
 
 
@@ -84,6 +88,7 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         owner=owner,
         asks_first=False,
         formats=formats,
+        arrives_until=timezone.now() + ABSENCE,
     )
     with ExitStack() as stack:
         names = ("topics.jsonl", documents, qrels_of(judged) if judged else "")
@@ -93,6 +98,38 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         uploads.accept_collection(collection, files, judged.version, judged.top_grade)
     collection.judgment_sets.update(**said_of(judged))
     return collection
+
+
+class Arrival(threading.Thread):
+    """Gives signs of life while a collection is restored, by a connection of its own.
+
+    Where they end, the collection was left half restored, and is swept away.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        super().__init__(name=f"arrival of {collection.slug}", daemon=True)
+        self.row = Collection.objects.filter(pk=collection.pk)
+        self.over = threading.Event()
+
+    def __enter__(self) -> Arrival:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.join()
+
+    def run(self) -> None:
+        try:
+            while not self.over.wait(SIGN_SECONDS):
+                self.row.update(arrives_until=timezone.now() + ABSENCE)
+        finally:
+            connection.close()
+
+    def ended(self) -> None:
+        """It is whole.  Raises NotAnArchive where it was swept away meanwhile."""
+        if not self.row.update(arrives_until=None):
+            raise NotAnArchive("it took so long without a sign that it was taken for broken off")
 
 
 def qrels_of(entry: JudgmentsEntry) -> str:
@@ -127,7 +164,7 @@ def member(archive: Archive, name: str, stack: ExitStack) -> File | None:
 
 def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Track:
     """Open the track of an archive on its collection, once that is ready."""
-    values = values_of(Track, manifest.track.fields, TRACK_LEFT_OUT)
+    values = values_of(Track, manifest.track.fields)
     track = Track(slug=slug, collection=collection, **values)
     track.judgment_set = judgments_called(collection, manifest.track.judgments)
     try:
@@ -147,11 +184,9 @@ def judgments_called(collection: Collection, version: str | None) -> JudgmentSet
     return found
 
 
-def values_of(
-    model: type[models.Model], told: dict[str, Any], left_out: set[str]
-) -> dict[str, Any]:
+def values_of(model: type[models.Model], told: dict[str, Any]) -> dict[str, Any]:
     """The values of plain fields, each such as its field takes. Raises NotAnArchive."""
-    known = {field.name: field for field in plain_fields(model, left_out)}
+    known = {field.name: field for field in plain_fields(model)}
     if unknown := sorted(set(told) - set(known)):
         raise NotAnArchive(f"it was made by a newer version: {unknown[0]} is not known here")
     try:
@@ -169,12 +204,30 @@ def cleaned(field: models.Field, value: Any) -> Any:
     )
 
 
+def restore_teams(manifest: Manifest, track: Track) -> None:
+    """The teams by their names, without members, with what was granted to them."""
+    for entry in manifest.teams:
+        team = joining.team_called(track, entry.name)
+        Team.objects.filter(pk=team.pk).update(alias=entry.alias)
+        grants = [values_of(Grant, each) for each in entry.grants]
+        Grant.objects.bulk_create(
+            Grant(team=team, granted_by=track.owner, **values) for values in grants
+        )
+
+
+def restore_announcements(manifest: Manifest, track: Track) -> None:
+    told = [values_of(Announcement, each) for each in manifest.announcements]
+    Announcement.objects.bulk_create(
+        Announcement(track=track, created_by=track.owner, **values) for values in told
+    )
+
+
 def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     """Send a run of an archive to the track, as of its team; its check is queued.
 
     Raises NotAnArchive, and NotAccepted where the track does not take it.
     """
-    values = values_of(Run, entry.fields, RUN_LEFT_OUT)
+    values = values_of(Run, entry.fields)
     values["facts"] = clean_facts(values["facts"])
     details = RunDetails(tag=values["tag"], lenient=values["lenient"])
     with archive.member(f"runs/{entry.id}") as file:
@@ -192,7 +245,7 @@ Runs = dict[str, Run]
 
 def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: Runs) -> Edition:
     """Score the runs once more as they were scored there: with those judgments and settings."""
-    settings = values_of(Track, {**entry.settings, "convention": entry.convention}, set())
+    settings = values_of(Track, {**entry.settings, "convention": entry.convention})
     as_it_was = copy(track)
     for name, value in settings.items():
         setattr(as_it_was, name, value)
@@ -203,7 +256,7 @@ def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: R
         edition.track = as_it_was
         if missing := measures_missing(edition, run.pk):
             complete_run(run, edition, missing)
-    values = values_of(Edition, entry.fields, EDITION_LEFT_OUT)
+    values = values_of(Edition, entry.fields)
     Edition.objects.filter(pk=edition.pk).update(state=Edition.State.READY, **values)
     return edition
 
@@ -215,7 +268,7 @@ def scores_told(archive: Archive, edition: EditionEntry, run_id: str) -> dict[st
 
 
 def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -> Pool:
-    values = values_of(Pool, entry.fields, POOL_LEFT_OUT)
+    values = values_of(Pool, entry.fields)
     pooled = [here(runs, run_id) for run_id in entry.runs]
     values["summary"]["runs"] = [here(runs, each).pk for each in values["summary"]["runs"]]
     with archive.member(f"pools/{entry.name}.tsv") as file, transaction.atomic():
@@ -235,7 +288,7 @@ def restore_snapshot(
     (told,) = objects_in(archive, name)
     snapshot = Snapshot(track=track, edition=editions[entry.edition], created_by=track.owner)
     try:
-        for field, value in values_of(Snapshot, told, SNAPSHOT_LEFT_OUT).items():
+        for field, value in values_of(Snapshot, told).items():
             setattr(snapshot, field, value)
         snapshot.clean_fields()
     except ValidationError as error:
@@ -254,7 +307,7 @@ def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Run
 
 def restore_events(archive: Archive, track: Track, runs: Runs) -> None:
     """What happened there; who did it is not in an archive."""
-    events = [values_of(AuditEvent, each, {"id"}) for each in objects_in(archive, "events.jsonl")]
+    events = [values_of(AuditEvent, each) for each in objects_in(archive, "events.jsonl")]
     for values in events:
         known = runs.get(values["target_id"])
         target = track.pk if values["target_kind"] == "track" else known and known.pk

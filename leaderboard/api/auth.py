@@ -22,9 +22,10 @@ from django.utils import timezone
 from ninja.security import HttpBearer
 from redis.exceptions import RedisError
 
+from leaderboard.admitting import lacks_second_factor
 from leaderboard.api.errors import ApiError, not_allowed
 from leaderboard.disclosure import Viewer
-from leaderboard.models import ApiToken
+from leaderboard.models import ApiToken, User
 
 log = logging.getLogger(__name__)
 
@@ -62,12 +63,18 @@ class Token(HttpBearer):
             return super().__call__(request)
         if not self.public:
             return None
-        return Caller(request.user if request.method in READS else AnonymousUser())
+        if request.method not in READS:
+            return Caller(AnonymousUser())
+        # Asked now, so that every answer says `Vary: Cookie` and not only one about what is there.
+        if request.user.is_authenticated:
+            refuse_without_second_factor(request.user)
+        return Caller(request.user)
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         known = ApiToken.objects.find(token.strip())
         if known is None:
             return None
+        refuse_without_second_factor(known.user)
         if self.scope not in known.scopes:
             raise not_allowed(f"This token may not {self.scope}; make one that may.")
         if request.method not in READS:
@@ -89,6 +96,11 @@ ORGANISE_FILES = Token("organise", takes=lambda: 3 * settings.COLLECTION_UPLOAD_
 
 def viewer(request: HttpRequest) -> Viewer:
     return request.auth.user  # type: ignore[attr-defined]
+
+
+def refuse_without_second_factor(user: User) -> None:
+    if lacks_second_factor(user):
+        raise not_allowed("This site asks you for a second factor: sign in and set one.")
 
 
 def refuse_large(request: HttpRequest, limit: int) -> None:

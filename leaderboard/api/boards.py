@@ -12,7 +12,7 @@ from leaderboard import exports
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label
-from leaderboard.api.runs import measure_of
+from leaderboard.api.runs import BESIDE, measure_of, tested
 from leaderboard.api.schemas import BoardOut, Comparison, answers
 from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.columns import columns_of, for_papers
@@ -23,9 +23,6 @@ from leaderboard.standings import Board, Choice, Standing, find_board, find_mean
 
 router = Router(tags=["boards"])
 
-# What one run has beside a baseline; nothing of it where there is none.
-BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
-
 
 @router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=answers(BoardOut))
 def get_leaderboard(
@@ -33,10 +30,14 @@ def get_leaderboard(
     slug: str,
     measure: Label = "",
     baseline: Label = "",
+    judgments: Label = "",
     format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
 ) -> dict[str, Any] | HttpResponse:
-    """The ranked runs with what the tests say; as JSON, or as a table for other programs."""
-    sight = track_or_404(viewer(request), slug)
+    """The ranked runs with what the tests say; as JSON, or as a table for other programs.
+
+    With the version of earlier `judgments` the board that they made.
+    """
+    sight = track_or_404(viewer(request), slug).by_judgments(judgments)
     choice = Choice(measure=measure_of(sight, measure), baseline=baseline)
     board = found(find_means(sight, choice), choice)
     if board.is_untested:
@@ -101,13 +102,5 @@ def run_on(board: Board, name: str, run_id: str) -> Run:
 
 
 def of_pair(pair: Pair) -> dict[str, Any]:
-    against = asdict(pair.against)
-    return {
-        "a": pair.a.pk,
-        "b": pair.b.pk,
-        "measure": pair.measure,
-        "test": pair.test,
-        "verdict": pair.verdict or None,
-        "topics": [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics],
-        **{name: against[name] for name in BESIDE},
-    }
+    topics = [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics]
+    return {"a": pair.a.pk, "b": pair.b.pk, "topics": topics, **tested(pair)}

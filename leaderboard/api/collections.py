@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
-from leaderboard import organising, uploads
+from leaderboard import organising, replacing, uploads
 from leaderboard.answers import FORMATS_OF, Answers, is_format
 from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
@@ -242,10 +242,7 @@ def confirm_judgments(
 ) -> Status[dict[str, Any]]:
     """Import what the preview showed of new judgments, or check them under other answers first."""
     user = viewer(request)
-    collection = organised_collection(user, slug)
-    judgment_set = collection.judgment_sets.filter(version=version).first()
-    if judgment_set is None:
-        raise Http404("no such judgments")
+    judgment_set = organised_judgments(user, slug, version)
     said = Answers(
         formats=checked_formats({"judgments": body.format}) if body.format else None,
         grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
@@ -254,6 +251,38 @@ def confirm_judgments(
     organising.confirm_judgments(judgment_set, user, said)
     judgment_set.refresh_from_db()
     return Status(202, receipt_of_judgments(judgment_set))
+
+
+def organised_judgments(user: Viewer, slug: str, version: str) -> JudgmentSet:
+    judgment_set = organised_collection(user, slug).judgment_sets.filter(version=version).first()
+    if judgment_set is None:
+        raise Http404("no such judgments")
+    return judgment_set
+
+
+@router.post(
+    "/{slug:slug}/judgments/{slug:version}/replace",
+    auth=ORGANISE_FILES,
+    response=answers(JudgmentsReceipt, 202),
+)
+def replace_judgments(
+    request: HttpRequest, slug: str, version: str, file: File[UploadedFile]
+) -> Status[dict[str, Any]]:
+    """Send another file in place of one that is not imported; it is checked and waits."""
+    user = viewer(request)
+    judgment_set = organised_judgments(user, slug, version)
+    refuse_cut_short(request)
+    replacing.replace_judgments(judgment_set, user, only_file(request, "file") or file)
+    judgment_set.refresh_from_db()
+    return Status(202, receipt_of_judgments(judgment_set))
+
+
+@router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=answers(None, 204))
+def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
+    """Take away judgments that were never imported."""
+    user = viewer(request)
+    organising.discard_judgments(organised_judgments(user, slug, version), user)
+    return Status(204, None)
 
 
 @router.get(

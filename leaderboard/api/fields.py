@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from leaderboard.facts import REQUIRABLE, clean_facts, schema
-from leaderboard.forms import LARGEST, RESERVED
+from leaderboard.forms.fields import LARGEST
+from leaderboard.forms.names import RESERVED
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FIRST_YEAR, LAST_YEAR = 2000, 2999

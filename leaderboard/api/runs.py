@@ -30,7 +30,7 @@ from leaderboard.api.schemas import (
     Withdrawal,
     answers,
 )
-from leaderboard.breakdowns import read_scores
+from leaderboard.breakdowns import Pair, read_scores
 from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
 from leaderboard.facts import stated
@@ -41,6 +41,9 @@ from leaderboard.stating import change_facts
 from leaderboard.uploads import RunDetails
 
 router = Router(tags=["runs"])
+
+# What a test says of one run beside another.
+BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
 
 
 @router.post("/tracks/{slug:slug}/runs", auth=SUBMIT_RUN, response=answers(RunReceipt, 201, 200))
@@ -95,8 +98,9 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     """The runs of a track that you may see, the newest first."""
     sight = track_or_404(viewer(request), slug)
     page = newest_first(sight.runs(), paging)
-    means = means_of(sight, page.rows)
-    seen = receipts.receipts_of(sight, page.rows)
+    runs = [sight.named(run) for run in page.rows]
+    means = means_of(sight, runs)
+    seen = receipts.receipts_of(sight, runs)
     return {"items": [shown(sight, each, means) for each in seen], "next": page.next}
 
 
@@ -113,10 +117,12 @@ def verdict_of(seen: SeenRun) -> dict[str, Any]:
     pair = against_previous_best(seen.sight, seen.run)
     if pair is None:
         return {"verdict": None}
-    names = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
-    tested = {name: getattr(pair.against, name) for name in names}
-    said = {"measure": pair.measure, "test": pair.test, "verdict": pair.verdict}
-    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **said, **tested}}
+    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **tested(pair)}}
+
+
+def tested(pair: Pair) -> dict[str, Any]:
+    said = {"measure": pair.measure, "test": pair.test, "verdict": pair.verdict or None}
+    return said | {name: getattr(pair.against, name) for name in BESIDE}
 
 
 Means = dict[str, dict[str, float | None]]

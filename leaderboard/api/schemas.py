@@ -29,7 +29,7 @@ from leaderboard.api.fields import (
     Text,
     Version,
 )
-from leaderboard.forms import LARGEST, MOST_MEASURES
+from leaderboard.forms.fields import LARGEST, MOST_MEASURES
 from leaderboard.models import Run, Track
 
 
@@ -172,18 +172,35 @@ class TrackSettings(Schema):
     judgments: Version | None = Field(None, description="A version, or null: not yet.")
     measures: Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)] = []
     primary_measure: Measure = ""
-    relevance_threshold: int = Field(1, ge=1, le=127, strict=True)
+    relevance_threshold: int = Field(
+        1, ge=1, le=127, strict=True, description="A new track begins with that of its judgments."
+    )
     depth: int = Field(1000, ge=1, le=LARGEST, strict=True)
     convention: Literal[tuple(CONVENTIONS)] = "house"  # type: ignore[valid-type]
     drop_empty_topics: bool = False
     test: str = Field("sign_flip", max_length=20)
     opens_at: Instant | None = None
     closes_at: Instant | None = None
+    release_at: Instant | None = Field(
+        None, description="When the release is planned; it is an act of its own."
+    )
     grace_minutes: Count = 0
     late_runs: Track.LateRuns = Track.LateRuns.REFUSE
     excluded_topics: list[Label] = Field([], max_length=10_000)
     exclusion_reason: Annotated[Text, StringConstraints(max_length=500)] = ""
     disclosure: Track.Disclosure = Track.Disclosure.BLIND
+    pseudonyms: bool = Field(
+        False, description="Until the release others read other names of teams and runs."
+    )
+    ladder_step: float = Field(
+        0.0, ge=0, le=0.5, description="By how much a run beats what its team shows; 0: no ladder."
+    )
+    public_topics: list[Label] = Field(
+        [], max_length=10_000, description="Those that make a leaderboard; organisers see them."
+    )
+    public_share: int | None = Field(
+        None, ge=1, le=99, strict=True, description="Draws that many per cent as public topics."
+    )
     visibility: Track.Visibility = Track.Visibility.PUBLIC
     joining: Track.Joining = Track.Joining.EVERYONE
     terms: Annotated[Text, StringConstraints(max_length=20_000)] = ""
@@ -231,6 +248,7 @@ class TrackOut(TrackSettings):
     invitation: str = Field("", description="For those who join; organisers see it.")
     opens_at: datetime | None = None
     closes_at: datetime | None = None
+    release_at: datetime | None = None
 
 
 class TrackList(Schema):
@@ -292,11 +310,9 @@ class TopicCounts(Schema):
     answered: int
 
 
-class VerdictOut(Schema):
-    """The run against the best that its team had on the board before: for use in CI."""
+class Tested(Schema):
+    """What the test says of two runs on one measure."""
 
-    previous: str = Field(description="The id of that run.")
-    previous_tag: str
     measure: str
     difference: Number
     low: Number
@@ -307,7 +323,14 @@ class VerdictOut(Schema):
     wins: int
     losses: int
     ties: int
-    verdict: Literal["better", "worse", "not significant", ""]
+    verdict: Literal["better", "worse", "not significant"] | None
+
+
+class VerdictOut(Tested):
+    """The run against the best that its team had on the board before: for use in CI."""
+
+    previous: str = Field(description="The id of that run.")
+    previous_tag: str
 
 
 class RunOut(RunReceipt):
@@ -387,20 +410,9 @@ class TopicPair(Schema):
     b: Number
 
 
-class Comparison(Schema):
+class Comparison(Tested):
     """Run `b` against run `a`: a positive difference says that b is better."""
 
     a: str
     b: str
-    measure: str
-    difference: Number
-    low: Number
-    high: Number
-    p: Number
-    test: str
-    effect_size: Number
-    wins: int
-    losses: int
-    ties: int
-    verdict: Literal["better", "worse", "not significant"] | None
     topics: list[TopicPair]

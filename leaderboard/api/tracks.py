@@ -11,7 +11,7 @@ from ninja import Query, Router, Status
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.significance import TESTS
-from leaderboard import joining, organising
+from leaderboard import joining, organising, splitting
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.listing import by_slug
@@ -32,8 +32,9 @@ from leaderboard.models.collections import ImportState
 
 router = Router(tags=["tracks"])
 
-# Settings that are stored under their own names.
-PLAIN = [name for name in TrackSettings.model_fields if name != "judgments"]
+# Settings that something is made of before it is stored; the others are stored as they come.
+APART = ("judgments", "public_topics", "public_share")
+PLAIN = [name for name in TrackSettings.model_fields if name not in APART]
 
 LONGEST = Score._meta.get_field("resolved").max_length
 
@@ -47,8 +48,10 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is taken; choose another", body.slug)
     track = Track(slug=body.slug, collection=collection)
-    for name, value in changes_to(track, body, [*PLAIN, "judgments"]).items():
+    for name, value in changes_to(track, body, [*PLAIN, *APART]).items():
         setattr(track, name, value)
+    if track.judgment_set and "relevance_threshold" not in body.model_fields_set:
+        track.relevance_threshold = track.judgment_set.relevant_from
     try:
         organising.open_track(track, user)
     except IntegrityError:
@@ -69,7 +72,7 @@ def ready_collection(user: Viewer, slug: str) -> Collection:
 
 def changes_to(track: Track, body: TrackSettings, names: list[str]) -> dict[str, Any]:
     """The fields that `body` gives the track, checked beside those that it keeps."""
-    changes = {name: getattr(body, name) for name in names if name != "judgments"}
+    changes = {name: getattr(body, name) for name in names if name in PLAIN}
     if "judgments" in names:
         changes["judgment_set"] = judgments_of(track, body.judgments)
     if "measures" in changes:
@@ -78,8 +81,11 @@ def changes_to(track: Track, body: TrackSettings, names: list[str]) -> dict[str,
         measures = changes.get("measures", track.measures)
         changes["primary_measure"] = spelled_as(body.primary_measure, measures)
     if "excluded_topics" in changes:
-        changes["excluded_topics"] = known_topics(track, changes["excluded_topics"])
-    merged = {name: changes.get(name, getattr(track, name)) for name in PLAIN}
+        changes["excluded_topics"] = known_topics(
+            track, changes["excluded_topics"], "excluded_topics"
+        )
+    changes |= split_of(track, body, names, changes)
+    merged = {name: changes.get(name, getattr(track, name)) for name in [*PLAIN, "public_topics"]}
     refuse_contradictions(merged)
     return changes
 
@@ -97,11 +103,23 @@ def judgments_of(track: Track, version: str | None) -> JudgmentSet | None:
     return judgment_set
 
 
-def known_topics(track: Track, numbers: list[str]) -> list[str]:
+def split_of(
+    track: Track, body: TrackSettings, names: list[str], changes: dict[str, Any]
+) -> dict[str, list[str]]:
+    """The public topics, where some are named or a share of them is to be drawn."""
+    if "public_share" in names and body.public_share is not None:
+        left_out = changes.get("excluded_topics", track.excluded_topics)
+        return {"public_topics": splitting.drawn_of(track.collection, left_out, body.public_share)}
+    if "public_topics" not in names:
+        return {}
+    return {"public_topics": known_topics(track, body.public_topics, "public_topics")}
+
+
+def known_topics(track: Track, numbers: list[str], field: str) -> list[str]:
     known = set(track.collection.topics.values_list("number", flat=True))
     for number in numbers:
         if number not in known:
-            raise field_error("excluded_topics", "is no topic of the collection", number)
+            raise field_error(field, "is no topic of the collection", number)
     return list(dict.fromkeys(numbers))
 
 
@@ -140,9 +158,15 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
         raise field_error("test", f"is one of {', '.join(TESTS)}", merged["test"])
     if merged["excluded_topics"] and not merged["exclusion_reason"]:
         raise field_error("exclusion_reason", "is needed where topics are left out")
+    for name in ("ladder_step", "public_topics"):
+        if merged[name] and merged["disclosure"] != Track.Disclosure.LEADERBOARD:
+            raise field_error(name, "belongs to a track whose disclosure is leaderboard")
     opens, closes = merged["opens_at"], merged["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         raise field_error("closes_at", "the track closes before it opens", closes.isoformat())
+    release = merged["release_at"]
+    if closes is not None and release is not None and release < closes:
+        raise field_error("release_at", "is before the track closes", release.isoformat())
 
 
 @router.get("", auth=PUBLIC, response=answers(TrackList), exclude_unset=True)
@@ -171,9 +195,10 @@ def shown(sight: Sight) -> dict[str, Any]:
     }
     if sight.means:
         answer["judgments"] = track.judgment_set.version if track.judgment_set else None
-        answer["edition"] = str(track.edition_id) if track.edition_id else None
+        answer["edition"] = str(sight.board_edition.pk) if sight.board_edition else None
         answer["baseline"] = track.baseline_id
     if sight.organises:
+        answer["public_topics"] = track.public_topics
         answer["invitation"] = track.invitation
     return answer
 

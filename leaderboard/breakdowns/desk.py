@@ -9,9 +9,9 @@ from django.db.models import Model, QuerySet
 from leaderboard.breakdowns.summaries import JudgedTopic, judged_topics
 from leaderboard.breakdowns.topic_map import FEWEST_RUNS, MappedTopic, topic_map
 from leaderboard.disclosure import Sight
-from leaderboard.limits import Quota, quota_of
 from leaderboard.models import Edition, Job, JudgmentSet, Pool, Run, Team, Track, Worker
 from leaderboard.models.collections import ImportState
+from leaderboard.quotas import Quota, quotas_of
 from leaderboard.repeats import Alike, alike_across_teams
 from leaderboard.standings import Board, Standing, find_board
 
@@ -80,6 +80,8 @@ class Queue:
 
 @dataclass(frozen=True)
 class Desk:
+    # It is planned, and no run is taken any more.
+    release_waits: bool
     failed: list[FailedJob]
     rescoring: list[Rescoring]
     previews: list[JudgmentSet]
@@ -89,6 +91,7 @@ class Desk:
     alike: list[Alike]
     little_judged: list[Standing]
     odd_topics: OddTopics
+    names: list[Team]
     teams: list[TeamQuota]
     queue: Queue
 
@@ -96,7 +99,7 @@ class Desk:
     def waits(self) -> bool:
         """Whether anything here asks for an act, or will be done by itself."""
         lists = (self.failed, self.rescoring, self.previews, self.pools)
-        return any(lists) or bool(self.num_refused or self.num_valid)
+        return any(lists) or bool(self.num_refused or self.num_valid or self.release_waits)
 
 
 def desk_of(sight: Sight) -> Desk:
@@ -104,6 +107,7 @@ def desk_of(sight: Sight) -> Desk:
     track = sight.track
     board = find_board(sight)
     return Desk(
+        release_waits=track.planned_release is not None and not track.takes_runs(),
         failed=failed_jobs(track),
         rescoring=_rescoring(track),
         previews=list(track.collection.judgment_sets.filter(state=ImportState.PREVIEW)),
@@ -113,6 +117,7 @@ def desk_of(sight: Sight) -> Desk:
         alike=alike_across_teams(track.runs.in_good_standing().accepted().select_related("team")),
         little_judged=_little_judged(board),
         odd_topics=odd_topics(board),
+        names=_contenders(track) if track.hides_names else [],
         teams=_teams(track),
         queue=_queue(),
     )
@@ -175,8 +180,14 @@ def _teams(track: Track) -> list[TeamQuota]:
     """Every team and what it has left, where the track has a quota."""
     if track.quota_per_day is None and track.quota_total is None:
         return []
-    teams = track.teams.filter(of_organisers=False).order_by("name").select_related("track")
-    return [TeamQuota(team, quota_of(track, team)) for team in teams]
+    teams = _contenders(track)
+    quotas = quotas_of(teams)
+    return [TeamQuota(team, quotas[team.pk]) for team in teams]
+
+
+def _contenders(track: Track) -> list[Team]:
+    teams = track.teams.filter(of_organisers=False)
+    return list(teams.order_by("name").select_related("track"))
 
 
 def _queue() -> Queue:

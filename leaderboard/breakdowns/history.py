@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.pairs import Pair, compare_runs
-from leaderboard.comparing import means_of
 from leaderboard.disclosure import Sight
+from leaderboard.families import means_of
 from leaderboard.models import Edition, Run
 
 
@@ -63,13 +62,13 @@ def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
         mean = means[run.pk]
         leads = not lines or direction * mean > direction * lines[-1].best
         best = mean if leads else lines[-1].best
-        lines.append(HistoryLine(run, mean, best, leads, sight.owns(run)))
+        lines.append(HistoryLine(sight.named(run), mean, best, leads, sight.owns(run)))
     return lines
 
 
 def _defined(edition: Edition, measure: str) -> dict[str, float]:
     means = means_of(edition, measure)
-    return {run_id: mean for run_id, mean in means.items() if math.isfinite(mean)}
+    return {run_id: mean for run_id, mean in means.items() if mean is not None}
 
 
 def _changes(sight: Sight, edition: Edition) -> list[Change]:
@@ -97,4 +96,4 @@ def against_previous_best(sight: Sight, run: Run) -> Pair | None:
     best = max(before, key=lambda each: direction * means[each.pk], default=None)
     if best is None or run.pk not in means:
         return None
-    return compare_runs(sight, best, run, measure)
+    return compare_runs(sight, sight.named(best), run, measure)

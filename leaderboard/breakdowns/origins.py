@@ -94,7 +94,7 @@ def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
     value, undefined = _value(edition, run, text)
     if not sight.everything:
         value, undefined = sight.rounded(text, value), 0
-    return Origin(edition, measure, run, value, undefined)
+    return Origin(edition, measure, sight.named(run), value, undefined)
 
 
 def _value(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:

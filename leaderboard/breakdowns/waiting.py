@@ -36,7 +36,7 @@ def waiting_runs(sight: Sight) -> WaitingRuns:
     # A refused file is no run of the board; "My runs" has it.
     stopped = Q(state="failed", team=sight.team) if sight.team else Q(pk__in=[])
     runs = sight.runs().filter(on_the_way | stopped, withdrawn_at=None, disqualified_at=None)
-    first = list(runs.order_by("-received_at")[:SHOWN])
+    first = [sight.named(run) for run in runs.order_by("-received_at")[:SHOWN]]
     jobs = _jobs_of(first)
     queue = _queue() if any(job.state == Job.State.QUEUED for job in jobs.values()) else []
     return WaitingRuns(

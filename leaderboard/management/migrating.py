@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 
@@ -16,3 +19,21 @@ def migrate_first() -> None:
     """Bring the database up to this version, where no server has done so yet."""
     if not is_migrated():
         call_command("migrate", interactive=False, verbosity=0)
+
+
+def wait_for_database(say: Callable[[str], object], migrated: bool = False) -> None:
+    """Come back once the database answers, and is migrated where that is another's task."""
+    while reason := missing(migrated):
+        say(f"Waiting: {reason}")
+        time.sleep(2)
+
+
+def missing(migrated: bool) -> str:
+    """What is not there yet; empty when nothing is."""
+    try:
+        connection.ensure_connection()
+        return "the database is not migrated yet" if migrated and not is_migrated() else ""
+    except OperationalError as error:
+        return str(error).strip()
+    finally:
+        connection.close()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.models.people import User
@@ -27,6 +28,10 @@ class ImportState(models.TextChoices):
 class CollectionQuerySet(models.QuerySet["Collection"]):
     def ready(self) -> CollectionQuerySet:
         return self.filter(state=ImportState.READY)
+
+    def abandoned(self) -> CollectionQuerySet:
+        """Those whose import was killed in the middle."""
+        return self.filter(arrives_until__lt=Now())
 
     def organised_by(self, user: User | AnonymousUser) -> CollectionQuerySet:
         if not user.is_authenticated:
@@ -76,6 +81,8 @@ class Collection(models.Model):
     problem_totals = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True, editable=False)
+    # While an archive is being restored into it: when whoever does so counts as gone.
+    arrives_until = models.DateTimeField(null=True, editable=False)
 
     objects = CollectionQuerySet.as_manager()
 

@@ -46,7 +46,10 @@ class JobQuerySet(models.QuerySet["Job"]):
         )
 
     def abandoned(self) -> JobQuerySet:
-        return self.filter(state=Job.State.RUNNING, lease_until__lt=Now())
+        """Those whose lease is over, or ends later than any can: the clock was put back."""
+        longest = timedelta(seconds=2 * settings.LEASE_SECONDS)
+        over = Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + longest)
+        return self.filter(over, state=Job.State.RUNNING)
 
     def of(self, kind: str, target: models.Model) -> JobQuerySet:
         return self.filter(kind=kind, target_id=str(target.pk))
@@ -172,6 +175,10 @@ class Job(models.Model):
             )
         )
 
+    def put_off(self, reason: str, wait: int) -> bool:
+        """Requeue without the attempt, as often as need be: nobody could have done it."""
+        return self.requeue(reason, wait, attempts=F("attempts") - 1)
+
     def hand_back(self, reason: str) -> bool:
         """Requeue without the attempt: the worker went down, not the job."""
         return self.requeue(reason, attempts=F("attempts") - 1, handed_back=F("handed_back") + 1)
@@ -186,7 +193,9 @@ class Job(models.Model):
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self) -> WorkerQuerySet:
-        return self.filter(last_seen__gt=Now() - timedelta(seconds=Worker.SILENCE))
+        """Seen of late; not in a time to come, which a clock that was put back leaves."""
+        silence = timedelta(seconds=Worker.SILENCE)
+        return self.filter(last_seen__gt=Now() - silence, last_seen__lt=Now() + silence)
 
     def beat(self, name: str) -> None:
         """This worker lives, says the database's clock."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import unicodedata
-from datetime import date, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,9 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+# What cannot be taken for another sign.
+ALIAS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 
 class User(AbstractUser):
@@ -33,7 +36,9 @@ class Team(models.Model):
     name = models.CharField(max_length=80)
     key = models.CharField(max_length=160, editable=False)
     of_organisers = models.BooleanField(default=False)
-    # Who has it may become a member; an older team gets one at the first look.
+    # Under which others see it in a track of pseudonyms; it tells nothing of the team.
+    alias = models.CharField(max_length=8, default="", db_default="", editable=False)
+    # Who has it may become a member.
     invitation = models.CharField(max_length=40, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -50,6 +55,11 @@ class Team(models.Model):
                 condition=~Q(invitation=""),
                 name="an_invitation_leads_to_one_team",
             ),
+            models.UniqueConstraint(
+                fields=["track", "alias"],
+                condition=~Q(alias=""),
+                name="aliases_differ_in_a_track",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -58,17 +68,20 @@ class Team(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.key = team_key(self.name)
         self.invitation = self.invitation or secrets.token_urlsafe(12)
+        self.alias = self.alias or new_alias(self.track_id)
         super().save(*args, **kwargs)
 
-    def runs_in_all(self) -> int | None:
-        """How many runs it may send: the track's quota and what was granted; None is no limit."""
-        quota = self.track.quota_total
-        return None if quota is None else quota + self.grants.in_all()
+    @property
+    def pseudonym(self) -> str:
+        return f"Team {self.alias}"
 
-    def runs_on(self, day: date) -> int | None:
-        """How many runs it may send on that day (UTC); None is no limit."""
-        quota = self.track.quota_per_day
-        return None if quota is None else quota + self.grants.for_the_day(day)
+
+def new_alias(track_id: int) -> str:
+    """Four signs that no other team of the track has."""
+    taken = set(Team.objects.filter(track=track_id).values_list("alias", flat=True))
+    while (alias := "".join(secrets.choice(ALIAS) for _ in range(4))) in taken:
+        pass
+    return alias
 
 
 def team_key(name: str) -> str:
@@ -137,18 +150,6 @@ class JoinRequest(models.Model):
         return f"{self.user} for {self.team_name}"
 
 
-class GrantQuerySet(models.QuerySet["Grant"]):
-    def for_the_day(self, day: date) -> int:
-        """How many more runs these allow on that day."""
-        return self._runs(Q(day=day))
-
-    def in_all(self) -> int:
-        return self._runs(Q(day=None))
-
-    def _runs(self, which: Q) -> int:
-        return self.filter(which).aggregate(runs=models.Sum("runs", default=0))["runs"]
-
-
 class Grant(models.Model):
     """Runs that a team may send beyond the quota of its track: on one day (UTC), or in all."""
 
@@ -158,8 +159,6 @@ class Grant(models.Model):
     reason = models.CharField(max_length=300, blank=True)
     granted_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     granted_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = GrantQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]
@@ -225,6 +224,9 @@ class ApiToken(models.Model):
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
+    def latest_first(self) -> AuditEventQuerySet:
+        return self.select_related("actor").order_by("-at", "-pk")
+
     def record(
         self,
         actor: User | None,

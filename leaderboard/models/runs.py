@@ -164,6 +164,11 @@ class Run(models.Model):
         return self.tag or self.filename or self.id
 
     @property
+    def pseudonym(self) -> str:
+        """What it is called where its team goes by another name."""
+        return f"{self.team.alias.lower()}-{self.pk[:4]}"
+
+    @property
     def taken_off(self) -> str:
         """How it left the board: `hidden`, `disqualified`, `withdrawn`; `` where it did not."""
         if self.hidden_at:

@@ -136,6 +136,17 @@ class Track(models.Model):
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
     terms = models.TextField(blank=True, max_length=20000, default="", db_default="")
     disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
+    # Teams and their runs have other names for others until the release.
+    pseudonyms = models.BooleanField(default=False, db_default=False)
+    # Of a leaderboard: the topics that make it until the release; without any, all of them.
+    public_topics = models.JSONField(
+        default=list, blank=True, db_default=Value([], models.JSONField())
+    )
+    public_edition = models.ForeignKey(
+        "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+    # Of a leaderboard: by how much a run beats what its team shows; at 0 every run shows.
+    ladder_step = models.FloatField(default=0.0, db_default=0.0)
     selection = models.CharField(max_length=10, choices=Selection, default=Selection.ALL)
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
@@ -143,6 +154,8 @@ class Track(models.Model):
     late_runs = models.CharField(
         max_length=10, choices=LateRuns, default=LateRuns.REFUSE, db_default=LateRuns.REFUSE
     )
+    # What the organisers announce; the release itself is an act of theirs.
+    release_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     quota_per_day = models.PositiveIntegerField(null=True, blank=True)
@@ -174,7 +187,17 @@ class Track(models.Model):
                 | Q(closes_at=None)
                 | Q(closes_at__gt=models.F("opens_at")),
                 name="a_track_closes_after_it_opens",
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(closes_at=None)
+                | Q(release_at=None)
+                | Q(release_at__gte=models.F("closes_at")),
+                name="a_release_follows_the_deadline",
+            ),
+            models.CheckConstraint(
+                condition=Q(ladder_step=0) | Q(ladder_step__gt=0, disclosure="leaderboard"),
+                name="a_ladder_is_of_a_leaderboard",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -212,13 +235,40 @@ class Track(models.Model):
         """Whether everybody who sees the track sees its scores, topic by topic."""
         if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
             return True
-        return self.disclosure == Track.Disclosure.LEADERBOARD and self.is_over
+        by_date = self.disclosure == Track.Disclosure.LEADERBOARD and not self.is_split
+        return by_date and self.is_over
+
+    @property
+    def is_split(self) -> bool:
+        """Whether some topics make the leaderboard and the others wait for the release."""
+        return self.disclosure == Track.Disclosure.LEADERBOARD and bool(self.public_topics)
+
+    @property
+    def live_edition(self) -> Edition | None:
+        """The edition of the board that everybody sees before the release."""
+        return self.public_edition if self.is_split else self.edition
+
+    @property
+    def hides_something(self) -> bool:
+        """Whether a release would show anybody more than the track shows by itself."""
+        by_itself = self.disclosure == Track.Disclosure.OPEN
+        return self.released_at is None and (self.pseudonyms or not by_itself)
+
+    @property
+    def planned_release(self) -> datetime | None:
+        """When the organisers mean to release what is hidden still."""
+        return self.release_at if self.hides_something else None
+
+    @property
+    def hides_names(self) -> bool:
+        """Whether teams and their runs go by other names for all but themselves and organisers."""
+        return self.pseudonyms and self.released_at is None
 
     @property
     def scores_wait_for(self) -> str:
         """What comes first of the acts that show every score: the deadline or the release."""
         by_date = self.disclosure == Track.Disclosure.LEADERBOARD and self.closes_at is not None
-        ends = by_date and self.late_runs == Track.LateRuns.REFUSE
+        ends = by_date and self.late_runs == Track.LateRuns.REFUSE and not self.is_split
         return "the deadline" if ends else "the release"
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
@@ -235,9 +285,10 @@ class EditionQuerySet(models.QuerySet["Edition"]):
         """The other editions with all measures of the track, the latest first."""
         named = Q(score_sets__scores__measure__in=track.measures)
         measures = Count("score_sets__scores__measure", filter=named, distinct=True)
-        ready = self.filter(track=track, state=Edition.State.READY).exclude(pk=track.edition_id)
-        whole = ready.annotate(had=measures).filter(had=len(track.measures))
-        return whole.select_related("judgment_set").order_by("-ready_at")
+        whole = self.filter(track=track, state=Edition.State.READY, is_part=False)
+        ready = whole.exclude(pk=track.edition_id)
+        complete = ready.annotate(had=measures).filter(had=len(track.measures))
+        return complete.select_related("judgment_set").order_by("-ready_at")
 
     def once_shown(self, track: Track) -> EditionQuerySet:
         """Those that stood on the board when everybody could see it."""
@@ -260,6 +311,8 @@ class Edition(models.Model):
     # One byte a topic in the order of positions: 1 where it counts.
     mask = models.BinaryField()
     num_evaluated = models.PositiveIntegerField()
+    # Of the public topics alone, where others are kept back.
+    is_part = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True)

@@ -26,7 +26,7 @@ from leaderboard import organising
 from leaderboard.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
-from leaderboard.forms import CollectionForm, JudgmentsForm
+from leaderboard.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.models import Collection, JudgmentSet, Topic, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.replacing import Replacements, replace_files, replace_judgments

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -13,8 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard import announcing, granting, receipts, retrying
 from leaderboard.breakdowns.desk import desk_of, failed_jobs
 from leaderboard.disclosure import Sight
-from leaderboard.forms import AnnouncementForm, GrantForm
-from leaderboard.models import AuditEvent, JoinRequest
+from leaderboard.forms.desk import AnnouncementForm, GrantForm
+from leaderboard.models import JoinRequest
 from leaderboard.views.parts import organised_or_403, page_of
 from leaderboard.wording.trail import trail_of
 
@@ -43,15 +42,11 @@ def _desk(
         "desk": desk_of(sight),
         "join_requests": asked,
         "unfinished": receipts.receipts_of(sight, sight.runs().unfinished()),
-        "trail": trail_of(_events(sight)[:LATEST_EVENTS]),
+        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }
     return render(request, "desk.html", context, status=422 if announcement or grant else 200)
-
-
-def _events(sight: Sight) -> QuerySet[AuditEvent]:
-    return sight.track.events.select_related("actor").order_by("-at", "-pk")
 
 
 @login_required
@@ -95,7 +90,7 @@ def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
 def trail(request: HttpRequest, slug: str) -> HttpResponse:
     """Everything that was done to a track, the latest first."""
     sight = organised_or_403(request, slug)
-    page = Paginator(_events(sight), EVENTS).get_page(page_of(request))
+    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_of(request))
     context = {
         "sight": sight,
         "track": sight.track,

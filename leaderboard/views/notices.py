@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard import organising
-from leaderboard.forms import WebhookForm
+from leaderboard.forms.people import WebhookForm
 from leaderboard.models import Delivery, Notice
 from leaderboard.views.parts import organised_or_403
 

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising, pooling
-from leaderboard.forms import JudgmentsForm, PoolForm
+from leaderboard.forms.collections import JudgmentsForm, PoolForm
 from leaderboard.models import Pool
 from leaderboard.uploads import NotAccepted, accept_judgments
 from leaderboard.views.parts import organised_or_403

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard import freezing
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.exports import FORMATS
-from leaderboard.forms import SnapshotForm
+from leaderboard.forms.desk import SnapshotForm
 from leaderboard.models import Snapshot
+from leaderboard.organising import NotPossible
 from leaderboard.standings import find_board
 from leaderboard.views.parts import organised_or_403
 
@@ -75,15 +76,14 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("snapshots", slug=slug)
     try:
         made = freezing.freeze(board, request.user, **form.cleaned_data)
-    except freezing.NotPossible as reason:
+    except NotPossible as reason:
         messages.error(request, str(reason))
         return redirect("snapshots", slug=slug)
     return redirect("snapshot", slug=slug, name=made.slug)
 
 
 def _seen_or_404(request: HttpRequest, slug: str) -> Sight:
-    """Snapshots hold scores: where scores may not be seen there are none."""
     sight = track_or_404(request.user, slug)
-    if not sight.everything:
+    if not sight.snapshots:
         raise Http404("no snapshots to see")
     return sight

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard import organising
 from leaderboard.disclosure import SeenRun, run_or_404
-from leaderboard.forms import TakeOffForm
+from leaderboard.forms.desk import TakeOffForm
 
 
 @login_required

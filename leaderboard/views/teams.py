@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard import joining
 from leaderboard.disclosure import track_or_404
-from leaderboard.forms import JoinForm
+from leaderboard.forms.people import JoinForm
 from leaderboard.models import Membership, Team, Track
 from leaderboard.views.parts import organised_or_403
 
@@ -86,8 +86,6 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _link_to(request: HttpRequest, team: Team) -> str:
-    if not team.invitation:
-        team.save()
     query = urlencode({"team": team.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[team.track.slug])}?{query}")
 

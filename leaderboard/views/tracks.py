@@ -17,12 +17,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from leaderboard import limits, organising
 from leaderboard.disclosure import look, track_or_404
 from leaderboard.facts import label_of
-from leaderboard.forms import BaselineForm, TrackForm
+from leaderboard.forms.desk import BaselineForm
+from leaderboard.forms.tracks import TrackForm
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.standings import find_board
-from leaderboard.views.overview import in_groups, latest_runs, track_line
+from leaderboard.views.overview import in_groups, latest_runs, track_lines
 from leaderboard.views.parts import organised_or_403
+from leaderboard.wording.trail import trail_of
 
 LATEST_EVENTS = 20
 
@@ -30,9 +32,10 @@ LATEST_EVENTS = 20
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     tracks = Track.objects.visible_to(request.user).select_related(
-        "collection", "judgment_set", "edition__judgment_set", "baseline__team"
+        *("collection", "judgment_set", "baseline__team"),
+        *("edition__judgment_set", "public_edition__judgment_set"),
     )
-    lines = [track_line(track, request.user) for track in tracks]
+    lines = track_lines(list(tracks), request.user)
     context = {"groups": in_groups(lines), "latest_runs": latest_runs(request.user, lines)}
     return render(request, "home.html", context)
 
@@ -85,9 +88,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     # The form writes what was sent into its own copy; the track stays what it was until saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
-        changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "zone"}
-        fields = {name: value for name, value in changes.items() if name in form.Meta.fields}
-        organising.change_track(track, request.user, fields)
+        organising.change_track(track, request.user, form.changes)
         messages.success(request, "Saved. Scores that change are being computed.")
         return redirect("manage", slug=track.slug)
     context = {
@@ -103,7 +104,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "off_the_board": track.runs.off_the_board().select_related("team"),
         "invitation": _invitation(request, track),
-        "events": track.events.select_related("actor").order_by("-at")[:LATEST_EVENTS],
+        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
     }
     return render(request, "manage.html", context, status=422 if form.is_bound else 200)
 

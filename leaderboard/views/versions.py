@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import organising, wording
 from leaderboard.breakdowns.impact import Impact, impact_of
+from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
@@ -35,6 +36,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "impact": found,
+        "tests_follow": found is not None and _tests_follow(sight, found),
         "verdict": wording.impact_verdict(found) if found is not None else "",
     }
     return render(request, "impact.html", context)
@@ -46,6 +48,12 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
         return None
     current.track = edition.track = sight.track
     return impact_of(current, edition, sight.track.primary_measure)
+
+
+def _tests_follow(sight: Sight, found: Impact) -> bool:
+    """Whether a job makes the tests that either board lacks; it is told of both."""
+    measure, baseline = sight.track.primary_measure, sight.track.baseline
+    return any([commission_tests(each, measure, baseline) for each in found.untested])
 
 
 @login_required

@@ -7,7 +7,7 @@ from evaluation.significance import smallest_p
 from leaderboard.columns import columns_of
 from leaderboard.models import Run, Track
 from leaderboard.standings import FEWEST_TOPICS, LEVEL, Board, Standing
-from leaderboard.templatetags.numbers import count, counted, p_value, score
+from leaderboard.templatetags.numbers import count, counted, p_value, score, unbroken
 from leaderboard.wording.phrases import (
     Phrase,
     Sentence,
@@ -155,7 +155,7 @@ def power(board: Board) -> Sentence:
     if effect is None:
         return say(
             f"With {counted(topics, 'topic')} nothing can be significant: no p is below ",
-            strong(p_value(smallest_p(topics))),
+            strong(unbroken(p_value(smallest_p(topics)))),
             f". {in_words(FEWEST_TOPICS).capitalize()} topics are the fewest that can tell.",
         )
     sentence = say(
@@ -188,6 +188,9 @@ def selection_rule(board: Board) -> Sentence:
         which = "the best run of each team"
     if board.sight.track.selection == Track.Selection.PRIMARY:
         which = "the primary run of each team, or its first where it names none,"
+    if board.sight.ladder is not None:
+        step = board.sight.ladder.step
+        which = f"of each team the last run that beat the one before by more than {step}"
     best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
     rule = f": {which} on judgments {board.edition.judgment_set.version}, by {board.measure}"
     decimals = board.sight.decimals

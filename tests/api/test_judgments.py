@@ -110,3 +110,28 @@ def test_the_columns_may_be_named_when_they_are_sent(collection, ada_api):
     assert send(ada_api, version="v3", format="pdf").json()["message"].startswith("format: ")
     work()
     assert ada_api.get(f"{PATH}/v2").json()["counts"]["judgments"] == 2
+
+
+def test_what_waits_is_replaced_by_another_file(collection, ada_api):
+    send(ada_api, confirm="ask")
+    work()
+    answer = ada_api.send(f"{PATH}/v2/replace", file=upload("better", "1 0 d1 1\n"))
+    assert (answer.status_code, answer.json()["state"]) == (202, "queued")
+    work()
+    assert ada_api.get(f"{PATH}/v2").json()["state"] == "preview"
+    ada_api.post(f"{PATH}/v2/confirm")
+    work()
+    assert ada_api.get(f"{PATH}/v2").json()["counts"]["judgments"] == 1
+
+
+def test_what_waits_is_taken_away(collection, ada_api):
+    send(ada_api, confirm="ask")
+    work()
+    assert ada_api.delete(f"{PATH}/v2").status_code == 204
+    assert ada_api.get(f"{PATH}/v2").status_code == 404
+
+
+def test_imported_judgments_are_neither_replaced_nor_taken_away(collection, ada_api):
+    assert ada_api.delete(f"{PATH}/v1").json()["code"] == "E_CONFLICT"
+    answer = ada_api.send(f"{PATH}/v1/replace", file=upload("better", "1 0 d1 1\n"))
+    assert (answer.status_code, answer.json()["code"]) == (409, "E_CONFLICT")

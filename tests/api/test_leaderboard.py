@@ -7,8 +7,9 @@ import io
 
 from pytest import approx
 
+from leaderboard import organising, uploads
 from leaderboard.models import Track
-from tests.builders import make_run, work
+from tests.builders import QRELS, make_run, upload, work
 
 PATH = "/api/v1/tracks/bread/leaderboard"
 COLUMNS = [
@@ -107,3 +108,17 @@ def test_a_board_comes_in_the_other_formats(bens_run, anybody_api):
     for format, start in starts.items():
         answer = anybody_api.get(f"{PATH}?format={format}")
         assert answer.content.decode().startswith(start)
+
+
+def test_the_board_of_earlier_judgments_is_asked_for_by_their_version(track, ada, ben, ben_api):
+    make_run(track, ben)
+    text = QRELS.replace("2 0 d5 0", "2 0 d5 2")
+    uploads.accept_judgments(track.collection, upload("v2", text), "v2", ada, asks_first=False)
+    work()
+    v2 = track.collection.judgment_sets.get(version="v2")
+    organising.change_track(Track.objects.get(), ada, {"judgment_set": v2})
+    work()
+    now, then = (ben_api.get(f"{PATH}{asked}").json() for asked in ("", "?judgments=v1"))
+    assert (now["judgments"], then["judgments"]) == ("v2", "v1")
+    assert now["standings"][0]["scores"]["AP"] > then["standings"][0]["scores"]["AP"]
+    assert ben_api.get(f"{PATH}?judgments=v9").status_code == 404

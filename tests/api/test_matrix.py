@@ -1,4 +1,5 @@
-"""Who may call what: every call of the API with every role, on a blind track and on an open one.
+"""Who may call what: every call of the API with every role, on a blind track, an open one and a
+leaderboard.
 
 The calls are those of the OpenAPI document, so one without a row here fails.
 """
@@ -77,6 +78,15 @@ CALLS = {
     "post /collections/{slug}/judgments/{version}/confirm": Call(
         "/collections/bread/judgments/v2/confirm", by_organisers(202), "organise", body={}
     ),
+    "post /collections/{slug}/judgments/{version}/replace": Call(
+        "/collections/bread/judgments/v2/replace",
+        by_organisers(202),
+        "organise",
+        form={"file": QRELS},
+    ),
+    "delete /collections/{slug}/judgments/{version}": Call(
+        "/collections/bread/judgments/v2", by_organisers(204), "organise"
+    ),
     "get /tracks": Call("/tracks", EVERYBODY),
     "post /tracks": Call(
         "/tracks", [401, 403, 403, 403, 403, 201, 403, 201], "organise", body=TRACK
@@ -134,6 +144,18 @@ OPEN_CALLS = {
     "get /runs/{run_id}/problems": Call("/runs/{open_run}/problems", INSIDE),
 }
 
+# On a leaderboard of a secret part of the topics everybody reads means, and nothing behind them.
+LEAD_CALLS = {
+    "get /tracks/{slug}/leaderboard": Call("/tracks/lead/leaderboard", EVERYBODY),
+    "get /tracks/{slug}/runs": Call("/tracks/lead/runs", EVERYBODY),
+    "get /tracks/{slug}/compare": Call(
+        "/tracks/lead/compare?a={lead_run}&b={lead_other}", ORGANISERS_SEE
+    ),
+    "get /runs/{run_id}": Call("/runs/{lead_run}", EVERYBODY),
+    "get /runs/{run_id}/topics": Call("/runs/{lead_run}/topics", ORGANISERS_SEE),
+    "get /runs/{run_id}/file": Call("/runs/{lead_run}/file", INSIDE),
+}
+
 
 @pytest.fixture
 def people(ada, ben, cat):
@@ -145,12 +167,20 @@ def people(ada, ben, cat):
 
 @pytest.fixture
 def names(people, collection, blind_track):
-    """Two tracks with a run of Ben's and one of Dan's on each, and what waits for a word."""
+    """Tracks with a run of Ben's and one of Dan's on each, and what waits for a word."""
     open_track = make_track(collection, slug="open")
+    lead_track = make_track(
+        collection,
+        slug="lead",
+        disclosure="leaderboard",
+        public_topics=["2"],
+        ladder_step=0.01,
+        pseudonyms=True,
+    )
     waiting = Collection.objects.create(
         slug="rye", name="Rye", owner=people["ada"], state="preview", topics_file="none"
     )
-    for each in (collection, waiting, blind_track, open_track):
+    for each in (collection, waiting, blind_track, open_track, lead_track):
         each.co_organisers.add(people["kim"])
     JudgmentSet.objects.create(
         collection=collection, version="v2", state="preview", created_by=people["ada"], file="none"
@@ -160,6 +190,8 @@ def names(people, collection, blind_track):
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,
         "open_run": make_run(open_track, people["ben"]).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
+        "lead_run": make_run(lead_track, people["ben"]).pk,
+        "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,
     }
 
 
@@ -188,16 +220,13 @@ def found(people, key: str, call: Call, names: dict[str, str]) -> dict[str, int]
     return {role: status(programs[role], key, call, names) for role in ROLES}
 
 
-@pytest.mark.parametrize("key", CALLS)
-def test_a_call_on_a_blind_track(people, names, key):
-    expected = dict(zip(ROLES, CALLS[key].statuses, strict=True))
-    assert found(people, key, CALLS[key], names) == expected
+TRIED = [each for calls in (CALLS, OPEN_CALLS, LEAD_CALLS) for each in calls.items()]
 
 
-@pytest.mark.parametrize("key", OPEN_CALLS)
-def test_a_call_on_an_open_track(people, names, key):
-    expected = dict(zip(ROLES, OPEN_CALLS[key].statuses, strict=True))
-    assert found(people, key, OPEN_CALLS[key], names) == expected
+@pytest.mark.parametrize(("key", "call"), TRIED, ids=[call.address for _, call in TRIED])
+def test_a_call_answers_each_role_as_it_should(people, names, key, call):
+    expected = dict(zip(ROLES, call.statuses, strict=True))
+    assert found(people, key, call, names) == expected
 
 
 @pytest.mark.parametrize("key", CALLS)

@@ -33,7 +33,11 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "test": "sign_flip",
         "opens_at": None,
         "closes_at": None,
+        "release_at": None,
         "disclosure": "blind",
+        "pseudonyms": False,
+        "ladder_step": 0.0,
+        "public_topics": [],
         "visibility": "public",
         "joining": "everyone",
         "terms": "",
@@ -188,6 +192,19 @@ def test_a_track_does_not_close_before_it_opens(collection, ada_api):
     dates = {"opens_at": "2027-02-01T00:00:00Z", "closes_at": "2027-01-01T00:00:00Z"}
     answer = ada_api.post("/api/v1/tracks", NEEDED | dates)
     assert answer.json()["message"] == "closes_at: the track closes before it opens"
+
+
+def test_a_release_is_planned_after_the_deadline(collection, ada_api):
+    dates = {"release_at": "2027-02-01T00:00:00Z", "closes_at": "2027-03-01T00:00:00Z"}
+    answer = ada_api.post("/api/v1/tracks", NEEDED | dates)
+    assert answer.json()["message"] == "release_at: is before the track closes"
+
+
+def test_a_track_begins_with_the_grade_of_its_judgments(collection, ada_api):
+    collection.judgment_sets.update(relevant_from=2)
+    assert ada_api.post("/api/v1/tracks", NEEDED).json()["relevance_threshold"] == 2
+    said = NEEDED | {"slug": "other", "relevance_threshold": 1}
+    assert ada_api.post("/api/v1/tracks", said).json()["relevance_threshold"] == 1
 
 
 def test_a_slug_that_is_taken_is_a_wrong_field(track, ada_api):

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from leaderboard import archives, freezing, organising, uploads
+from leaderboard import announcing, archives, freezing, granting, organising, sweeping, uploads
 from leaderboard.archives import NotAnArchive, opened_archive
 from leaderboard.disclosure import look
+from leaderboard.management.commands import import_track
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
+from leaderboard.restoring import Arrival
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
@@ -60,6 +63,9 @@ def grown(scored, ada) -> Track:
     work()
     track = Track.objects.get(pk=scored.pk)
     freezing.freeze(find_board(look(track, ada)), ada, "final", "as published")
+    granting.grant(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
+    granting.grant(scored.teams.get(name="cat"), ada, 1, today=True)
+    announcing.announce(track, ada, "Judgments v2 are out.")
     return track
 
 
@@ -117,6 +123,11 @@ def history(slug: str) -> dict[str, object]:
             )
             for each in track.snapshots.all()
         ],
+        "teams": [
+            (each.name, each.alias, *each.grants.values_list("runs", "day", "reason", "granted_at"))
+            for each in track.teams.filter(of_organisers=False).order_by("name")
+        ],
+        "announcements": list(track.announcements.values_list("text", "created_at")),
         "events": [
             (each.at, each.act, names.get(each.target_id), each.before, each.after)
             for each in track.events.filter(target_kind__in=told).order_by("at", "pk")
@@ -184,6 +195,47 @@ def test_an_import_that_breaks_off_leaves_nothing(grown, tmp_path, text):
     with pytest.raises(CommandError, match=r"snapshots/final\.json"):
         command("import_track", broken, *AWAY)
     assert rows_by_model() == before
+
+
+@pytest.fixture
+def killed(file, monkeypatch) -> Path:
+    """Its import was killed in the middle: nobody was left to take away what it had brought."""
+    monkeypatch.setattr(import_track, "erase_collection", lambda _: None)
+    monkeypatch.setattr(import_track, "restore_announcements", killed_here)
+    with pytest.raises(KeyboardInterrupt):
+        command("import_track", file, *AWAY)
+    monkeypatch.undo()
+    return file
+
+
+def killed_here(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_a_killed_import_left_stays_while_it_may_be_alive(killed):
+    sweeping.sweep()
+    with pytest.raises(CommandError, match="There is a away already"):
+        command("import_track", killed, *AWAY)
+
+
+def test_what_a_killed_import_left_is_swept_away(killed):
+    Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
+    sweeping.sweep()
+    assert not Track.objects.filter(slug="away").exists()
+    assert not Collection.objects.filter(slug="elsewhere").exists()
+
+
+def test_the_next_import_takes_the_place_of_a_killed_one(killed):
+    Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
+    assert "to the last bit" in command("import_track", killed, *AWAY)
+    assert Collection.objects.get(slug="elsewhere").arrives_until is None
+
+
+def test_a_collection_that_took_too_long_to_arrive_is_said_to_be_gone(collection):
+    arrival = Arrival(collection)
+    Collection.objects.all().delete()
+    with pytest.raises(NotAnArchive, match="taken for broken off"):
+        arrival.ended()
 
 
 def test_a_run_that_is_refused_here_breaks_the_import_off(file):

@@ -6,8 +6,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from leaderboard import organising, uploads
-from leaderboard.comparing import family_of
 from leaderboard.facts import as_metadata, clean_facts, facts_in_header, stated
+from leaderboard.families import family_of
 from leaderboard.models import Run
 from leaderboard.stating import change_facts, history_of
 from leaderboard.uploads import NotAccepted, RunDetails

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.granting import grant
-from leaderboard.limits import quota_of
 from leaderboard.models import AuditEvent, Grant
+from leaderboard.quotas import quota_of
 from leaderboard.uploads import NotAccepted
 from tests.builders import OTHER_RUN, RUN, make_run, make_track
 

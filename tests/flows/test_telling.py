@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard import calling, organising
 from leaderboard.models import Delivery, Job, Notice
@@ -76,6 +79,13 @@ def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     assert texts_for(ben)[0] == "The scores of Blind track are released."
 
 
+def test_a_page_counts_the_unread_notices_once(track, ben, as_ben):
+    make_run(track, ben)
+    with CaptureQueriesContext(connection) as queries:
+        as_ben.get("/measures/")
+    assert sum("leaderboard_notice" in each["sql"] for each in queries) == 1
+
+
 def test_notices_are_read_at_a_click(track, ben, as_ben):
     make_run(track, ben)
     assert "Notices <b>1</b>" in as_ben.get("/").content.decode()
@@ -135,7 +145,7 @@ INSIDE = [
 @pytest.mark.parametrize("url", INSIDE)
 def test_no_address_inside_is_called(url):
     with pytest.raises(calling.NotCalled):
-        calling.checked_url(url)
+        calling.check_url(url)
 
 
 def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, listener):
@@ -144,6 +154,16 @@ def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, liste
     make_run(track, ben)
     assert Delivery.objects.get().answer == "The host is not on the public internet."
     assert Listener.heard == []
+
+
+def test_the_name_of_a_host_is_looked_up_once_a_call(webhook, track, ben, monkeypatch):
+    looked_up, look_up = [], socket.getaddrinfo
+    monkeypatch.setattr(
+        calling.socket, "getaddrinfo", lambda *a, **k: looked_up.append(a[0]) or look_up(*a, **k)
+    )
+    make_run(track, ben)
+    # One look at the name; the address that it gave is what the socket connects to.
+    assert len(Listener.heard) == 1 and looked_up == ["127.0.0.1", "127.0.0.1"]
 
 
 @pytest.mark.parametrize("url", ["http://[::ffff:127.0.0.1]/", "file:///etc/passwd"])

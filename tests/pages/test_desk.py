@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.utils import timezone
+
 from leaderboard import organising, uploads
-from leaderboard.models import Job, Run, Worker
+from leaderboard.models import Job, Run, Track, Worker
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 
 DESK = "/tracks/bread/desk/"
@@ -17,6 +21,14 @@ def test_a_run_in_the_queue_waits(track, ben, as_ada):
     uploads.accept_run(track, ben, upload("rye.run", RUN))
     page = as_ada.get(DESK).text
     assert "rye.run" in page and "first in the queue" in page
+
+
+def test_a_release_that_was_planned_waits_once_no_run_is_taken(blind_track, as_ada):
+    day = timedelta(days=1)
+    dates = {"closes_at": timezone.now() - 2 * day, "release_at": timezone.now() - day}
+    assert "release</a> is planned" not in as_ada.get("/tracks/blind/desk/").text
+    Track.objects.update(**dates)
+    assert "release</a> is planned" in as_ada.get("/tracks/blind/desk/").text
 
 
 def test_a_failed_run_is_tried_again_from_here(track, ben, as_ada):

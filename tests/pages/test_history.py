@@ -75,6 +75,18 @@ def test_no_badge_leaves_a_board_of_members(collection, as_ada):
     assert as_ada.get(FEED).status_code == 404
 
 
+def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
+    leaderboard_track, ada, ben, as_cat
+):
+    """A dated line of means, and a badge of the best one, come with the topics behind them."""
+    run = make_run(leaderboard_track, ben)
+    pages = ("history/", "history/?format=csv", "badge.svg", "badge.svg?team=ben", "feed.xml")
+    assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {404}
+    assert "verdict" not in Client().get(f"/api/v1/runs/{run.pk}").json()
+    organising.release(leaderboard_track, ada)
+    assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {200}
+
+
 def test_a_feed_has_runs_and_announcements(track, ada, ben, as_cat):
     make_run(track, ben)
     announcing.announce(track, ada, "More <rye> & \x0b soon.")

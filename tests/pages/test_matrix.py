@@ -101,6 +101,7 @@ PAGES = {
     "notices": ("/account/notices/", SIGNED_IN),
     "account": ("/account/", SIGNED_IN),
     "healthz": ("/healthz", EVERYBODY),
+    "metrics": ("/metrics", [404] * 8),
 }
 ACTS = {
     "choose_baseline": ("/tracks/blind/manage/baseline/", ACT),
@@ -164,6 +165,13 @@ LEADERBOARD_PAGES = {
     "measures_agreement": ("/tracks/lead/measures/", OPENED),
     "topic_map": ("/tracks/lead/topics/map/", OPENED),
     "snapshots": ("/tracks/lead/snapshots/", OPENED),
+    "history": ("/tracks/lead/history/", OPENED),
+    "badge": ("/tracks/lead/badge.svg", [404] * len(ROLES)),
+    "feed": ("/tracks/lead/feed.xml", [404] * len(ROLES)),
+    "everything": ("/tracks/lead/everything.zip", OPENED),
+    "run_metadata": ("/runs/{lead_run}/metadata.yml", OWN_TEAM),
+    "topics": ("/tracks/lead/topics/", EVERYBODY),
+    "judgments": ("/tracks/lead/judgments/", EVERYBODY),
 }
 
 

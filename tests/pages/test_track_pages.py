@@ -1,10 +1,12 @@
 """What organisers say about a track, and how others come to take part in it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
+from leaderboard import organising
 from leaderboard.models import AuditEvent, Team, Track
 from tests.builders import OTHER_RUN, make_run, make_track
 
@@ -70,6 +72,26 @@ def test_a_track_does_not_close_before_it_opens(collection, as_ada):
     assertContains(page, "closes before it opens", status_code=422)
 
 
+def test_a_release_is_planned_after_the_deadline(collection, as_ada):
+    dates = {"closes_at": "2026-11-30T12:00", "release_at": "2026-11-29T12:00"}
+    page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
+    assertContains(page, "planned before the track closes", status_code=422)
+
+
+def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada, client):
+    in_a_week = timezone.now() + timedelta(days=7, minutes=1)
+    organising.change_track(blind_track, ada, {"release_at": in_a_week})
+    assertContains(client.get("/tracks/blind/"), "in 7 days", count=2)
+    organising.release(blind_track, ada)
+    assertNotContains(client.get("/tracks/blind/"), "release planned")
+
+
+def test_nothing_is_released_by_the_date_alone(blind_track, ada, ben, client):
+    run = make_run(blind_track, ben)
+    organising.change_track(blind_track, ada, {"release_at": timezone.now() - timedelta(days=1)})
+    assert client.get(f"/runs/{run.pk}/").status_code == 404
+
+
 def test_a_stranger_opens_no_track(collection, as_cat, client):
     assert as_cat.get(NEW).status_code == 404
     assert as_cat.post(NEW, {"name": "Mine"}).status_code == 404
@@ -128,7 +150,9 @@ def test_a_release_is_asked_for_only_while_a_track_is_blind(track, blind_track, 
 
 
 def test_the_page_says_who_did_what(track, as_ada):
-    assertContains(as_ada.get(MANAGE), "<bdi>ada</bdi></b>: open track")
+    page = as_ada.get(MANAGE)
+    assertContains(page, "<bdi>ada</bdi></b> opened the track")
+    assertContains(page, "/tracks/bread/desk/trail/")
 
 
 def test_a_baseline_is_not_chosen_by_a_link(track, as_ada):

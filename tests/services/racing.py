@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.error
 import urllib.request
@@ -15,12 +16,15 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.services.machines import Site, until
+from tests.services.people import Person
 
 AT_ONCE = 20
 QUOTA = 5
+# Of the quota so many come as a grant, while the uploads do.
+GRANTED = 2
 # The deadline lies so far ahead of the first upload, and the last one so far behind it.
-AHEAD = timedelta(seconds=3)
-BEHIND = timedelta(seconds=1)
+AHEAD = timedelta(seconds=1.5)
+BEHIND = timedelta(seconds=0.5)
 TOPIC = b"1\tsourdough bread\n"
 
 
@@ -55,8 +59,8 @@ class Track:
         status, said = answer_to(request)
         return Sent(began, datetime.now(UTC), status, said.get("code", ""), said.get("id", ""))
 
-    def sent_at_once(self, token: str) -> list[Sent]:
-        return self._sent(token, [None] * AT_ONCE)
+    def sent_at_once(self, token: str, name: str = "run") -> list[Sent]:
+        return self._sent(token, [None] * AT_ONCE, name)
 
     def sent_around_the_deadline(self, token: str) -> list[Sent]:
         assert self.closes_at is not None
@@ -64,9 +68,11 @@ class Track:
         step = (AHEAD + BEHIND) / (AT_ONCE - 1)
         return self._sent(token, [first + number * step for number in range(AT_ONCE)])
 
-    def _sent(self, token: str, moments: Sequence[datetime | None]) -> list[Sent]:
+    def _sent(
+        self, token: str, moments: Sequence[datetime | None], name: str = "run"
+    ) -> list[Sent]:
         with ThreadPoolExecutor(len(moments)) as threads:
-            tags = (f"run-{number}" for number in range(len(moments)))
+            tags = (f"{name}-{number}" for number in range(len(moments)))
             return list(threads.map(self.sent, [token] * len(moments), tags, moments))
 
     def received(self, token: str) -> dict[str, datetime]:
@@ -100,8 +106,28 @@ def open_track(site: Site, organiser: str, slug: str, **settings: Any) -> Track:
     return Track(site, slug)
 
 
-def track_with_quota(site: Site, organiser: str, slug: str) -> Track:
-    return open_track(site, organiser, slug, quota_total=QUOTA)
+def track_with_quota(site: Site, organiser: str, slug: str, quota: int = QUOTA) -> Track:
+    return open_track(site, organiser, slug, quota_total=quota)
+
+
+def granted_in_between(
+    track: Track, organiser: Person, token: str
+) -> tuple[list[Sent], list[Sent]]:
+    """Twenty uploads, a grant that the organiser gives meanwhile, and twenty more."""
+    team = organiser.open(f"/tracks/{track.slug}/desk/")
+    form = {"team": team_in(team.text), "runs": GRANTED, "today": "in all", "reason": "a race"}
+    with ThreadPoolExecutor(1) as other:
+        granting = other.submit(organiser.send, f"/tracks/{track.slug}/desk/grant/", **form)
+        during = track.sent_at_once(token)
+        assert granting.result().address.endswith("/desk/")
+    return during, track.sent_at_once(token, "later")
+
+
+def team_in(page: str) -> str:
+    """The one team of the form by which runs are granted."""
+    found = re.search(r'<select name="team"[^>]*>\s*<option value="(\d+)"', page)
+    assert found is not None, page
+    return found[1]
 
 
 def track_that_closes(site: Site, organiser: str, slug: str) -> Track:

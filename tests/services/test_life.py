@@ -14,7 +14,7 @@ import pytest
 
 from tests.builders import DOCUMENTS, OTHER_RUN, RUN, TOPICS, upload
 from tests.services.machines import Site, SqliteSite, folder, until
-from tests.services.people import Page, Person, sign_up
+from tests.services.people import Page, Person, organiser, sign_up
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
@@ -87,13 +87,6 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
     assert scores_on(elsewhere) == scores_on(site) != set()
 
 
-def organiser(site: Site, name: str) -> Person:
-    """An account that may organise by the word of whoever runs the site."""
-    person = sign_up(site, name)
-    person.token = site.manage("create_token", name, "--organiser")
-    return person
-
-
 def call_for_runs(ada: Person) -> None:
     """A collection that nobody has judged, and a blind track on it."""
     files = {
@@ -104,7 +97,7 @@ def call_for_runs(ada: Person) -> None:
     until(lambda: ada.ask("/collections/life")["state"] == "ready", "the collection is ready")
     track = {"slug": "life", "name": "Life", "collection": "life", "judgments": None}
     measures = {"measures": ["AP", "nDCG@10"], "primary_measure": "AP"}
-    ada.ask("/tracks", {**track, **measures, "disclosure": "blind"})
+    ada.ask("/tracks", {**track, **measures, "disclosure": "blind", "pseudonyms": True})
 
 
 def takes_part(person: Person, team: str) -> None:

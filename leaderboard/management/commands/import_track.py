@@ -17,7 +17,7 @@ from evaluation.problems import Problem
 from leaderboard import organising
 from leaderboard.api.fields import clean_slug
 from leaderboard.archives import Archive, NotAnArchive, opened_archive
-from leaderboard.erasing import erase_collection
+from leaderboard.erasing import erase_abandoned, erase_collection
 from leaderboard.joining import CannotJoin
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
@@ -26,8 +26,10 @@ from leaderboard.manifests import Manifest
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.restoring import (
+    Arrival,
     differences,
     manifest_in,
+    restore_announcements,
     restore_collection,
     restore_edition,
     restore_events,
@@ -36,6 +38,7 @@ from leaderboard.restoring import (
     restore_pooled_runs,
     restore_run,
     restore_snapshot,
+    restore_teams,
     restore_track,
 )
 from leaderboard.templatetags.numbers import counted
@@ -63,19 +66,22 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']}: {reason}") from None
 
     def restore(self, archive: Archive, manifest: Manifest, options: dict[str, Any]) -> None:
+        erase_abandoned()
         slug = free_slug(Track, options["track"] or manifest.track.slug, "--track")
         other = free_slug(
             Collection, options["collection"] or manifest.collection.slug, "--collection"
         )
         owner = organiser(options["owner"])
         collection = restore_collection(archive, manifest, owner, other)
-        with nothing_left_of(collection):
+        with nothing_left_of(collection), Arrival(collection) as arrival:
             self.settle(collection)
             for entry in manifest.judgments[1:]:
                 self.settle(restore_judgments(archive, entry, collection))
             track = restore_track(manifest, collection, slug)
+            restore_teams(manifest, track)
             runs = self.restore_runs(archive, manifest, track, owner)
             editions = self.restore_history(archive, manifest, track, runs)
+            arrival.ended()
         self.stdout.write(f"{track.slug}: {counted(len(runs), 'run')} on {collection.slug}")
         self.compare(archive, manifest, editions, runs)
 
@@ -119,6 +125,7 @@ class Command(BaseCommand):
             restore_pool(archive, pool, track, runs)
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
+        restore_announcements(manifest, track)
         restore_events(archive, track, runs)
         return editions
 

@@ -1,0 +1,74 @@
+"""What an organiser sends of a collection: its files, judgments that come later, a pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
+from leaderboard.models import Collection, Pool, Run, Track
+
+
+class CollectionForm(forms.ModelForm):
+    topics = forms.FileField(label="Topics")
+    documents = forms.FileField(label="Documents", required=False)
+    judgments = forms.FileField(label="Judgments", required=False)
+    version = forms.SlugField(
+        label="Version of the judgments",
+        initial="v1",
+        max_length=40,
+        help_text="Judgments that come later have another.",
+    )
+
+    class Meta:
+        model = Collection
+        fields = ["name", "slug", "description"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["version"].required = False
+
+    def clean_version(self) -> str:
+        return self.cleaned_data["version"] or "v1"
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            self.instance.slug = cleaned["slug"] = unused_slug(cleaned["name"], Collection)
+        return cleaned
+
+
+class JudgmentsForm(forms.Form):
+    version = forms.SlugField(label="Version", max_length=40)
+    file = forms.FileField(label="File")
+    note = forms.CharField(
+        label="Note", max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class PoolForm(forms.Form):
+    runs = forms.ModelMultipleChoiceField(
+        Run.objects.none(),
+        label="Runs",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "A pool needs at least one run."},
+    )
+    method = forms.ChoiceField(label="Method", choices=Pool.Method.choices)
+    size = forms.IntegerField(
+        label="N", min_value=1, max_value=1000, initial=100, help_text="From 1 to 1,000."
+    )
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = track.runs.accepted().in_good_standing().select_related("team")
+        self.fields["runs"].queryset = runs.order_by("team__name", "tag")
+        self.fields["runs"].initial = [run.pk for run in runs]

@@ -1,0 +1,101 @@
+"""Fields that more than one kind of value needs: measures, topics, times, numbers."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from evaluation.measures import Measure, MeasureError, parse_measure
+
+AOE = "Anywhere on Earth"
+ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
+MOST_MEASURES = 40
+LARGEST = 2**31 - 1
+
+
+class MeasuresField(forms.CharField):
+    """Measures as a list of words; `AP, nDCG@10` and one a line are both understood."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:
+        words = split_measures(super().to_python(value))
+        if len(words) > MOST_MEASURES:
+            raise ValidationError(f"A track has at most {MOST_MEASURES} measures.")
+        asked = {str(known_measure(word)): word for word in reversed(words)}
+        return [word for word in words if word in asked.values()]
+
+
+def split_measures(text: str) -> list[str]:
+    """Cut at commas that stand outside brackets: parameters have commas of their own.
+
+    >>> split_measures("AP, nDCG(gains={1:3,2:9})@10")
+    ['AP', 'nDCG(gains={1:3,2:9})@10']
+    """
+    words, depth = [""], 0
+    for c in text.replace("\n", ",").replace(";", ","):
+        depth += (c in "({") - (c in ")}")
+        if c == "," and depth <= 0:
+            words.append("")
+        else:
+            words[-1] += c
+    return [word.strip() for word in words if word.strip()]
+
+
+def known_measure(text: str) -> Measure:
+    try:
+        return parse_measure(text)
+    except MeasureError as error:
+        raise ValidationError(str(error)) from None
+
+
+class TopicsField(forms.CharField):
+    """Topic numbers with commas or blanks between."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:
+        words = re.split(r"[,\s]+", super().to_python(value))
+        return list(dict.fromkeys(word for word in words if word))
+
+
+class LocalTimeField(forms.DateTimeField):
+    """A time as it was written: with its own zone, or to be placed in the form's."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+    def to_python(self, value: Any) -> datetime | None:
+        if isinstance(value, str) and value.strip():
+            try:
+                return datetime.fromisoformat(value.strip())
+            except ValueError:
+                raise ValidationError("A time looks like 2026-11-30T23:59.") from None
+        return super().to_python(value)
+
+
+def known_zone(name: str) -> ZoneInfo:
+    name = ZONES.get(name, name)
+    if name not in available_timezones():
+        raise ValidationError("A zone has a name like UTC, Europe/Berlin or Anywhere on Earth.")
+    return ZoneInfo(name)
+
+
+def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
+    """A local time in its zone; refused in the hour that a change to summer time skips."""
+    placed = local.replace(tzinfo=zone)
+    there_and_back = placed.astimezone(ZoneInfo("UTC")).astimezone(zone)
+    if there_and_back.replace(tzinfo=None) != local:
+        raise ValidationError("This time does not exist.")
+    return placed
+
+
+def no_larger(value: int) -> None:
+    if value > LARGEST:
+        raise ValidationError(f"At most {LARGEST:,}.")

@@ -1,0 +1,27 @@
+"""Names that stand in addresses."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+
+from leaderboard.models import Collection, Track
+
+# Words that stand after /tracks/ or /collections/ in an address.
+RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
+SHORT_NAME = "Stands in addresses; made from the name where it is left empty."
+TAKEN = "This short name is taken; choose another."
+
+
+def refuse_reserved(slug: str) -> str:
+    if slug in RESERVED:
+        raise ValidationError("This word is part of other addresses here; choose another.")
+    return slug
+
+
+def unused_slug(name: str, model: type[Collection] | type[Track]) -> str:
+    """An address for a name, with a number where others have it already."""
+    base = slugify(name)[:50] or "untitled"
+    taken = {*model.objects.filter(slug__startswith=base).values_list("slug", flat=True), *RESERVED}
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return base if base not in taken else next(slug for slug in numbered if slug not in taken)

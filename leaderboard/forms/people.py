@@ -1,0 +1,65 @@
+"""What people ask for themselves: a place in a track, a token, a call when something happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from leaderboard.calling import NotCalled, check_url
+from leaderboard.models import Track, User
+from leaderboard.models.notices import Happening
+
+
+class JoinForm(forms.Form):
+    team_name = forms.CharField(
+        label="Name of your team",
+        max_length=80,
+        required=False,
+        help_text="Left empty, your own name. It stands on the board.",
+    )
+    accepts_terms = forms.BooleanField(
+        label="I accept the terms", error_messages={"required": "Accept the terms to take part."}
+    )
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not track.terms:
+            del self.fields["accepts_terms"]
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=80, required=False, label="What it is for")
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=[
+            ("read", "Read what I may see"),
+            ("submit", "Submit runs"),
+            ("organise", "Organise my collections and tracks"),
+        ],
+        widget=forms.CheckboxSelectMultiple,
+        initial=["read", "submit"],
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not user.may_organise:
+            self.fields["scopes"].choices = self.fields["scopes"].choices[:2]
+
+
+class WebhookForm(forms.Form):
+    url = forms.URLField(label="Address", max_length=500, assume_scheme="https")
+    happenings = forms.MultipleChoiceField(
+        label="When",
+        choices=Happening.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=Happening.values,
+    )
+
+    def clean_url(self) -> str:
+        try:
+            check_url(self.cleaned_data["url"])
+        except NotCalled as reason:
+            raise ValidationError(str(reason)) from None
+        return self.cleaned_data["url"]

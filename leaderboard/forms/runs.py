@@ -1,0 +1,34 @@
+"""A run as the page takes it; what it holds is checked in uploads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.models import Run, Track
+
+
+class RunForm(forms.ModelForm):
+    file = forms.FileField(label="Run file", allow_empty_file=True)
+    tag = forms.CharField(
+        label="Tag",
+        max_length=20,
+        required=False,
+        help_text="The tag that stands in the file; left empty, it is taken from there.",
+    )
+    format = forms.ChoiceField(label="Format", required=False)
+    idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Run
+        fields = ["tag", "format", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        taken = [(name, RUN_FORMATS[name]) for name in track.run_formats]
+        self.fields["format"].choices = [("", "told by the file itself"), *taken]
+        if len(taken) == 1:
+            del self.fields["format"]

@@ -1,0 +1,60 @@
+"""`manage.py erase run|track|collection NAME --yes`: what no click can do."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Model
+
+from leaderboard.erasing import erase_collection, erase_run, erase_track
+from leaderboard.management.migrating import migrate_first
+from leaderboard.models import AuditEvent, Collection, Run, Track
+from leaderboard.templatetags.numbers import counted
+
+KINDS = {
+    "run": (Run, "pk", erase_run),
+    "track": (Track, "slug", erase_track),
+    "collection": (Collection, "slug", erase_collection),
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Erases a run, a track or a collection with everything that stands on it, for good. "
+        "Without --yes it says what would go."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("kind", choices=list(KINDS))
+        parser.add_argument("name", help="the short name, or the id of a run")
+        parser.add_argument("--yes", action="store_true", help="do it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        migrate_first()
+        kind, name = options["kind"], options["name"]
+        model, field, erase = KINDS[kind]
+        found = model.objects.filter(**{field: name}).first()
+        if found is None:
+            raise CommandError(f"There is no {kind} {name}.")
+        what = what_goes(found)
+        if not options["yes"]:
+            raise CommandError(f"This would erase {what}, for good. Say --yes to do it.")
+        AuditEvent.objects.record(None, "erase", found, before={"name": name})
+        erase(found)
+        self.stdout.write(f"Erased {what}. Files that nothing names any more are swept.")
+
+
+def what_goes(found: Model) -> str:
+    """In words, with how much goes along."""
+    if isinstance(found, Run):
+        return f"the run {found.pk} of {found.team} in {found.track}"
+    if isinstance(found, Track):
+        return f"the track {found.slug} with {counted(found.runs.count(), 'run')}"
+    tracks = Track.objects.filter(collection=found)
+    runs = Run.objects.filter(track__in=tracks)
+    return (
+        f"the collection {found.slug} with {counted(len(tracks), 'track')} "
+        f"and {counted(runs.count(), 'run')}"
+    )

@@ -1,0 +1,54 @@
+"""What no click can do: a run, a track or a collection goes for good."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard import freezing
+from leaderboard.disclosure import look
+from leaderboard.models import AuditEvent, Collection, Run, Score, Track
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, make_run, signed_in
+
+
+def test_without_a_yes_nothing_goes(track, ben):
+    make_run(track, ben)
+    with pytest.raises(CommandError, match="would erase the track bread with 1 run"):
+        call_command("erase", "track", "bread")
+    assert Track.objects.exists() and Run.objects.exists()
+
+
+def test_what_is_not_there_is_said(db):
+    with pytest.raises(CommandError, match="There is no run abc"):
+        call_command("erase", "run", "abc", "--yes")
+
+
+def test_a_track_goes_with_its_runs_and_the_collection_stays(track, ben):
+    make_run(track, ben)
+    call_command("erase", "track", "bread", "--yes")
+    assert not Track.objects.exists() and not Run.objects.exists() and not Score.objects.exists()
+    assert Collection.objects.exists()
+
+
+def test_a_collection_goes_with_all_that_stands_on_it(track, ben):
+    make_run(track, ben)
+    call_command("erase", "collection", "bread", "--yes")
+    assert not Collection.objects.exists() and not Track.objects.exists()
+
+
+def test_a_run_goes_and_what_was_published_stays_printed(track, ada, ben, cat):
+    erased, kept = make_run(track, ben), make_run(track, cat, OTHER_RUN)
+    track.refresh_from_db()
+    freezing.freeze(find_board(look(track, ada)), ada, "final")
+    call_command("erase", "run", erased.pk, "--yes")
+    assert [each.run for each in find_board(look(track, cat)).standings] == [kept]
+    page = signed_in(cat).get("/tracks/bread/snapshots/final/").text
+    assert "ben-bm25" in page and f"/runs/{erased.pk}/" not in page
+
+
+def test_that_something_was_erased_is_written_down(track, ben):
+    run = make_run(track, ben)
+    call_command("erase", "run", run.pk, "--yes")
+    event = AuditEvent.objects.get(act="erase")
+    assert (event.target_id, event.track) == (run.pk, track)

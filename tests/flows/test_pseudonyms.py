@@ -1,0 +1,100 @@
+"""Who takes part goes by another name until the release."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError
+
+from leaderboard import organising
+from leaderboard.disclosure import look, run_or_404
+from leaderboard.models import Team
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, make_run, make_track, signed_in
+
+
+@pytest.fixture
+def masked(collection):
+    """An open track whose teams go by pseudonyms."""
+    return make_track(collection, slug="masked", pseudonyms=True)
+
+
+def names_on(sight):
+    return {(each.run.team.name, each.run.tag) for each in find_board(sight).standings}
+
+
+def test_others_read_a_pseudonym_and_a_team_reads_its_own_name(masked, ada, ben, cat):
+    run = make_run(masked, ben)
+    assert names_on(look(masked, cat)) == {(run.team.pseudonym, run.pseudonym)}
+    assert names_on(look(masked, ben)) == names_on(look(masked, ada)) == {("ben", "ben-bm25")}
+
+
+def test_a_pseudonym_stays_the_same_and_tells_nothing_of_the_team(masked, ben, cat):
+    first = make_run(masked, ben).team
+    second = make_run(masked, cat, OTHER_RUN).team
+    assert first.pseudonym == Team.objects.get(pk=first.pk).pseudonym != second.pseudonym
+    assert "ben" not in first.pseudonym.casefold()
+
+
+def test_two_teams_of_a_track_never_share_a_pseudonym(masked, ben, cat):
+    taken = make_run(masked, ben).team.alias
+    with pytest.raises(IntegrityError):
+        Team.objects.create(track=masked, name="cat", alias=taken)
+
+
+def test_a_release_gives_the_names_back(masked, ada, ben, cat):
+    make_run(masked, ben)
+    organising.release(masked, ada)
+    masked.refresh_from_db()
+    assert names_on(look(masked, cat)) == {("ben", "ben-bm25")}
+
+
+def test_what_tells_of_people_is_left_out_and_figures_stay(masked, ben, cat):
+    figures = [{"what": "memory", "value": 2, "unit": "GB", "origin": "tool"}]
+    told = {"models": "BenBERT", "code": "https://ben.example/", "llm": True}
+    run = make_run(masked, ben, description="by Ben", facts={**told, "efficiency": figures})
+    seen = run_or_404(cat, run.pk).run
+    assert seen.facts == {"llm": True, "efficiency": figures}
+    assert seen.description == seen.filename == "" and seen.metadata == {}
+
+
+def test_what_a_team_says_of_a_withdrawal_stays_with_it(masked, ben, client):
+    run = make_run(masked, ben)
+    organising.withdraw(run, ben, "Ben's slip")
+    page = client.get(f"/runs/{run.pk}/")
+    assert page.status_code == 410 and "slip" not in page.text
+    assert "slip" in signed_in(ben).get(f"/runs/{run.pk}/").text
+
+
+def test_the_runs_of_the_organisers_keep_their_names(masked, ada, cat):
+    run = make_run(masked, ada)
+    assert run_or_404(cat, run.pk).run.tag == "ben-bm25"
+
+
+def test_nobody_finds_a_run_by_the_name_that_is_hidden(masked, ben, cat):
+    run = make_run(masked, ben)
+    as_cat = signed_in(cat)
+    assert run.pk not in as_cat.get("/search/?q=bm25").content.decode()
+    assert run.pk in as_cat.get(f"/search/?q={run.pseudonym}").content.decode()
+    assert run.pk in signed_in(ben).get("/search/?q=bm25").content.decode()
+
+
+def test_a_filter_and_a_badge_know_the_pseudonym_alone(masked, ben, client):
+    run = make_run(masked, ben)
+    badge = "/tracks/masked/badge.svg?team="
+    assert client.get(f"{badge}ben").status_code == 404
+    assert client.get(f"{badge}{run.team.pseudonym}").status_code == 200
+    assert f"/runs/{run.pk}/" not in client.get("/tracks/masked/?team=ben").content.decode()
+
+
+def test_snapshots_hold_names_and_wait_for_the_release(masked, ada, ben, client):
+    make_run(masked, ben)
+    assert client.get("/tracks/masked/snapshots/").status_code == 404
+    assert signed_in(ada).get("/tracks/masked/snapshots/").status_code == 200
+    organising.release(masked, ada)
+    assert client.get("/tracks/masked/snapshots/").status_code == 200
+
+
+def test_a_team_reads_what_others_call_it_and_the_desk_all_of_them(masked, ada, ben):
+    pseudonym = make_run(masked, ben).team.pseudonym
+    assert pseudonym in signed_in(ben).get("/tracks/masked/team/").content.decode()
+    assert pseudonym in signed_in(ada).get("/tracks/masked/desk/").content.decode()
