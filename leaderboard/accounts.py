@@ -1,12 +1,56 @@
-"""Who may make an account here."""
+"""Who may make an account here, and how a second factor is kept."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
+import qrcode
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.html import format_html
+
+from leaderboard.admitting import needs_second_factor
 
 
 class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.SIGNUP_OPEN
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """Secrets lie in the database as text that is nothing without the secret key of the site."""
+
+    def encrypt(self, text: str) -> str:
+        return _box().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return _box().decrypt(encrypted_text.encode()).decode()
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        return not needs_second_factor(authenticator.user)
+
+    def build_totp_svg(self, url: str) -> str:
+        """The address as a QR code without style and script, ready to stand in a page."""
+        code = qrcode.QRCode(border=2)
+        code.add_data(url)
+        rows = code.get_matrix()
+        squares = "".join(
+            f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
+        )
+        return format_html(
+            '<svg class="qr" viewBox="0 0 {0} {0}" role="img" aria-label="QR code of the secret">'
+            '<path class="paper" d="M0 0h{0}v{0}h-{0}z"/><path d="{1}"/></svg>',
+            len(rows),
+            squares,
+        )
+
+
+def _box() -> MultiFernet:
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    digests = (hashlib.sha256(f"second factor {key}".encode()).digest() for key in keys)
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -72,7 +72,7 @@ def headers_of(delivery: Delivery, body: bytes) -> dict[str, str]:
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> int:
-    parts = checked_url(url)
+    parts = parts_of(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = Pinned(parts)
     try:
@@ -82,19 +82,28 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> int:
         connection.close()
 
 
-def checked_url(url: str) -> SplitResult:
-    """The parts of an address that may be called.  Raises NotCalled."""
+def check_url(url: str) -> None:
+    """Raises NotCalled where an address could not be called as things stand."""
+    parts = parts_of(url)
+    public_address(parts.hostname or "", port_of(parts))
+
+
+def parts_of(url: str) -> SplitResult:
+    """The parts of an address of the right form.  Raises NotCalled."""
     try:
         parts = urlsplit(url)
-        port = parts.port
+        port_of(parts)
     except ValueError:
         raise NotCalled("This is not an address.") from None
     if parts.scheme != "https" and not settings.WEBHOOKS_ANYWHERE:
         raise NotCalled("Only https addresses are called.")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise NotCalled("This is not an address that can be called.")
-    public_address(parts.hostname, port or 443)
     return parts
+
+
+def port_of(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def public_address(host: str, port: int) -> str:
@@ -114,16 +123,28 @@ def is_public(address: str) -> bool:
     (True, False, False)
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
+    if any(ip in network for network in NOT_A_HOST):
+        return False
+    if ip in NAT64:
+        ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     mapped = getattr(ip, "ipv4_mapped", None) or ip
     return mapped.is_global and not mapped.is_multicast
+
+
+# Where a network of IPv6 alone reaches the address of IPv4 that stands in the last 32 bits.
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Other ways to write an address of IPv4 into one of IPv6, and site-local ones: all out of use.
+NOT_A_HOST = [
+    ipaddress.ip_network(each)
+    for each in ("::/96", "::ffff:0:0:0/96", "2002::/16", "fec0::/10", "64:ff9b:1::/48")
+]
 
 
 class Pinned(http.client.HTTPConnection):
     """A connection to the address that was looked at, whatever the name says a moment later."""
 
     def __init__(self, parts: SplitResult) -> None:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        super().__init__(parts.hostname or "", port, timeout=SECONDS)
+        super().__init__(parts.hostname or "", port_of(parts), timeout=SECONDS)
         self.is_secure = parts.scheme == "https"
 
     def connect(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from leaderboard.models import Job, Notice, Worker
 
@@ -17,7 +18,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "place": place_of(request.path),
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
-        "num_unread": lambda: Notice.objects.unread_by(request.user).count(),
+        "num_unread": SimpleLazyObject(lambda: Notice.objects.unread_by(request.user).count()),
     }
 
 

@@ -36,6 +36,14 @@ def switch(name: str, default: bool = False) -> bool:
     return default
 
 
+def choice(name: str, among: tuple[str, ...]) -> str:
+    """One of these words; the first where nothing is said."""
+    value = text(name, among[0]).lower() or among[0]
+    if value not in among:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes one of {', '.join(among)}")
+    return value
+
+
 def number(name: str, default: int) -> int:
     value = text(name)
     try:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.utils import timezone
 
 from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard import scoring
-from leaderboard.models import Run, Team, Track
+from leaderboard.models import Track
 from leaderboard.templatetags.numbers import counted, mebibytes
 
 # What the command checks without being told.
@@ -126,32 +124,3 @@ def check_command(track: Track) -> str:
         f"--{name} {value}" for name, value in options.items() if value != CHECKED.get(name, "")
     ]
     return " \\\n  ".join(["python -m evaluation check my.run.gz", *asked])
-
-
-@dataclass(frozen=True)
-class Quota:
-    """What a team may send and what of it is left; None where the track sets no limit."""
-
-    today: int | None
-    in_all: int | None
-    left_today: int | None
-    left_in_all: int | None
-    next_day: datetime
-
-
-def quota_of(track: Track, team: Team | None) -> Quota:
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = team.runs_on(midnight.date()) if team else track.quota_per_day
-    in_all = team.runs_in_all() if team else track.quota_total
-    used = Run.objects.counting().filter(team=team) if team else Run.objects.none()
-    return Quota(
-        today=today,
-        in_all=in_all,
-        left_today=_left(today, used.filter(received_at__gte=midnight).count()),
-        left_in_all=_left(in_all, used.count()),
-        next_day=midnight + timedelta(days=1),
-    )
-
-
-def _left(limit: int | None, used: int) -> int | None:
-    return None if limit is None else max(0, limit - used)

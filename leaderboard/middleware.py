@@ -1,12 +1,27 @@
-"""What every answer carries: the content security policy, how long it took, and how packed."""
+"""What holds for every answer: its headers, how long it took, how it is packed, who may ask."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
+from django.conf import settings
+from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest, HttpResponse
 from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from leaderboard.admitting import lacks_second_factor
+from leaderboard.logs import new_number, request_number
+
+log = logging.getLogger("leaderboard.requests")
+
+# So many bytes of an upload that is refused are still read, in pieces.
+HEARD_OUT = 64 * 2**20
+PIECE = 64 * 2**10
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -16,14 +31,34 @@ POLICY = (
 )
 
 
+def number_the_request(get_response: Answer) -> Answer:
+    """Every answer has a number, which the log has too.
+
+    The query of an address is not logged: links that let others into a team are in it.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        number, began = new_number(), time.perf_counter()
+        token = request_number.set(number)
+        try:
+            response = get_response(request)
+            response["X-Request-Id"] = number
+            milliseconds = round(1000 * (time.perf_counter() - began))
+            figures = {"status": response.status_code, "milliseconds": milliseconds}
+            log.info("%s %s", request.method, request.path, extra={"figures": figures})
+            return response
+        finally:
+            request_number.reset(token)
+
+    return answer
+
+
 def content_security_policy(get_response: Answer) -> Answer:
     """Only what this server sends may run: no inline script or style anywhere."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        # The page of the API draws its icons from data: addresses.
-        docs = request.path == "/api/v1/docs"
-        response["Content-Security-Policy"] = POLICY + ("; img-src 'self' data:" if docs else "")
+        response["Content-Security-Policy"] = POLICY
         return response
 
     return answer
@@ -43,11 +78,53 @@ def pack_text(get_response: Answer) -> Answer:
     return answer
 
 
+def hear_out(get_response: Answer) -> Answer:
+    """A refused upload is read to its end, where that is not far.
+
+    A connection that is closed with bytes unread is reset, and the sender never sees the refusal.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        body = getattr(request, "_stream", None)
+        unread = isinstance(body, LimitedStream) and body.limit <= HEARD_OUT
+        if response.status_code >= 400 and unread:
+            with suppress(OSError):
+                while body.read(PIECE):
+                    pass
+        return response
+
+    return answer
+
+
 def time_the_answer(get_response: Answer) -> Answer:
     """`request.started` lets the foot of a page say how long the server took."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         request.started = time.perf_counter()  # type: ignore[attr-defined]
+        return get_response(request)
+
+    return answer
+
+
+# Where one comes without the second factor that is asked of one: to set it, or to leave.  A
+# program is told by the API, in its own shape.
+ELSEWHERE = (
+    "/account/second-factor/",
+    "/account/reauthenticate/",
+    "/account/logout/",
+    "/api/v1/",
+    "/healthz",
+)
+
+
+def ask_for_second_factor(get_response: Answer) -> Answer:
+    """Who needs a second factor and has none sets it before anything else."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        asks = settings.SECOND_FACTOR != "offered"
+        if asks and not request.path.startswith(ELSEWHERE) and lacks_second_factor(request.user):
+            return redirect(reverse("mfa_activate_totp") + "?asked=1")
         return get_response(request)
 
     return answer

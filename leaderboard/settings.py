@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from leaderboard.environment import database, number, secret, switch, text, words
+from leaderboard.environment import choice, database, number, secret, switch, text, words
 
 MIB = 1024 * 1024
 
@@ -30,14 +30,16 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_htmx",
-    "ninja",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
 ]
 
 MIDDLEWARE = [
+    "leaderboard.middleware.number_the_request",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "leaderboard.middleware.hear_out",
     "leaderboard.middleware.pack_text",
     "leaderboard.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -49,6 +51,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "leaderboard.middleware.time_the_answer",
+    "leaderboard.middleware.ask_for_second_factor",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -96,8 +99,28 @@ MEDIA_ROOT = RANKFIELD_HOME / "files"
 STATIC_URL = "/static/"
 STATIC_ROOT = RANKFIELD_HOME / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+S3_BUCKET = text("S3_BUCKET")
+# Copies of what this host has read from the bucket.
+S3_CACHE_BYTES = number("S3_CACHE_BYTES", 20 * 1024 * MIB)
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": (
+        {
+            "BACKEND": "leaderboard.buckets.InBucket",
+            "OPTIONS": {
+                "bucket_name": S3_BUCKET,
+                "endpoint_url": text("S3_ENDPOINT") or None,
+                "region_name": text("S3_REGION") or None,
+                "access_key": text("S3_ACCESS_KEY") or None,
+                "secret_key": text("S3_SECRET_KEY") or None,
+                # Who has an address of a file without asking disclosure has nothing.
+                "default_acl": None,
+                # Every name is made by chance, so none is looked for before it is taken.
+                "file_overwrite": True,
+            },
+        }
+        if S3_BUCKET
+        else {"BACKEND": "leaderboard.storing.OnDisk"}
+    ),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
@@ -117,13 +140,24 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_FORMS = {
-    "login": "leaderboard.forms.SignInForm",
-    "signup": "leaderboard.forms.SignUpForm",
-    "change_password": "leaderboard.forms.ChangePasswordForm",
-    "reset_password": "leaderboard.forms.ResetPasswordForm",
-    "reset_password_from_key": "leaderboard.forms.NewPasswordForm",
+    "login": "leaderboard.forms.accounts.SignInForm",
+    "signup": "leaderboard.forms.accounts.SignUpForm",
+    "change_password": "leaderboard.forms.accounts.ChangePasswordForm",
+    "reauthenticate": "leaderboard.forms.accounts.PasswordAgainForm",
+    "reset_password": "leaderboard.forms.accounts.ResetPasswordForm",
+    "reset_password_from_key": "leaderboard.forms.accounts.NewPasswordForm",
 }
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organisers", "rankfield", "staff"]
+# Of whom a second factor is asked; everybody may set one.
+SECOND_FACTOR = choice("SECOND_FACTOR", ("offered", "staff", "organisers"))
+MFA_ADAPTER = "leaderboard.accounts.SecondFactorAdapter"
+MFA_TOTP_ISSUER = "Rankfield"
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "leaderboard.forms.accounts.CodeForm",
+    "reauthenticate": "leaderboard.forms.accounts.CodeAgainForm",
+    "activate_totp": "leaderboard.forms.accounts.FirstCodeForm",
+}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 EMAIL_HOST = text("EMAIL_HOST")
@@ -136,8 +170,15 @@ HTTPS = switch("HTTPS")
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if switch("BEHIND_PROXY") else None
+BEHIND_PROXY = switch("BEHIND_PROXY")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+# Whose tries to sign in are counted: the last address in X-Forwarded-For, which the proxy wrote.
+# Without a proxy that header is anybody's word and is not read.
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+if HTTPS:
+    # A browser takes these names only over https, for this host and from no other.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -167,22 +208,39 @@ API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
 WEBHOOKS_ANYWHERE = switch("WEBHOOKS_ANYWHERE")
 
 # Jobs
-LEASE_SECONDS = number("LEASE_SECONDS", 10)
-RENEW_SECONDS = 3
+LEASE_SECONDS = number("LEASE_SECONDS", 8)
+RENEW_SECONDS = 2
 JOB_TIME_LIMIT = number("JOB_TIME_LIMIT", 900)
 JOB_MEMORY_LIMIT = number("JOB_MEMORY_LIMIT", 1024) * MIB
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 NINJA_PAGINATION_MAX_LIMIT = 200
 
+# Who asks for /metrics says this word; without one there is no such page.
+METRICS_TOKEN = text("METRICS_TOKEN")
+
+# Text for people, JSON for what gathers logs; a server has the latter.
+LOG_FORMAT = choice("LOG_FORMAT", ("json", "text") if DATABASE_URL else ("text", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"numbered": {"()": "leaderboard.logs.Numbered"}},
+    "formatters": {
+        "text": {"()": "leaderboard.logs.Lines"},
+        "json": {"()": "leaderboard.logs.JsonLines"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["numbered"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "leaderboard": {"level": text("LOG_LEVEL", "INFO")},
+        # A line for each request, where a program reads them.
+        "leaderboard.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
         # A reader's wrong address is no trouble of ours.
         "django.request": {"level": "ERROR"},
     },

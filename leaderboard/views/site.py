@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.contrib.auth.decorators import login_required
 from django.db import connection
 from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.defaults import server_error
 
 from leaderboard.disclosure import look
-from leaderboard.forms import TokenForm
+from leaderboard.forms.people import TokenForm
 from leaderboard.limits import of_site
 from leaderboard.models import ApiToken, Topic, Track
+from leaderboard.outages import outage_of
 from leaderboard.views.explained import families, worked_grades
 
 FOUND = 50
@@ -35,11 +41,7 @@ def search(request: HttpRequest) -> HttpResponse:
     """Runs by tag and topics by number or words, in the tracks that the reader sees."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
     tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
-    runs = [
-        run
-        for track in tracks
-        for run in look(track, request.user).runs().filter(tag__icontains=text)[:FOUND]
-    ]
+    runs = [run for track in tracks for run in look(track, request.user).runs_called(text, FOUND)]
     wanted = Q(title__icontains=text) | Q(number=text)
     topics = Topic.objects.filter(wanted, collection__tracks__in=tracks).distinct()
     seen = Prefetch("collection__tracks", tracks, to_attr="seen_tracks")
@@ -52,6 +54,7 @@ def search(request: HttpRequest) -> HttpResponse:
     return render(request, "search.html", context)
 
 
+@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
@@ -83,5 +86,16 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 
 @require_GET
 def healthz(request: HttpRequest) -> HttpResponse:
-    connection.ensure_connection()
+    """A connection that was kept says nothing of the server behind it, so that is asked."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
     return HttpResponse("ok", content_type="text/plain")
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """What is shown for an error nobody caught: an outage says when to come back."""
+    outage = outage_of(sys.exc_info()[1])
+    if outage is None:
+        return server_error(request)
+    page = render_to_string("outage.html", {"outage": outage})
+    return HttpResponse(page, status=outage.status, headers={"Retry-After": str(outage.again)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.processes import CannotServe, running
@@ -12,7 +13,7 @@ from leaderboard.processes import CannotServe, running
 
 class Command(BaseCommand):
     help = "Migrates, then runs web and worker until Ctrl-C or TERM."
-    requires_system_checks = []
+    requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")

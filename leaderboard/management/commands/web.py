@@ -6,19 +6,22 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 
+from leaderboard.management.migrating import wait_for_database
 from leaderboard.processes import prepare, web_command
 
 
 class Command(BaseCommand):
-    help = "Migrates and collects the static files, then runs web in the place of this process."
-    requires_system_checks = []
+    help = "Waits for the database, migrates, then runs web in the place of this process."
+    requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--bind", default="127.0.0.1:8000", help="0.0.0.0:8000: everybody")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        wait_for_database(self.stderr.write)
         prepare(quiet=False)
         command = web_command(options["bind"])
         os.execv(command[0], command)

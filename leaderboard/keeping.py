@@ -1,0 +1,204 @@
+"""A backup of all that is kept, and what becomes of it: a folder that holds a whole site.
+
+    database.sqlite3 or database.dump    as the database stood at one moment
+    files/...                            every stored file that a row names
+    secret_key                           where the site made its own
+    manifest.json                        version, time, and the sha256 of each file above
+
+The database comes first.  A file is stored before its row is written and never changes, so every
+file that a row of the copy names is there when it is copied, while the site runs on.  What the
+sweeper takes away in between was refused or belongs to nothing; it is listed as gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.db import connection, connections
+from django.utils import timezone
+
+from leaderboard.models import Run, Track, User
+from leaderboard.storing import PIECE, sha256_of
+from leaderboard.sweeping import names_in_rows
+
+MANIFEST = "manifest.json"
+SQLITE, DUMP = "database.sqlite3", "database.dump"
+
+
+class CannotKeep(Exception):
+    """Why no backup was made, or none restored."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a backup holds."""
+
+    version: str
+    made_at: str
+    sums: dict[str, str]
+    gone: list[str]
+    counts: dict[str, int]
+
+
+def back_up(folder: Path) -> Kept:
+    """Write a backup into a new folder; it has its name only once it is whole."""
+    if folder.exists():
+        raise CannotKeep(f"{folder} is there already.")
+    part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")
+    part.mkdir(parents=True, mode=0o700)
+    try:
+        kept = _write(part)
+        part.rename(folder)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return kept
+
+
+def _write(folder: Path) -> Kept:
+    counts = {each._meta.model_name: each.objects.count() for each in (User, Track, Run)}
+    database = _copy_database(folder)
+    sums, gone = {database.name: _sum_of(database)}, []
+    # Rows of later than the copy name files too: a few more do no harm.
+    for name in sorted(set(names_in_rows())):
+        try:
+            with default_storage.open(name) as file:
+                sums[f"files/{name}"] = _copy(file, folder / "files" / name)
+        except FileNotFoundError:
+            gone.append(name)
+    key = Path(settings.RANKFIELD_HOME) / "secret_key"
+    if key.exists():
+        with key.open("rb") as file:
+            sums["secret_key"] = _copy(file, folder / "secret_key")
+    kept = Kept(settings.VERSION, timezone.now().isoformat(), sums, gone, counts)
+    (folder / MANIFEST).write_text(json.dumps(vars(kept), indent=1))
+    return kept
+
+
+def _copy_database(folder: Path) -> Path:
+    if connection.vendor == "sqlite":
+        connection.ensure_connection()
+        path = folder / SQLITE
+        with closing(sqlite3.connect(path)) as copy:
+            connection.connection.backup(copy)
+        path.chmod(0o600)
+        return path
+    path = folder / DUMP
+    _run("pg_dump", "--format=custom", "--no-owner", f"--file={path}")
+    return path
+
+
+def _run(program: str, *words: str) -> None:
+    """A program of PostgreSQL on the database of this site; its password is on no command line."""
+    database = connection.settings_dict
+    names = {"HOST": "PGHOST", "PORT": "PGPORT", "USER": "PGUSER", "PASSWORD": "PGPASSWORD"}
+    told = {there: str(database[here]) for here, there in names.items() if database.get(here)}
+    try:
+        subprocess.run(
+            [program, *words],
+            env={**os.environ, **told, "PGDATABASE": str(database["NAME"])},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    except FileNotFoundError:
+        raise CannotKeep(
+            f"There is no {program} on this machine; install PostgreSQL's client."
+        ) from None
+    except subprocess.CalledProcessError as error:
+        raise CannotKeep(f"{program} failed: {error.stderr.strip()}") from None
+
+
+def _copy(file: BinaryIO | File, path: Path) -> str:
+    """Copy a file and hash it on the way."""
+    digest = hashlib.sha256()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+            copy.write(piece)
+    return digest.hexdigest()
+
+
+def _sum_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return sha256_of(file)
+
+
+def restore(folder: Path) -> Kept:
+    """Bring a backup back into an installation that holds nothing yet."""
+    kept = read_backup(folder)
+    refuse_full_site()
+    database = SQLITE if SQLITE in kept.sums else DUMP
+    if (database == SQLITE) != (connection.vendor == "sqlite"):
+        raise CannotKeep(f"{database} is of the other kind of database than DATABASE_URL names.")
+    _restore_database(folder / database)
+    for name in stored_names(kept):
+        if not default_storage.exists(name):
+            with (folder / "files" / name).open("rb") as file:
+                saved = default_storage.save(name, File(file))
+            if saved != name:
+                raise CannotKeep(f"{name} was stored as {saved}.")
+    key = Path(settings.RANKFIELD_HOME) / "secret_key"
+    if "secret_key" in kept.sums:
+        key.unlink(missing_ok=True)
+        with (folder / "secret_key").open("rb") as file:
+            _copy(file, key)
+    call_command("migrate", interactive=False, verbosity=0)
+    return kept
+
+
+def read_backup(folder: Path) -> Kept:
+    """The manifest, once every file has been found as it says."""
+    try:
+        kept = Kept(**json.loads((folder / MANIFEST).read_text()))
+    except (OSError, ValueError, TypeError):
+        raise CannotKeep(
+            f"{folder} is no backup: it holds no {MANIFEST} that can be read."
+        ) from None
+    for name, digest in kept.sums.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise CannotKeep(f"{name} leads out of {folder}.")
+        if not path.is_file() or _sum_of(path) != digest:
+            raise CannotKeep(f"{name} is gone or is not what was backed up.")
+    return kept
+
+
+def stored_names(kept: Kept) -> Iterator[str]:
+    return (name.removeprefix("files/") for name in kept.sums if name.startswith("files/"))
+
+
+def refuse_full_site() -> None:
+    if User._meta.db_table in connection.introspection.table_names() and User.objects.exists():
+        raise CannotKeep("This site has accounts already; restore into an empty database.")
+
+
+def _restore_database(path: Path) -> None:
+    if connection.vendor != "sqlite":
+        _run("pg_restore", "--no-owner", "--clean", "--if-exists", "--exit-on-error", *_into(path))
+        connections.close_all()
+        return
+    connection.ensure_connection()
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as copy:
+        copy.backup(connection.connection)
+    connections.close_all()
+
+
+def _into(path: Path) -> list[str]:
+    return [f"--dbname={connection.settings_dict['NAME']}", str(path)]

@@ -1,0 +1,28 @@
+"""`manage.py backup`: everything that is kept, in one folder, while the site runs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.keeping import CannotKeep, back_up
+
+
+class Command(BaseCommand):
+    help = "Writes database, files and secret key into a new folder; the site may run meanwhile."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="a folder that is not there yet")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            kept = back_up(options["folder"])
+        except CannotKeep as reason:
+            raise CommandError(str(reason)) from None
+        counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
+        self.stdout.write(f"{options['folder']}: {counts}, {len(kept.sums):,} files.")
+        for name in kept.gone:
+            self.stderr.write(f"{name} was removed meanwhile, or was gone before.")

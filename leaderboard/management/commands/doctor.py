@@ -1,0 +1,40 @@
+"""`manage.py doctor`: is all well with this installation, and what to do where it is not."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from leaderboard.examining import changed_files, examine
+
+SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}
+
+
+class Command(BaseCommand):
+    help = (
+        "Looks at settings, database, clock, disk, broker, workers and files; ends with 1 if bad."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--hash", action="store_true", help="read every run and compare it with its hash"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        is_bad = False
+        for name, finding in examine():
+            is_bad |= finding.level == "bad"
+            self.stdout.write(f"{SIGNS[finding.level]} {name:9} {finding.what}")
+            if finding.do:
+                self.stdout.write(f"{'':14} {finding.do}")
+        if options["hash"]:
+            changed = list(changed_files())
+            is_bad |= bool(changed)
+            for run in changed:
+                self.stdout.write(f"BAD  files     run {run} is not the file that was sent")
+        if is_bad:
+            sys.exit(1)

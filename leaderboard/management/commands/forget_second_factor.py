@@ -1,0 +1,27 @@
+"""`manage.py forget_second_factor`: for somebody who has lost phone and recovery codes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.models import AuditEvent, User
+
+
+class Command(BaseCommand):
+    help = "Takes away the second factor of a user, who then signs in by the password alone."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("user", help="the name of the account")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        user = User.objects.filter(username=options["user"]).first()
+        if user is None:
+            raise CommandError(f"There is no account {options['user']}.")
+        removed, _ = user.authenticator_set.all().delete()
+        if not removed:
+            raise CommandError(f"{user} has no second factor.")
+        AuditEvent.objects.record(None, "forget second factor", user)
+        self.stdout.write(f"{user} signs in by the password alone until a new one is set.")

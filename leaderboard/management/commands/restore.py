@@ -1,0 +1,28 @@
+"""`manage.py restore`: a backup comes back into an installation that holds nothing yet."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.keeping import CannotKeep, restore
+from leaderboard.processes import CannotServe, only_one
+
+
+class Command(BaseCommand):
+    help = "Checks a backup file by file, and restores it into an empty database; stop web first."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="what `manage.py backup` has written")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            with only_one():
+                kept = restore(options["folder"])
+        except (CannotKeep, CannotServe) as reason:
+            raise CommandError(str(reason)) from None
+        counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
+        self.stdout.write(f"Restored the backup of {kept.made_at}: {counts}.")

@@ -1,0 +1,40 @@
+"""Settings under which no site may start: each would open it to strangers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+
+LOCAL = ("localhost", "127.0.0.1", "[::1]", ".localhost", "testserver")
+SHORTEST_KEY = 32
+
+
+@register(Tags.security)
+def no_open_door(**_: object) -> list[CheckMessage]:
+    return [Error(what, hint=hint, id=id) for id, what, hint in open_doors()]
+
+
+def open_doors() -> Iterator[tuple[str, str, str]]:
+    """An identifier, what is wrong, and what to do."""
+    public = [host for host in settings.ALLOWED_HOSTS if host not in LOCAL]
+    if settings.DEBUG and public:
+        yield (
+            "rankfield.E001",
+            f"DEBUG shows settings and code to everybody who asks for {public[0]}.",
+            "Unset DEBUG, or let ALLOWED_HOSTS name this machine alone.",
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        yield (
+            "rankfield.E002",
+            "ALLOWED_HOSTS takes every name, so links in mails may lead to a stranger's site.",
+            "Name the hosts of this site.",
+        )
+    key = settings.SECRET_KEY
+    if len(key) < SHORTEST_KEY or len(set(key)) < 8 or "insecure" in key:
+        yield (
+            "rankfield.E003",
+            "SECRET_KEY can be guessed, and with it everybody's session.",
+            "Make one with `openssl rand -hex 32`, or unset it: then one is made and kept.",
+        )

@@ -1,0 +1,75 @@
+"""What the log says, and by which number it is found again."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+
+import pytest
+from django.test import Client
+
+from leaderboard import scoring
+from leaderboard.logs import JsonLines, Lines, Numbered
+from tests.builders import make_run
+
+
+@pytest.fixture
+def told():
+    """What a program that gathers logs is told, line by line."""
+    out, handler = io.StringIO(), None
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(JsonLines())
+    handler.addFilter(Numbered())
+    root, requests = logging.getLogger(), logging.getLogger("leaderboard.requests")
+    before = requests.level
+    root.addHandler(handler)
+    requests.setLevel("INFO")
+    yield lambda: [json.loads(line) for line in out.getvalue().splitlines()]
+    root.removeHandler(handler)
+    requests.setLevel(before)
+
+
+def test_a_request_has_a_number_in_its_answer_and_in_the_log(told, db, client):
+    answer = client.get("/measures/?q=a-word-that-is-not-logged")
+    [line] = [each for each in told() if each["logger"] == "leaderboard.requests"]
+    assert line["request"] == answer["X-Request-Id"] and len(line["request"]) == 12
+    assert (line["message"], line["status"]) == ("GET /measures/", 200)
+    assert "not-logged" not in str(told())
+
+
+def test_two_requests_have_two_numbers(db, client):
+    assert client.get("/limits/")["X-Request-Id"] != client.get("/limits/")["X-Request-Id"]
+
+
+def test_a_header_of_the_sender_is_no_number(db, client):
+    forged = client.get("/limits/", headers={"X-Request-Id": "a\nforged line"})
+    assert "forged" not in forged["X-Request-Id"]
+
+
+def test_the_page_of_our_fault_names_the_request_whose_traceback_is_logged(told, db, monkeypatch):
+    monkeypatch.setattr("leaderboard.views.site.families", lambda: 1 / 0)
+    page = Client(raise_request_exception=False).get("/measures/")
+    number = page["X-Request-Id"]
+    assert f"<code>{number}</code>" in page.content.decode()
+    [broken] = [line for line in told() if "traceback" in line]
+    assert broken["request"] == number and "ZeroDivisionError" in broken["traceback"]
+
+
+def test_the_api_names_the_request_too(told, track, client, monkeypatch):
+    monkeypatch.setattr("leaderboard.api.tracks.Track.objects", None)
+    answer = client.get("/api/v1/tracks")
+    assert answer.status_code == 500 and answer["X-Request-Id"] in answer.json()["message"]
+
+
+def test_the_lines_of_a_job_carry_its_number(told, track, ben, monkeypatch):
+    monkeypatch.setattr(scoring, "measure_run", lambda *_: 1 / 0)
+    make_run(track, ben)
+    [broken] = [line for line in told() if "traceback" in line]
+    assert broken["job"].isdecimal() and f"job {broken['job']} " in broken["message"]
+
+
+def test_people_read_a_line_of_text():
+    record = logging.LogRecord("leaderboard", logging.WARNING, "", 0, "it %s", ("rains",), None)
+    Numbered().filter(record)
+    assert Lines().format(record).endswith("WARNING leaderboard it rains")

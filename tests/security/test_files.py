@@ -1,0 +1,263 @@
+"""T16 to T20: files that unpack without end, lead elsewhere, reach out, or keep a reader busy."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import resource
+import socket
+import threading
+import time
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from django.conf import settings as site
+
+from leaderboard import uploads
+from leaderboard.models import Collection, Run
+from leaderboard.uploads import CollectionFiles, NotAccepted
+from tests.api.conftest import Program
+from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
+
+MIB = 1024 * 1024
+
+
+def bomb_gz(mebibytes: int) -> bytes:
+    packer = zlib.compressobj(9, wbits=31)
+    block = bytes(MIB)
+    return b"".join(packer.compress(block) for _ in range(mebibytes)) + packer.flush()
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+BOMBS = {
+    "gzip": lambda: bomb_gz(256),
+    "gzip in gzip": lambda: gzip.compress(bomb_gz(64)),
+    "zip": lambda: zipped(("run.txt", bytes(200 * MIB))),
+    "zip in zip": lambda: zipped(("run.zip", zipped(("run.txt", bytes(64 * MIB))))),
+    "many members": lambda: zipped(*((f"run{n}.txt", b"1 Q0 d1 1 1 a\n") for n in range(5000))),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_t16_a_bomb_is_refused_within_seconds_and_in_little_memory(track, ben, kind):
+    packed = BOMBS[kind]()
+    before, began = resource.getrusage(resource.RUSAGE_SELF), time.process_time()
+    run = make_run(track, ben, packed)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert run.state == "refused"
+    assert time.process_time() - began < 10
+    assert after.ru_maxrss - before.ru_maxrss < 256 * 1024
+    assert not list(Path(site.FILE_UPLOAD_TEMP_DIR).iterdir())
+
+
+@pytest.mark.parametrize("part", ["topics", "documents", "judgments"])
+def test_t16_a_bomb_in_a_collection_is_refused(ada, part, settings):
+    settings.COLLECTION_UNPACKED_LIMIT = 32 * MIB
+    files = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS, part: bomb_gz(128)}
+    collection = bring(ada, **files)
+    assert collection.state == "refused" and not collection.topics.exists()
+
+
+def bring(owner, **files: str | bytes) -> Collection:
+    parts = CollectionFiles(**{name: upload(name, text) for name, text in files.items()})
+    collection = Collection(slug="bad", name="Bad", owner=owner, asks_first=False)
+    uploads.accept_collection(collection, parts)
+    work()
+    collection.refresh_from_db()
+    return collection
+
+
+NAMES = [
+    "../../../tmp/t17-canary",
+    "..\\..\\t17-canary",
+    "/tmp/t17-canary",
+    "C:\\t17-canary",
+    "a/../../t17-canary",
+    "\x00t17-canary",
+    ".",
+    "secret_key",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_t17_a_name_in_a_zip_file_leads_nowhere(track, ben, name):
+    make_run(
+        track, ben, zipped(("N" * len(name), RUN.encode())).replace(b"N" * len(name), name.encode())
+    )
+    assert not Path("/tmp/t17-canary").exists()
+    assert stored_outside(track) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_t17_the_name_of_an_upload_is_never_a_path(track, ben, name):
+    accepted = uploads.accept_run(track, ben, upload("run.txt", RUN))
+    # As it stands on the wire: the client of the tests would refuse such names itself.
+    body = PART % (name.encode(), RUN.replace("9.0", "9.5").encode())
+    program, kind = Program(ben), "multipart/form-data; boundary=x"
+    address = "/api/v1/tracks/bread/runs"
+    made = program.client.post(address, body, kind, headers=program.headers)
+    assert made.status_code in (201, 400, 422)
+    assert accepted.run.file.name.startswith(f"runs/{accepted.run.pk}/file-")
+    assert stored_outside(track) == []
+
+
+PART = b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
+
+
+def stored_outside(track) -> list[Path]:
+    """Files that lie anywhere but in the folders of runs, collections and pools."""
+    root = Path(site.MEDIA_ROOT)
+    return [
+        path
+        for path in root.rglob("*")
+        if path.is_file()
+        and path.relative_to(root).parts[0] not in ("runs", "collections", "pools")
+    ]
+
+
+@pytest.fixture
+def listener():
+    """Somebody inside who must not be called; says how often it was."""
+    heard: list[object] = []
+    server = socket.create_server(("127.0.0.1", 0))
+    server.settimeout(0.1)
+
+    def hear() -> None:
+        while not over.is_set():
+            try:
+                heard.append(server.accept())
+            except TimeoutError:
+                continue
+
+    over = threading.Event()
+    thread = threading.Thread(target=hear)
+    thread.start()
+    yield server.getsockname()[1], heard
+    over.set()
+    thread.join()
+    server.close()
+
+
+def xml(doctype: str, title: str = "&x;") -> str:
+    topic = f"<topic><num>1</num><title>{title}</title></topic>"
+    return f"<?xml version='1.0'?>{doctype}<topics>{topic}</topics>"
+
+
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+DOCTYPES = {
+    "a word of its own": '<!DOCTYPE t [<!ENTITY x "bread">]>',
+    "a file": '<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]>',
+    "an address": '<!DOCTYPE t [<!ENTITY x SYSTEM "http://127.0.0.1:{port}/">]>',
+    "a parameter": '<!DOCTYPE t [<!ENTITY % p SYSTEM "http://127.0.0.1:{port}/p">%p;]>',
+    "a subset elsewhere": '<!DOCTYPE t SYSTEM "http://127.0.0.1:{port}/t.dtd">',
+    "laughs": f'<!DOCTYPE t [<!ENTITY l0 "ha">{LAUGHS}<!ENTITY x "&l9;">]>',
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("kind", DOCTYPES)
+def test_t18_no_xml_reaches_beyond_its_file_or_grows(ada, listener, kind, encoding):
+    port, heard = listener
+    text = xml(DOCTYPES[kind].replace("{port}", str(port)))
+    began = time.process_time()
+    collection = bring(ada, topics=text.encode(encoding))
+    assert collection.state in ("refused", "preview", "failed")
+    assert not collection.topics.exists() and "root:" not in str(collection.problems)
+    # Refused for what it is, not because an entity that nobody read left a title empty.
+    codes = {problem["code"] for problem in collection.problems}
+    assert codes <= {"E_XML", "E_ENCODING", "E_FORMAT"}
+    assert encoding == "utf-16" or codes == {"E_XML"}
+    assert heard == [] and time.process_time() - began < 5
+
+
+DEEP = {
+    "topics": "<topics>" + "<a>" * 100_000,
+    "documents": "[" * 100_000 + "\n",
+    "judgments": '{"a":' * 100_000,
+}
+
+
+@pytest.mark.parametrize("part", DEEP)
+def test_t18_what_is_nested_without_end_is_refused_in_words(ada, part):
+    files = {"topics": TOPICS, "documents": DOCUMENTS, part: DEEP[part]}
+    collection = bring(ada, **files)
+    assert collection.state in ("refused", "preview")
+    assert not collection.topics.exists() and "Recursion" not in str(collection.problems)
+
+
+@pytest.mark.parametrize("field", ["facts", "formats"])
+def test_t18_deep_json_in_a_field_is_the_senders_fault(track, ada, field):
+    program = Program(ada)
+    deep = "[" * 50_000
+    answers = [
+        program.send_run(RUN, facts=deep),
+        program.send(
+            "/api/v1/collections", slug="a", name="A", topics=upload("t", TOPICS), formats=deep
+        ),
+        program.client.post("/api/v1/tracks", deep, "application/json", headers=program.headers),
+        program.client.post(
+            "/api/v1/tracks", '{"a":' * 50_000, "application/json", headers=program.headers
+        ),
+    ]
+    assert {answer.status_code for answer in answers} <= {400, 413, 422}
+
+
+BUSY = {
+    "one line": "1 Q0 d1 1 1.0 a" + "x" * 30 * MIB,
+    "blanks": " " * 20 * MIB + "\n",
+    "no end of line": "1 Q0 d1 1 1.0 a " * 500_000,
+    "digits": f"1 Q0 d1 1 {'9' * 4000} a\n" * 500,
+    "many digits": f"1 Q0 d1 {'9' * 4000} 1 a\n" * 500,
+    "backtracking": "1 Q0 d1 1 " + "1" * 2000 + "e" * 2000 + " a\n",
+    "every line wrong": "x\n" * 1_000_000,
+    "exponents": "1 Q0 d1 1 1e999999999 a\n",
+}
+
+
+@pytest.mark.parametrize("kind", BUSY)
+def test_t19_no_line_keeps_the_reader_busy(track, ben, kind):
+    began = time.process_time()
+    run = make_run(track, ben, BUSY[kind])
+    assert run.state == "refused" and time.process_time() - began < 10
+    assert len(json.dumps(run.problems)) < 100_000
+
+
+def test_t20_a_file_above_the_limit_is_not_taken(track, ben, settings):
+    settings.RUN_UPLOAD_LIMIT = 100
+    with pytest.raises(NotAccepted, match="100 are taken"):
+        uploads.accept_run(track, ben, upload("run.txt", RUN))
+    assert not Run.objects.exists() and stored(site.MEDIA_ROOT, "runs") == []
+
+
+def stored(root: str, folder: str) -> list[Path]:
+    return [path for path in (Path(root) / folder).rglob("*") if path.is_file()]
+
+
+def test_t20_a_body_that_is_announced_too_long_is_refused_unread(track, ben, settings):
+    settings.RUN_UPLOAD_LIMIT = 100
+    program = Program(ben)
+    answer = program.client.post(
+        "/api/v1/tracks/bread/runs",
+        b"",
+        "multipart/form-data; boundary=x",
+        CONTENT_LENGTH="999999999999",
+        headers=program.headers,
+    )
+    assert answer.status_code == 413
+
+
+def test_t20_refused_files_of_a_day_are_counted(track, ben):
+    for n in range(track.attempts_per_day):
+        make_run(track, ben, f"wrong {n}\n")
+    with pytest.raises(NotAccepted, match="were refused today"):
+        uploads.accept_run(track, ben, upload("run.txt", RUN))
