@@ -34,7 +34,7 @@ PATIENCE = 10  # from TERM to KILL, in seconds
 READY = 120  # until the first page answers
 PAUSE = 1.0  # before a process that ended is started again; doubled up to:
 LONGEST_PAUSE = 30.0
-STEADY = 60.0  # a process that ran so long may start again at once
+STEADY = 10.0  # a process that ran so long may start again at once
 LOCK = "serve.lock"
 
 

@@ -13,6 +13,7 @@ the uploaded file is parsed once.
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,14 +29,8 @@ from evaluation.reading.runs import Run
 
 MAGIC = b"RFR2"
 TOP = 20
-TAIL = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    start: int
-    length: int
-    depth: int
+# Bytes of the lengths at the end, and of a place.
+TAIL = PLACE = 24
 
 
 def write_rankings(run: Run, file: BinaryIO) -> None:
@@ -68,7 +63,8 @@ def _rankings_of(run: Run) -> Iterator[tuple[bytes, Ranking]]:
 
 def _pack(ranking: Ranking) -> bytes:
     scores = np.ascontiguousarray(ranking.scores, dtype="<f8")
-    return zlib.compress(scores.tobytes() + b"\n".join(ranking.docnos))
+    # Digits pack no better for more effort.
+    return zlib.compress(scores.tobytes() + b"\n".join(ranking.docnos), zlib.Z_BEST_SPEED)
 
 
 @dataclass(frozen=True)
@@ -86,28 +82,40 @@ class Rankings:
     def ranking(self, number: str) -> Ranking | None:
         """The ranking of one topic, or None where the run does not answer it."""
         place = self._place(number)
-        if place is None:
-            return None
-        self.file.seek(place.start)
-        data = zlib.decompress(self.file.read(place.length))
-        scores = np.frombuffer(data, dtype="<f8", count=place.depth)
-        return Ranking(data[8 * place.depth :].split(b"\n"), scores)
+        return _unpacked(*self._at(*place)) if place is not None else None
 
-    def _place(self, number: str) -> Place | None:
+    def listing(self, number: str) -> tuple[list[str], NDArray[np.float64]]:
+        """The same as text, decoded in one piece: what pages of hundreds of runs read."""
+        place = self._place(number)
+        if place is None:
+            return [], np.empty(0)
+        docnos, scores = self._at(*place)
+        return docnos.decode().split("\n"), scores
+
+    def run(self, tag: str) -> Run:
+        """The whole run as it was accepted, for judging it anew."""
+        places = np.frombuffer(self._part(1), dtype="<i8").reshape(-1, 3).tolist()
+        numbers = self.numbers.split(b"\n")[1:-1]
+        rankings = {
+            number: _unpacked(*self._at(*place))
+            for number, place in zip(numbers, places, strict=True)
+        }
+        return Run(tag, rankings, lines=0, problems=Problems())
+
+    def _place(self, number: str) -> tuple[int, int, int] | None:
         """Found without looking at each of the other topics, which may be thousands."""
         at = self.numbers.find(b"\n%b\n" % number.encode("utf-8", "surrogateescape"))
         if at < 0 or "\n" in number:
             return None
-        return Place(*self.places[self.numbers.count(b"\n", 0, at)].tolist())
+        self.file.seek(self._ends[1] + PLACE * self.numbers.count(b"\n", 0, at))
+        start, length, depth = struct.unpack("<3q", self.file.read(PLACE))
+        return start, length, depth
 
-    def run(self, tag: str) -> Run:
-        """The whole run as it was accepted, for judging it anew."""
-        rankings = {
-            number.encode("utf-8", "surrogateescape"): ranking
-            for number in self
-            if (ranking := self.ranking(number)) is not None
-        }
-        return Run(tag, rankings, lines=0, problems=Problems())
+    def _at(self, start: int, length: int, depth: int) -> tuple[bytes, NDArray[np.float64]]:
+        """The docnos of a block, one a line, and its scores."""
+        self.file.seek(start)
+        data = zlib.decompress(self.file.read(length))
+        return data[8 * depth :], np.frombuffer(data, dtype="<f8", count=depth)
 
     @cached_property
     def tops(self) -> dict[str, list[str]]:
@@ -117,10 +125,6 @@ class Rankings:
             number: piece.decode("utf-8", "surrogateescape").split("\n")
             for number, piece in zip(self, pieces, strict=True)
         }
-
-    @cached_property
-    def places(self) -> NDArray[np.int64]:
-        return np.frombuffer(self._part(1), dtype="<i8").reshape(-1, 3)
 
     @cached_property
     def numbers(self) -> bytes:
@@ -136,6 +140,9 @@ class Rankings:
     def _ends(self) -> list[int]:
         """Where tops, places and numbers begin, and where the last of them ends."""
         end = self.file.seek(-TAIL, 2)
-        lengths = np.frombuffer(self.file.read(TAIL), dtype="<i8")
-        starts: list[int] = (end - np.cumsum(lengths[::-1])[::-1]).tolist()
-        return [*starts, end]
+        tops, places, numbers = struct.unpack("<3q", self.file.read(TAIL))
+        return [end - numbers - places - tops, end - numbers - places, end - numbers, end]
+
+
+def _unpacked(docnos: bytes, scores: NDArray[np.float64]) -> Ranking:
+    return Ranking(docnos.split(b"\n"), scores)

@@ -14,7 +14,7 @@ from django.core.management import load_command_class
 ROOT = Path(__file__).parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-READERS = {"text", "switch", "number", "words", "secret"}
+READERS = {"choice", "text", "switch", "number", "words", "secret"}
 
 
 def variables() -> set[str]:
@@ -83,5 +83,5 @@ def test_the_image_holds_what_the_program_is_made_of() -> None:
 
 
 def test_every_setting_is_written_down() -> None:
-    rows = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "operating.md").read_text(), re.M)
+    rows = re.findall(r"^\| `([A-Z0-9_]+)` \|", (ROOT / "docs" / "operating.md").read_text(), re.M)
     assert sorted(rows) == sorted(variables())

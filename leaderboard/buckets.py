@@ -1,0 +1,75 @@
+"""Files in an S3-compatible store, for any number of hosts that share no disk.
+
+What is read is first fetched whole to this host: ranking files and documents are read in pieces
+from everywhere, and a run is unpacked from a file that can be searched.  A fetch takes the memory
+of a piece, whatever the file has.  The copies are bounded, those used longest ago go first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from botocore.exceptions import ClientError
+from django.conf import settings
+from django.core.files.base import File
+from storages.backends.s3 import S3Storage
+
+from leaderboard.storing import forget_oldest, mark_used
+
+GONE = ("404", "NoSuchKey", "NotFound")
+
+
+class InBucket(S3Storage):
+    """`S3_BUCKET` at `S3_ENDPOINT`, with copies in `RANKFIELD_HOME/cache/files`."""
+
+    def _open(self, name: str, mode: str = "rb") -> File:
+        if mode != "rb":
+            raise ValueError("a stored file is only read")
+        return File(self._copy_of(name), name)
+
+    def _copy_of(self, name: str) -> BinaryIO:
+        path = self._place(name)
+        try:
+            copy = path.open("rb")
+            mark_used(path)
+            return copy
+        except FileNotFoundError:
+            return self._fetch(name, path)
+
+    def _fetch(self, name: str, path: Path) -> BinaryIO:
+        """Two processes may fetch the same at once: each has its own, and the last stays."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{secrets.token_hex(8)}")
+        copy = part.open("w+b")
+        try:
+            self.bucket.Object(self._normalize_name(name)).download_fileobj(copy)
+            part.replace(path)
+        except BaseException as error:
+            copy.close()
+            part.unlink(missing_ok=True)
+            if isinstance(error, ClientError) and error.response["Error"]["Code"] in GONE:
+                raise FileNotFoundError(name) from None
+            raise
+        forget_oldest(path.parent, settings.S3_CACHE_BYTES)
+        copy.seek(0)
+        return copy
+
+    def _place(self, name: str) -> Path:
+        folder = Path(settings.RANKFIELD_HOME) / "cache" / "files"
+        return folder / hashlib.sha256(name.encode()).hexdigest()
+
+    def delete(self, name: str) -> None:
+        super().delete(name)
+        with suppress(FileNotFoundError):
+            self._place(name).unlink()
+
+    def stored_before(self, folder: str, instant: float) -> Iterator[str]:
+        """The names of the files in a folder that were stored before that time."""
+        for each in self.bucket.objects.filter(Prefix=f"{folder}/"):
+            if each.last_modified.timestamp() < instant:
+                yield each.key
