@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve test lint bench
+.PHONY: demo serve test lint bench faults chaos load audit pins
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -15,19 +15,42 @@ test: .venv/dev          ## the whole suite; what this machine lacks is counted 
 lint: .venv/dev
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy
 
+faults: .venv/dev        ## every fault on both profiles: make faults ARGS="--times 5"
+	.venv/bin/python -m tests.faults $(ARGS)
+
+chaos: .venv/dev         ## half an hour of kills while runs arrive: make chaos ARGS="--minutes 2"
+	.venv/bin/python -m tests.faults.chaos $(ARGS)
+
+load: .venv/dev          ## a site under load, half an hour: make load ARGS=--quick
+	.venv/bin/python -m benchmarks.load $(ARGS)
+
 bench: .venv/dev         ## every table of benchmarks/, which take some twenty minutes
 	.venv/bin/python -m benchmarks.scoring
 	.venv/bin/python -m benchmarks.significance
 	.venv/bin/python -m benchmarks.boards
 	.venv/bin/python -m benchmarks.submission
 
-# uv installs in seconds; where it cannot be had, pip does the same.
+audit: .venv/dev         ## known holes in what is pinned; says so where no list of them is reached
+	.venv/bin/python -m tests.security.auditing requirements.txt requirements-s3.txt
+
+# What may be installed, to the byte: exact versions with the hashes of their files.
+PIN = .venv/bin/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate
+pins: .venv/ready
+	$(PIN) -o requirements.txt
+	$(PIN) --extra s3 -c requirements.txt -o requirements-s3.txt
+	$(PIN) --group dev -c requirements.txt -o requirements-dev.txt
+
+# uv installs in seconds; where it cannot be had, pip does the same. Without bytecode, which uv
+# leaves out, every process would compile numpy and Django anew where Python may not write.
+INSTALL = .venv/bin/uv pip install -q --compile-bytecode -p .venv/bin/python --require-hashes
 .venv/ready: requirements.txt
 	$(PYTHON) -m venv .venv
-	.venv/bin/pip install -q uv && .venv/bin/uv pip install -q -p .venv/bin/python -r $< \
-	  || .venv/bin/pip install -q -r $<
+	.venv/bin/pip install -q uv && $(INSTALL) -r $< \
+	  || .venv/bin/pip install -q --require-hashes -r $<
 	touch $@
 
 .venv/dev: requirements-dev.txt .venv/ready
-	.venv/bin/uv pip install -q -p .venv/bin/python -r $< || .venv/bin/pip install -q -r $<
+	$(INSTALL) -r $< \
+	  || .venv/bin/pip install -q --require-hashes -r $<
 	touch $@

@@ -5,6 +5,7 @@ The queue itself is in the database, so nothing here may be the only one to know
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import secrets
@@ -13,13 +14,16 @@ import socket
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial, wraps
 from queue import Empty
 from typing import Any
 
 from celery import Celery, bootsteps, signals
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.worker import state
+from celery.worker.consumer import Consumer
 from kombu import Connection
 from kombu.transport import TRANSPORT_ALIASES, memory
 
@@ -30,9 +34,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 warnings.filterwarnings("ignore", category=SecurityWarning)
 warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
+log = logging.getLogger(__name__)
+
 # How often a worker with a free slot looks for jobs by itself, in seconds.
 LOOKS_EMBEDDED = 0.3
-LOOKS = 2.0
+LOOKS = 1.0
 
 
 def configuration() -> dict[str, Any]:
@@ -42,7 +48,7 @@ def configuration() -> dict[str, Any]:
     # What redis-py calls unix:// has another name here.
     redis = settings.REDIS_URL.replace("unix://", "redis+socket://", 1)
     if redis:
-        put_nothing_back()
+        forgive_redis()
     return {
         "broker_url": redis or INSIDE,
         "broker_transport_options": REDIS if redis else {},
@@ -54,6 +60,7 @@ def configuration() -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         # Looked at after a message, in KiB: a process that a job has made large is replaced.
         "worker_max_memory_per_child": 500_000,
+        "worker_consumer": f"{__name__}:Reconnecting",
         # After a pool process was lost its slot is free again in so many seconds.
         "worker_lost_wait": 2,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
@@ -80,14 +87,28 @@ REDIS = {
 QUICK = {**REDIS, "socket_timeout": 0.8, "socket_connect_timeout": 0.8, "max_retries": 0}
 
 
-def put_nothing_back() -> None:
-    """Let a message go that was being worked on when Redis went away.
+def forgive_redis() -> None:
+    """Let a message go that was being worked on when Redis went away, and one that is none.
 
-    kombu would put it back into the Redis that is away, or else dump it into a file.
+    kombu would put the one back into the Redis that is away, or else dump it into a file; of the
+    other, which anybody may write there, the worker would end.
     """
     from kombu.transport.redis import Channel
 
     Channel.do_restore = False
+    Channel._brpop_read = drop_rubbish(Channel._brpop_read)
+
+
+def drop_rubbish(read: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(read)
+    def read_or_drop(*args: Any, **options: Any) -> Any:
+        try:
+            return read(*args, **options)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            log.warning("dropped what is no message: %r", error)
+            raise Empty from None
+
+    return read_or_drop
 
 
 class Inside(memory.Transport):
@@ -123,6 +144,15 @@ def send_work() -> None:
     url = app.conf.broker_url
     with Connection(url, connect_timeout=0.8, transport_options=QUICK) as connection:
         app.send_task("work", connection=connection, retry=False)
+
+
+class Reconnecting(Consumer):
+    """Looks for a Redis that is away every few seconds; Celery's own waits up to half a minute."""
+
+    def ensure_connected(self, conn: Connection) -> Connection:
+        often = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
+        conn.ensure_connection = partial(conn.ensure_connection, **often)
+        return super().ensure_connected(conn)
 
 
 class Doorbell(bootsteps.StartStopStep):

@@ -7,7 +7,6 @@ written, so it may be begun again as often as need be.
 
 from __future__ import annotations
 
-import errno
 import logging
 import time
 from collections.abc import Callable
@@ -28,8 +27,10 @@ from django.db.models import Exists, Model
 
 from leaderboard import calling, celery, checking, comparing, importing, pooling, scoring, sweeping
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
+from leaderboard.logs import job_number
 from leaderboard.models import Job, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet
+from leaderboard.outages import outage_of
 from leaderboard.scoring import Progress, Publish
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ WAIT = 30
 AT_A_TIME = 100
 # A living worker is seen this often.  One not seen OUTLIVED after the last renewal of a job's
 # lease went down together with the job.
-BEAT = 2.5
+BEAT = 1.5
 OUTLIVED = timedelta(seconds=4)
 
 # What a reader of the run or the collection is told.
@@ -54,7 +55,7 @@ TOO_LARGE = "Too large for this server: it needs more than {:,} MiB of memory."
 TOO_SLOW = "Too slow for this server: it took longer than {:,} seconds."
 CRASHED = "The process that worked on this died {} times."
 STOPPED = "The worker was stopped {} times while it worked on this."
-NO_ANSWER = "The database of this server did not answer, or its disk is full."
+CHANGED = "The stored file is not the one that was sent, or it is gone. Send the run again."
 # What is told while it waits for the next attempt.
 BROKE_OFF = "The process that worked on this died."
 WENT_DOWN = "The worker was stopped."
@@ -116,7 +117,7 @@ def ring() -> None:
 
 
 @shared_task(name="work")
-def work(**_: object) -> None:
+def work(*_: object, **__: object) -> None:
     """The one message there is.  It ignores arguments: an older or newer sender may add some."""
     try:
         run_due(celery.worker_name(), limit=AT_A_TIME)
@@ -134,7 +135,9 @@ def run_due(worker: str, limit: int | None = None) -> int:
         job = claim(worker)
         if job is None:
             break
+        told = job_number.set(str(job.pk))
         run(job, worker)
+        job_number.reset(told)
         done += 1
     sweeping.sweep_now_and_then()
     return done
@@ -172,6 +175,9 @@ def run(job: Job, worker: str) -> None:
         fail(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
     except TooLong:
         fail_slow(job)
+    except scoring.FileChanged as error:
+        log.error("%s: %s", named(job), error)
+        fail(job, CHANGED)
     except Exception as error:
         end_badly(job, error)
     else:
@@ -185,15 +191,15 @@ def named(job: Job) -> str:
 def hold(job: Job, worker: str) -> Lease:
     return Lease(
         job,
-        WORK[job.kind].seconds,
         beat=lambda: beat(worker),
         too_long=lambda: fail_slow(job),
     )
 
 
 def result_of(job: Job, lease: Lease) -> Publish:
-    """The work itself, within its limits of time and memory."""
+    """The work itself, within its limits of time and memory; each try has its own time."""
     each = WORK[job.kind]
+    lease.allow(each.seconds)
     memory = memory_limit(settings.JOB_MEMORY_LIMIT) if each.limited else nullcontext()
     with time_limit(each.seconds), memory:
         return each.do(job.target_id, lease.progress)
@@ -213,7 +219,7 @@ def persistently(do: Callable[[], Result]) -> Result:
         try:
             return do()
         except Exception as error:
-            if not passes(error):
+            if outage_of(error) is None:
                 raise
             log.warning("again in %s s: %s", pause, str(error).strip())
             connection.close()
@@ -221,22 +227,13 @@ def persistently(do: Callable[[], Result]) -> Result:
     return do()
 
 
-def passes(error: Exception) -> bool:
-    """Whether waiting may help: the database went away, or the disk is full."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return isinstance(error, (OperationalError, InterfaceError))
-
-
 def end_badly(job: Job, error: Exception) -> None:
-    """Our own bug does the same again, so the job fails at once; what passes gets another try."""
+    """Our own bug does the same again, so the job fails at once; an outage is waited out."""
     log.error("%s broke", named(job), exc_info=error)
-    if not passes(error):
+    if outage_of(error) is None:
         fail(job, OUR_FAULT)
-    elif job.attempts < MAX_ATTEMPTS:
-        job.requeue(WAITS, wait=WAIT)
     else:
-        fail(job, NO_ANSWER)
+        job.put_off(WAITS, wait=WAIT)
 
 
 def fail_slow(job: Job) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import resource
 import signal
@@ -21,7 +22,8 @@ from leaderboard.models import Job
 
 log = logging.getLogger(__name__)
 
-# How much longer than its limit a job may take that does not end when it is told to.
+# How much longer than its limit a job may take that does not end when it is told to, or that
+# waits to write its result.
 GRACE = 30
 
 
@@ -40,12 +42,10 @@ class Lease(threading.Thread):
     where that has an effect, the process ends, since nothing else stops what does not listen.
     """
 
-    def __init__(
-        self, job: Job, seconds: int, beat: Callable[[], None], too_long: Callable[[], bool]
-    ) -> None:
+    def __init__(self, job: Job, beat: Callable[[], None], too_long: Callable[[], bool]) -> None:
         super().__init__(name=f"lease of job {job.pk}", daemon=True)
         self.job = job
-        self.ends = time.monotonic() + seconds + GRACE
+        self.ends = math.inf
         self.beat = beat
         self.too_long = too_long
         self.at = (0, 0)
@@ -59,6 +59,10 @@ class Lease(threading.Thread):
     def __exit__(self, *_: object) -> None:
         self.over.set()
         self.join()
+
+    def allow(self, seconds: float) -> None:
+        """So much time from now on; waiting for a database that is away took none of it."""
+        self.ends = time.monotonic() + seconds + GRACE
 
     def progress(self, done: int, of: int) -> None:
         """For the work to call as often as it likes."""

@@ -49,10 +49,17 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import settings_digest
 from leaderboard.rankings import Rankings, write_rankings
+from leaderboard.splitting import public_part
 from leaderboard.stating import settle_facts
+from leaderboard.storing import sha256_of
 
 Progress = Callable[[int, int], None]
 Publish = Callable[[], None]
+
+
+class FileChanged(Exception):
+    """A stored file is not what was sent, or it is gone; nothing may be scored by it."""
+
 
 JUDGED_AT_10 = parse_measure("Judged@10")
 DESCRIPTION = 5000
@@ -66,6 +73,7 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     """Read the whole file; refuse it with all its problems, or rank it and score it."""
     run = Run.objects.select_related("track__collection").get(pk=run_id)
     Run.objects.moved(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
+    refuse_changed(run)
     try:
         read = read_file(run)
         repeats.check_tag(run, run.tag or read.tag, read.problems)
@@ -81,6 +89,17 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     tied = TIES in read.problems.counts
     measured = [measure_run(read, edition, tied) for edition in editions]
     return lambda: publish_run(run, read, measured)
+
+
+def refuse_changed(run: Run) -> None:
+    """The bytes on the disk are those that were sent, or nothing is made of them."""
+    try:
+        with default_storage.open(run.file.name) as file:
+            found = sha256_of(file)
+    except FileNotFoundError:
+        raise FileChanged(f"{run.file.name} is gone") from None
+    if found != run.sha256:
+        raise FileChanged(f"{run.file.name} is not the {run.sha256} that was sent")
 
 
 def read_file(run: Run) -> reading.Run:
@@ -322,6 +341,8 @@ def editions_to_score(track: Track) -> list[Edition]:
     wanted = Edition.objects.filter(**identity(track)) if track.judgment_set_id else None
     current = Edition.objects.filter(pk=track.edition_id)
     editions = current | wanted if wanted is not None else current
+    if track.is_split and wanted is not None:
+        editions |= Edition.objects.filter(**identity(public_part(track)))
     return list(editions.select_related("track", "judgment_set").order_by("pk"))
 
 
@@ -332,12 +353,14 @@ def start_edition(track: Track) -> Edition | None:
     """
     if track.judgment_set is None:
         return None
+    if track.is_split:
+        Job.objects.enqueue("build_edition", edition_of(public_part(track), is_part=True))
     edition = edition_of(track)
     Job.objects.enqueue("build_edition", edition)
     return edition
 
 
-def edition_of(track: Track) -> Edition:
+def edition_of(track: Track, is_part: bool = False) -> Edition:
     """The edition of these settings, made if need be."""
     mask = evaluated_topics(track)
     edition, _ = Edition.objects.get_or_create(
@@ -346,6 +369,7 @@ def edition_of(track: Track) -> Edition:
             "settings": choices_of(track),
             "mask": mask.tobytes(),
             "num_evaluated": int(mask.sum()),
+            "is_part": is_part,
         },
     )
     return edition
@@ -353,7 +377,12 @@ def edition_of(track: Track) -> Edition:
 
 def edition_with(track: Track, judgment_set: JudgmentSet) -> Edition | None:
     """The edition of these judgments under the track's present settings, if there is one."""
-    return Edition.objects.filter(**identity(with_judgments(track, judgment_set))).first()
+    return edition_for(with_judgments(track, judgment_set))
+
+
+def edition_for(track: Track) -> Edition | None:
+    """The edition of the track's present settings, if there is one."""
+    return Edition.objects.filter(**identity(track)).first()
 
 
 def with_judgments(track: Track, judgment_set: JudgmentSet) -> Track:
@@ -439,7 +468,9 @@ def publish_edition(edition: Edition) -> None:
     Edition.objects.filter(pk=edition.pk, ready_at=None).update(
         state=Edition.State.READY, ready_at=now
     )
-    if edition == Edition.objects.filter(**identity(track)).first():
+    if track.is_split and edition == edition_for(public_part(track)):
+        Track.objects.filter(pk=track.pk).update(public_edition=edition)
+    if edition == edition_for(track):
         Track.objects.filter(pk=track.pk).update(edition=edition)
         Edition.objects.filter(pk=track.edition_id).exclude(pk=edition.pk).update(left_at=now)
         waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))

@@ -20,8 +20,10 @@ from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from leaderboard.erasing import erase_abandoned
 from leaderboard.importing import sweep_failed_imports
-from leaderboard.models import Job, Run, Worker
+from leaderboard.models import Delivery, Job, Notice, Run, Worker
+from leaderboard.storing import files_before
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,8 @@ EVERY = 600
 KEPT = 3600
 FOLDERS = ("runs", "collections", "pools")
 SILENT = timedelta(days=1)
+# Jobs that are done, calls that were made and notices that were read: the desk looks no further.
+TRIFLES = timedelta(days=90)
 
 
 def sweep_now_and_then() -> None:
@@ -43,13 +47,18 @@ def sweep_now_and_then() -> None:
 
 def sweep() -> None:
     sweep_failed_imports()
+    erase_abandoned()
     forget_refused_files()
     before = oldest_to_keep()
-    for path in [*stray_uploads(before), *files_without_a_row(before)]:
+    for path in stray_uploads(before):
         path.unlink(missing_ok=True)
         log.info("removed %s: it belongs to nothing", path)
+    for name in files_without_a_row(before):
+        default_storage.delete(name)
+        log.info("removed %s: it belongs to nothing", name)
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Worker.objects.filter(last_seen__lt=Now() - SILENT).delete()
+    forget_trifles()
 
 
 def forget_refused_files() -> None:
@@ -62,6 +71,16 @@ def forget_refused_files() -> None:
         log.info("removed the file of run %s: it was refused long ago", run.pk)
 
 
+def forget_trifles() -> None:
+    """The job that checked a run stays: the run's page says how many attempts it took."""
+    long_ago = timezone.now() - TRIFLES
+    ended = [Job.State.DONE, Job.State.CANCELLED]
+    old_jobs = Job.objects.filter(state__in=ended, finished_at__lt=long_ago)
+    old_jobs.exclude(kind="check_run").delete()
+    Delivery.objects.filter(created_at__lt=long_ago).exclude(state=Delivery.State.WAITING).delete()
+    Notice.objects.filter(read_at__lt=long_ago).delete()
+
+
 def oldest_to_keep() -> float:
     """Younger files stay: their row may be on the way, or their job may still run."""
     hour_ago = time.time() - KEPT
@@ -70,15 +89,14 @@ def oldest_to_keep() -> float:
 
 
 def stray_uploads(before: float) -> Iterator[Path]:
-    return older(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
+    return files_before(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
 
 
-def files_without_a_row(before: float) -> Iterator[Path]:
-    """Looked for on the disk first: a file whose row comes later is too young to be found."""
-    root = Path(settings.MEDIA_ROOT)
-    found = [path for folder in FOLDERS for path in older(root / folder, before)]
+def files_without_a_row(before: float) -> Iterator[str]:
+    """Files are looked for first: one whose row comes later is too young to be found."""
+    found = [name for folder in FOLDERS for name in default_storage.stored_before(folder, before)]
     named = set(names_in_rows()) if found else set()
-    return (path for path in found if str(path.relative_to(root)) not in named)
+    return (name for name in found if name not in named)
 
 
 def names_in_rows() -> Iterator[str]:
@@ -88,12 +106,3 @@ def names_in_rows() -> Iterator[str]:
             if isinstance(field, FileField):
                 names = model._base_manager.exclude(**{field.name: ""})
                 yield from names.values_list(field.name, flat=True).iterator()
-
-
-def older(folder: Path, before: float) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        try:
-            if path.is_file() and path.stat().st_mtime < before:
-                yield path
-        except FileNotFoundError:
-            continue

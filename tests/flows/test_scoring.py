@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,13 @@ def test_ties_across_the_cutoff_leave_an_interval_open(track, ada, ben, as_ben):
     assert (
         "P@5 could lie between .1333 and .2667" in as_ben.get(f"/runs/{run.pk}/").content.decode()
     )
+
+
+@pytest.mark.parametrize("change", [lambda path: path.write_text(OTHER_RUN), Path.unlink])
+def test_a_file_that_is_not_what_was_sent_is_never_scored(track, ben, change) -> None:
+    run = uploads.accept_run(track, ben, upload("run.txt", RUN)).run
+    change(Path(run.file.path))
+    work()
+    run.refresh_from_db()
+    assert (run.state, run.reason) == ("failed", jobs.CHANGED)
+    assert not run.score_sets.exists()

@@ -75,11 +75,12 @@ class Postgres:
     def url(self) -> str:
         return f"postgresql://rankfield@/rankfield?host={self.folder}"
 
-    def run(self, program: str, *words: str) -> None:
+    def run(self, program: str, *words: str, **environment: str) -> None:
         subprocess.run(
             [str(binary(program)), *words],
             check=True,
             cwd=self.folder,
+            env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,
             **as_user("postgres"),
         )
@@ -90,10 +91,17 @@ class Postgres:
         self.start()
         self.run("createdb", "-h", str(self.folder), "-U", "rankfield", "rankfield")
 
-    def start(self) -> None:
+    def start(self, **environment: str) -> None:
         options = f"-k {self.folder} -c listen_addresses= -c fsync=off"
-        log = str(self.folder / "log")
-        self.run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
+        words = ["-D", str(self.folder / "data"), "-l", str(self.folder / "log"), "-o", options]
+        self.run("pg_ctl", *words, "-w", "start", **environment)
+
+    def answers(self) -> bool:
+        try:
+            psycopg.connect(self.url, connect_timeout=5).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def stop(self) -> None:
         """As if the power failed."""

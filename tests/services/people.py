@@ -69,3 +69,10 @@ def sign_up(site: Site, name: str) -> Person:
     assert found is not None, page.text
     person.token = found[1]
     return person
+
+
+def organiser(site: Site, name: str) -> Person:
+    """An account that may organise by the word of whoever runs the site."""
+    person = sign_up(site, name)
+    person.token = site.manage("create_token", name, "--organiser")
+    return person

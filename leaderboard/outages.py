@@ -1,0 +1,45 @@
+"""Trouble that passes by itself: the database is away, or there is no room on a disk."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+
+from django.db import InterfaceError, OperationalError
+
+# A quota and a limit on the size of files are no room either.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True)
+class Outage:
+    """What a visitor is told of it; `again` is in how many seconds it is worth another try."""
+
+    status: int
+    code: str
+    message: str
+    again: int
+
+
+AWAY = Outage(
+    503,
+    "E_AWAY",
+    "The database of this server does not answer just now. Send it again in a moment: "
+    "what has arrived already is not taken twice.",
+    again=10,
+)
+FULL = Outage(
+    507,
+    "E_FULL",
+    "There is no room on this server's disk just now, so nothing was stored. Send it again later.",
+    again=60,
+)
+
+
+def outage_of(error: BaseException | None) -> Outage | None:
+    """The outage behind an error; None where the error would come again."""
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return AWAY
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return FULL
+    return None

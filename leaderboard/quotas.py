@@ -1,0 +1,65 @@
+"""How many runs a team may send, by its track and by what was granted, and what of them is left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from leaderboard.models import Grant, Run, Team, Track
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What a team may send and what of it is left; None where the track sets no limit."""
+
+    today: int | None
+    in_all: int | None
+    left_today: int | None
+    left_in_all: int | None
+    next_day: datetime
+
+
+def quota_of(track: Track, team: Team | None, now: datetime | None = None) -> Quota:
+    """Of a team, or of anybody who may still make one."""
+    if team is not None:
+        return quotas_of([team], now)[team.pk]
+    per_day, in_all = track.quota_per_day, track.quota_total
+    return Quota(per_day, in_all, per_day, in_all, _midnight(now) + timedelta(days=1))
+
+
+def quotas_of(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Quota]:
+    """By team, with as few queries as for one."""
+    midnight = _midnight(now)
+    sent = Run.objects.counting().filter(team__in=teams).order_by().values("team")
+    counted = sent.annotate(
+        today=Count("pk", filter=Q(received_at__gte=midnight)), in_all=Count("pk")
+    )
+    used = {row["team"]: (row["today"], row["in_all"]) for row in counted}
+    granted: dict[tuple[int, bool], int] = defaultdict(int)
+    for grant in Grant.objects.filter(Q(day=midnight.date()) | Q(day=None), team__in=teams):
+        granted[grant.team_id, grant.day is None] += grant.runs
+    quotas = {}
+    for team in teams:
+        today = _more(team.track.quota_per_day, granted[team.pk, False])
+        in_all = _more(team.track.quota_total, granted[team.pk, True])
+        used_today, used_in_all = used.get(team.pk, (0, 0))
+        left = _left(today, used_today), _left(in_all, used_in_all)
+        quotas[team.pk] = Quota(today, in_all, *left, midnight + timedelta(days=1))
+    return quotas
+
+
+def _midnight(now: datetime | None) -> datetime:
+    return (now or timezone.now()).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _more(limit: int | None, granted: int) -> int | None:
+    return None if limit is None else limit + granted
+
+
+def _left(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(0, limit - used)

@@ -1,0 +1,129 @@
+"""What befalls files: no room, cut short, changed, gone."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.faults.catalogue import fault
+from tests.faults.stage import Scene, Sent, run_file
+from tests.services.machines import until
+
+
+@fault("F10")
+def disk_full_at_upload_and_in_scoring(scene: Scene) -> Iterator[None]:
+    """A run waits while there is no room for its rankings; uploads are told so."""
+    site = scene.site
+    run = scene.send("large")
+    pids = site.every_process()
+    site.disk.fill(pids)
+    try:
+        answers = [scene.post(scene.another(size)) for size in ("small", "large")]
+        time.sleep(3)
+        state = scene.run(run)["state"] if site.name == "servers" else ""
+    finally:
+        site.disk.free(pids)
+    after = scene.send()
+    until(lambda: scene.run(after)["done"], "the next is scored")
+    # What met the full disk waits up to half a minute.
+    until(lambda: scene.run(run)["done"], "what had to wait is scored", 60)
+    yield
+    told = [answer for answer in answers if answer.status != 201]
+    assert told, "a run of five megabytes found no room"
+    for answer in told:
+        assert answer.status in (503, 507), answer
+        assert answer.retry_after, "when to try again"
+    assert state != "failed", "it waits and has not failed"
+
+
+@fault("F10", "servers")
+def disk_of_the_database_full(scene: Scene) -> Iterator[None]:
+    site = scene.site
+    run = scene.send("large")
+    site.database_disk.fill([])
+    answers = [scene.post(scene.another("small")) for _ in range(40)]
+    site.database_disk.free([])
+    site.mend()
+    scene.send()
+    until(lambda: scene.run(run)["done"], "what had to wait is scored", 60)
+    yield
+    statuses = {answer.status for answer in answers}
+    assert statuses <= {201, 503, 507}, f"senders were told {sorted(statuses)}"
+
+
+@fault("F11")
+def web_killed_in_the_middle_of_an_upload(scene: Scene) -> Iterator[None]:
+    sent = scene.another("large")
+    with half_sent(scene, sent) as line:
+        scene.site.kill_web()
+        scene.site.mend()
+        assert not line.recv(1), "the sender hears nothing good"
+    assert scene.send_until_taken(sent)[-1].status == 201, "nothing was taken before"
+    yield
+
+
+def half_sent(scene: Scene, sent: Sent) -> socket.socket:
+    """A connection on which half of a run has arrived."""
+    request = scene.site.request(
+        f"/tracks/{scene.slug}/runs", scene.stage.ben.token, file=attached(sent)
+    )
+    where = urlsplit(scene.site.url)
+    line = socket.create_connection((where.hostname, where.port), timeout=30)
+    head = [
+        f"POST {request.selector} HTTP/1.1",
+        f"Host: {where.netloc}",
+        f"Content-Length: {len(request.data)}",
+        *(f"{name}: {value}" for name, value in request.header_items()),
+    ]
+    line.sendall("\r\n".join([*head, "", ""]).encode())
+    line.sendall(request.data[: len(request.data) // 2])
+    uploads = scene.site.home / "uploads"
+    until(
+        lambda: any(path.stat().st_size > 1_000_000 for path in uploads.iterdir()),
+        "half of it has arrived",
+    )
+    return line
+
+
+def attached(sent: Sent):
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    return SimpleUploadedFile(sent.file, sent.bytes)
+
+
+@fault("F22", often="embedded")
+def stored_file_changed_or_gone(scene: Scene) -> Iterator[None]:
+    """While the runs wait for a worker."""
+    pause(scene)
+    try:
+        other, gone = (scene.send(ends="failed") for _ in range(2))
+        stored_file(scene, other).write_bytes(run_file("forged", "small"))
+        stored_file(scene, gone).unlink()
+    finally:
+        scene.site.continue_all()
+    scene.send()
+    yield
+    for run in (other, gone):
+        reason = scene.run(run)["reason"]
+        assert "not the one that was sent" in reason, reason
+        assert scene.job(run).attempts == 1, "the file is not going to be better"
+
+
+def stored_file(scene: Scene, run: str) -> Path:
+    """That of a run, which is going to be damaged."""
+    [(name,)] = scene.site.rows(f"select file from leaderboard_run where id = '{run}'")
+    scene.stage.damaged.add(name)
+    return scene.site.home / "files" / name
+
+
+def pause(scene: Scene) -> None:
+    """No worker works; none of them is killed."""
+    import os
+    import signal
+
+    for worker in scene.site.workers():
+        for pid in [worker, *scene.site.pool_of(worker)]:
+            os.kill(pid, signal.SIGSTOP)
