@@ -15,3 +15,5 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# A line of the log for every view would stand between those of the table.
+LOGGING_CONFIG = None

@@ -1,8 +1,7 @@
 """Which differences are real: the runs of a board against a baseline, and against each other.
 
-The family of a board is every ranked run under the track's selection rule, never what a reader
-has filtered.  What a job has computed is kept with its family, and serves only while the family
-is still the same.
+The family is never what a reader has filtered.  What a job has computed is kept with its family,
+and serves only while the family is still the same.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
-from leaderboard.models import Comparison, Edition, Job, Run, Score, Track
-from leaderboard.models.runs import RunQuerySet
+from leaderboard.families import family_of, means_of
+from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.scoring import Progress, Publish, mask_of
 
 HSD = "tukey_hsd"
-# Runs x topics up to which a comparison is made while the reader waits: under 400 ms, and on a
-# board, which has to be quick, 40 ms.
-AT_ONCE = 50_000
-AT_ONCE_ON_BOARDS = 5_000
+# Runs x topics up to which a comparison is made while the reader waits: 40 ms.
+AT_ONCE = 5_000
 
 
 @dataclass(frozen=True)
@@ -44,53 +41,6 @@ class AllPairs:
         return self.rank_low[run_id], self.rank_high[run_id]
 
 
-def family_of(edition: Edition) -> list[str]:
-    """The runs that are ranked in an edition, by id."""
-    track = edition.track
-    runs = Run.objects.filter(track=track, score_sets__edition=edition).on_the_board()
-    if track.selection == Track.Selection.BEST:
-        return sorted(best_of_each_team(edition, runs.values_list("pk", "team_id")))
-    if track.selection == Track.Selection.PRIMARY:
-        return sorted(primary_of_each_team(track, runs))
-    return sorted(runs.values_list("pk", flat=True))
-
-
-def best_of_each_team(edition: Edition, runs: Sequence[tuple[str, int]]) -> list[str]:
-    """The best run of each team; the organisers' runs all stay, for they are no contenders."""
-    track = edition.track
-    means = means_of(edition, track.primary_measure)
-    if track.shows_means and not track.shows_scores:
-        # Which of two runs stands on the board tells no more than their rounded means.
-        means = {run_id: round(mean, edition.safe_decimals) for run_id, mean in means.items()}
-    organisers = set(track.teams.filter(of_organisers=True).values_list("pk", flat=True))
-    best: dict[int | str, str] = {}
-    for run_id, team_id in sorted(runs):
-        place: int | str = run_id if team_id in organisers else team_id
-        if place not in best or means[run_id] > means[best[place]]:
-            best[place] = run_id
-    return list(best.values())
-
-
-def primary_of_each_team(track: Track, runs: RunQuerySet) -> list[str]:
-    """The primary run of each team, or the first it sent; the organisers' runs all stay."""
-    chosen: dict[int | str, str] = {}
-    ordered = runs.order_by("-is_primary", "received_at", "pk")
-    for run_id, team_id, of_organisers in ordered.values_list(
-        "pk", "team_id", "team__of_organisers"
-    ):
-        chosen.setdefault(run_id if of_organisers else team_id, run_id)
-    return list(chosen.values())
-
-
-def means_of(edition: Edition, measure: str) -> dict[str, float]:
-    """The mean of every run of the edition on a measure; -inf where it is undefined."""
-    rows = Score.objects.filter(score_set__edition=edition, measure=measure)
-    return {
-        run_id: -np.inf if mean is None else mean
-        for run_id, mean in rows.values_list("score_set__run_id", "mean")
-    }
-
-
 def matrix_of(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
     """Scores of these runs, float64 [runs, evaluated topics], topics in the order of positions."""
     rows = Score.objects.filter(
@@ -106,7 +56,6 @@ def against_baseline(
     measure: str,
     baseline: str,
     family: list[str] | None = None,
-    at_once: int = AT_ONCE,
 ) -> dict[str, Difference]:
     """Each run of the family against the baseline: as kept, or made now.
 
@@ -116,7 +65,7 @@ def against_baseline(
     kept = _kept(edition, measure, baseline, edition.track.test, family)
     if kept is not None:
         return {run_id: Difference(**result) for run_id, result in kept.items()}
-    return test_family(edition, measure, baseline, family, at_once)
+    return test_family(edition, measure, baseline, family, AT_ONCE)
 
 
 def test_family(

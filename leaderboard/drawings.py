@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from urllib.parse import urlencode
 
 import numpy as np
 from django.urls import reverse
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard import charts
 from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
-from leaderboard.breakdowns.topics import JudgedDocument
+from leaderboard.breakdowns.topics import FOUND, TOP, JudgedDocument
 from leaderboard.charts import Column, Mark
 from leaderboard.charts.drawing import Kind
 from leaderboard.models import Run, Track
+from leaderboard.templatetags.numbers import MISSING, count, exact, score
+from leaderboard.templatetags.parts import badge
 
 
 def address(name: str, track: Track, **query: str) -> str:
@@ -26,16 +29,23 @@ def address(name: str, track: Track, **query: str) -> str:
     return f"{reverse(name, args=[track.slug])}?{urlencode(query)}"
 
 
-def ranking_of(run: Run, number: str) -> str:
-    return f"{reverse('ranking', args=[run.pk])}?{urlencode({'number': number})}"
+def address_of_runs(page: str) -> str:
+    """A page of runs, the id of one to be put in: hundreds of them are not looked up one by one."""
+    before, after = reverse(page, args=["0"]).rsplit("0", 1)
+    return f"{before}{{}}{after}"
+
+
+def ranking_addresses(breakdown: TopicBreakdown) -> list[str]:
+    """What each run retrieved for the topic in view."""
+    page, query = address_of_runs("ranking"), urlencode({"number": breakdown.topic.number})
+    return [f"{page.format(each.run.pk)}?{query}" for each in breakdown.answers]
 
 
 def topic_strip(breakdown: TopicBreakdown) -> SafeString:
     """Every run on one line of values; a dot leads to its ranking."""
     marks = [
         Mark(each.score, str(each.run), _kind(each.is_own, each.is_baseline), href)
-        for each in breakdown.answers
-        if (href := ranking_of(each.run, breakdown.topic.number))
+        for each, href in zip(breakdown.answers, ranking_addresses(breakdown), strict=True)
     ]
     return charts.strip(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
 
@@ -44,39 +54,50 @@ def _kind(is_own: bool, is_baseline: bool) -> Kind:
     return "baseline" if is_baseline else "own" if is_own else "other"
 
 
-@dataclass(frozen=True)
-class AnswerLine:
-    """A run on the topic in view, with its first ten documents as squares."""
-
-    answer: Answer
-    squares: SafeString
-    ranking: str
-    explained: str
-
-
-def answer_lines(breakdown: TopicBreakdown, top_grade: int) -> list[AnswerLine]:
-    return [
-        AnswerLine(
-            answer=each,
-            squares=charts.grade_squares(each.top_grades, top_grade),
-            ranking=ranking_of(each.run, breakdown.topic.number),
-            explained=address(
-                "computed", each.run.track, run=each.run.pk, measure=breakdown.measure
-            ),
+def answer_rows(breakdown: TopicBreakdown, track: Track, top_grade: int) -> SafeString:
+    """A line for each run on the topic in view, with its first ten documents as squares."""
+    run, computed = address_of_runs("run"), reverse("computed", args=[track.slug])
+    measure = escape("&" + urlencode({"measure": breakdown.measure}))
+    rankings = map(escape, ranking_addresses(breakdown))
+    return mark_safe(
+        "\n".join(
+            f"<tr{_marked(each)}>"
+            f'<td class="num">{MISSING if each.rank is None else each.rank}</td>'
+            f'<th scope="row"><a href="{run.format(each.run.pk)}">'
+            f"<bdi>{escape(str(each.run))}</bdi></a>"
+            f'<span class="opt">{_badges(each)}</span></th>'
+            f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
+            f'<td class="num best"><a class="number" href="{computed}?run={each.run.pk}{measure}"'
+            f' title="{exact(each.score)}">{score(each.score)}</a></td>'
+            f'<td class="num opt">{count(each.first_relevant)}</td>'
+            f"<td>{charts.grade_squares(each.top_grades, top_grade)}</td>"
+            f'<td class="num opt">{each.relevant_in_top}</td>'
+            f'<td class="num opt">{each.unjudged_in_top}</td>'
+            f'<td><a href="{ranking}">ranking</a></td></tr>'
+            for each, ranking in zip(breakdown.answers, rankings, strict=True)
         )
-        for each in breakdown.answers
-    ]
+    )
+
+
+def _marked(answer: Answer) -> str:
+    kind = _kind(answer.is_own, answer.is_baseline and not answer.is_own)
+    return f' class="{kind}"' if kind != "other" else ""
+
+
+def _badges(answer: Answer) -> str:
+    words = {"yours": answer.is_own, "baseline": answer.is_baseline}
+    return "".join(f" {badge(word)}" for word, holds in words.items() if holds)
 
 
 @dataclass(frozen=True)
 class JudgedLine:
-    """A judged document with its rank in each of the columns, None where it was not retrieved.
+    """A judged document with a cell for its rank in each of the columns.
 
     `finder` is the run that alone has it among its first hundred.
     """
 
     document: JudgedDocument
-    ranks: list[int | None]
+    ranks: SafeString
     finder: Run | None
 
 
@@ -85,11 +106,21 @@ def judged_lines(breakdown: TopicBreakdown) -> list[JudgedLine]:
     return [
         JudgedLine(
             document=each,
-            ranks=[each.ranks.get(column.run.pk) for column in breakdown.columns],
+            ranks=_rank_cells([each.ranks.get(column.run.pk) for column in breakdown.columns]),
             finder=runs[each.finders[0]] if len(each.finders) == 1 < len(runs) else None,
         )
         for each in breakdown.judged
     ]
+
+
+def _rank_cells(ranks: list[int | None]) -> SafeString:
+    return mark_safe(
+        "".join(f'<td class="num{_distance(rank)}">{count(rank)}</td>' for rank in ranks)
+    )
+
+
+def _distance(rank: int | None) -> str:
+    return " far" if rank is None or rank > FOUND else " near" if rank <= TOP else ""
 
 
 @dataclass(frozen=True)

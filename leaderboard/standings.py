@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,11 +14,9 @@ from typing import Any
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
 from leaderboard.comparing import (
-    AT_ONCE_ON_BOARDS,
     AllPairs,
     against_baseline,
     all_pairs,
-    family_of,
 )
 from leaderboard.disclosure import Sight
 from leaderboard.facts import FILTERS, Fact
@@ -25,8 +24,12 @@ from leaderboard.models import Edition, Run, Score, ScoreSet
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
-# What a run's own page prints and no board.
-OF_ITS_OWN_PAGE = ("problems", "problem_totals", "metadata", "checked_at")
+# What pages print of a run that is one of many; a run has its own page for the rest.
+ON_BOARDS = (
+    *("tag", "filename", "description", "kind", "facts", "is_primary", "received_at"),
+    *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
+    "num_retrieved",
+)
 # With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
 FEWEST_TOPICS = 6
 
@@ -108,6 +111,11 @@ class Board:
 
     def standing_of(self, run: Run) -> Standing | None:
         return next((each for each in self.standings if each.run == run), None)
+
+    @property
+    def goes_by_pseudonyms(self) -> bool:
+        """Whether this viewer reads other names than those of the teams."""
+        return self.sight.track.hides_names and not self.sight.organises
 
     @property
     def decimals(self) -> int:
@@ -196,6 +204,15 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
     return "better" if direction * against.difference > 0 else "worse"
 
 
+@dataclass(frozen=True)
+class Findings:
+    """What the tests say of a family; nothing, where a viewer sees but rounded means."""
+
+    pairs: AllPairs = NO_PAIRS
+    baseline: Run | None = None
+    against: Mapping[str, Difference] = field(default_factory=dict)
+
+
 def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
     """The board of a track with all that is behind it; None where that may not be seen."""
     return find_means(sight, choice) if sight.everything else None
@@ -211,18 +228,9 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
         return None
     edition.track = sight.track
     choice = _known(choice or Choice(), sight)
-    family = family_of(edition)
-    runs = _runs_of(sight, family)
-    standings = _ranked(sight, edition, choice.measure, runs)
-    if not sight.everything:
-        return _of_means(sight, edition, choice, standings)
-    pairs = (
-        all_pairs(edition, choice.measure, family)
-        if edition.num_evaluated >= FEWEST_TOPICS
-        else NO_PAIRS
-    )
-    baseline = runs.get(choice.baseline) or runs.get(sight.track.baseline_id or "")
-    standings = _with_statistics(standings, edition, choice.measure, family, pairs, baseline)
+    runs = _runs_of(sight, edition)
+    tests = _tests_of(edition, choice, runs) if sight.everything else Findings()
+    standings = _standings(sight, edition, choice.measure, runs, tests)
     return Board(
         sight=sight,
         edition=edition,
@@ -231,36 +239,10 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
         choice=choice,
         standings=standings,
         shown=_shown(standings, choice),
-        baseline=baseline,
-        pairs=pairs,
+        baseline=tests.baseline,
+        pairs=tests.pairs,
         teams=sorted({each.run.team.name for each in standings}),
     )
-
-
-def _of_means(sight: Sight, edition: Edition, choice: Choice, standings: list[Standing]) -> Board:
-    return Board(
-        sight=sight,
-        edition=edition,
-        measure=choice.measure,
-        measures=list(sight.track.measures),
-        choice=choice,
-        standings=standings,
-        shown=_shown(standings, choice),
-        baseline=None,
-        pairs=NO_PAIRS,
-        teams=sorted({each.run.team.name for each in standings}),
-    )
-
-
-def _runs_of(sight: Sight, family: list[str]) -> dict[str, Run]:
-    """The runs by id; track and teams are shared, and what only their own pages print stays."""
-    runs = sight.runs().filter(pk__in=family).select_related(None)
-    by_id = {run.pk: run for run in runs.defer(*OF_ITS_OWN_PAGE)}
-    teams = {team.pk: team for team in sight.track.teams.all()}
-    for run in by_id.values():
-        run.track = sight.track
-        run.team = teams[run.team_id]
-    return by_id
 
 
 def _known(choice: Choice, sight: Sight) -> Choice:
@@ -271,74 +253,99 @@ def _known(choice: Choice, sight: Sight) -> Choice:
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
 
-def _ranked(sight: Sight, edition: Edition, measure: str, runs: dict[str, Run]) -> list[Standing]:
+def _runs_of(sight: Sight, edition: Edition) -> dict[str, Run]:
+    """The family by id, with what pages of many runs print; track and teams are shared."""
+    runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*ON_BOARDS)
+    teams = {team.pk: team for team in sight.track.teams.all()}
+    scored = list(runs)
+    for run in scored:
+        run.track = sight.track
+        run.team = teams[run.team_id]
+    return {run.pk: run for run in sight.on_the_board(edition, scored)}
+
+
+def _tests_of(edition: Edition, choice: Choice, runs: dict[str, Run]) -> Findings:
+    family = sorted(runs)
+    pairs = (
+        all_pairs(edition, choice.measure, family)
+        if edition.num_evaluated >= FEWEST_TOPICS
+        else NO_PAIRS
+    )
+    baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
+    if baseline is None:
+        return Findings(pairs)
+    against = against_baseline(edition, choice.measure, baseline.pk, family)
+    return Findings(pairs, baseline, against)
+
+
+def _standings(
+    sight: Sight, edition: Edition, measure: str, runs: dict[str, Run], tests: Findings
+) -> list[Standing]:
     """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
-    means = _means(sight, edition, runs)
-    judged = _judged(edition, runs) if sight.everything else {}
-    direction = parse_measure(measure).direction
+    means = _means(sight, edition)
+    judged = _judged(edition) if sight.everything else {}
+    direction, topics = parse_measure(measure).direction, edition.num_evaluated
+    baseline = tests.baseline.pk if tests.baseline is not None else sight.track.baseline_id
 
-    def key(run_id: str) -> tuple[bool, float, str]:
-        value = means[run_id].get(measure)
-        return value is None, -direction * (value or 0.0), runs[run_id].tag
-
-    standings: list[Standing] = []
-    for place, run_id in enumerate(sorted(runs, key=key), start=1):
-        value = means[run_id].get(measure)
-        tied = standings and value is not None and standings[-1].scores[measure] == value
-        standings.append(
-            Standing(
-                run=runs[run_id],
-                rank=None if value is None else standings[-1].rank if tied else place,
-                scores={each: means[run_id].get(each) for each in sight.track.measures},
-                judged_at_10=judged.get(run_id),
-                is_own=sight.owns(runs[run_id]),
-                is_baseline=run_id == sight.track.baseline_id,
-            )
+    values = {run_id: means[run_id].get(measure) for run_id in runs}
+    ordered = [run.pk for run in by_value(runs.values(), values, direction)]
+    ranks = ranks_of([values[run_id] for run_id in ordered])
+    intervals = [tests.pairs.interval(run_id) for run_id in ordered]
+    breaks = _clean_breaks(intervals)
+    return [
+        Standing(
+            run=runs[run_id],
+            rank=ranks[place],
+            scores={each: means[run_id].get(each) for each in sight.track.measures},
+            judged_at_10=judged.get(run_id),
+            interval=intervals[place],
+            against=tests.against.get(run_id),
+            is_baseline=run_id == baseline,
+            is_own=sight.owns(runs[run_id]),
+            verdict=verdict_of(tests.against.get(run_id), topics, direction),
+            breaks_after=place in breaks,
         )
-    return standings
+        for place, run_id in enumerate(ordered)
+    ]
 
 
-def _judged(edition: Edition, run_ids: Iterable[str]) -> dict[str, float]:
-    sets = ScoreSet.objects.filter(edition=edition, run__in=run_ids)
-    return dict(sets.values_list("run_id", "judged_at_10"))
-
-
-def _means(
-    sight: Sight, edition: Edition, run_ids: Iterable[str]
-) -> dict[str, dict[str, float | None]]:
-    means: dict[str, dict[str, float | None]] = {run_id: {} for run_id in run_ids}
-    rows = Score.objects.filter(score_set__edition=edition, score_set__run__in=means)
+def _means(sight: Sight, edition: Edition) -> dict[str, dict[str, float | None]]:
+    """By run and measure, as this viewer may see them."""
+    means: dict[str, dict[str, float | None]] = defaultdict(dict)
+    rows = Score.objects.filter(score_set__edition=edition)
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
-        means[run_id][measure] = sight.rounded(measure, mean)
+        means[run_id][measure] = mean
+    if sight.decimals is not None:
+        for of_run in means.values():
+            of_run |= {each: sight.rounded(each, mean) for each, mean in of_run.items()}
     return means
 
 
-def _with_statistics(
-    standings: list[Standing],
-    edition: Edition,
-    measure: str,
-    family: list[str],
-    pairs: AllPairs,
-    baseline: Run | None,
-) -> list[Standing]:
-    against = (
-        against_baseline(edition, measure, baseline.pk, family, AT_ONCE_ON_BOARDS)
-        if baseline is not None
-        else {}
-    )
-    breaks = _clean_breaks([pairs.interval(each.run.pk) for each in standings])
-    direction, topics = parse_measure(measure).direction, edition.num_evaluated
-    return [
-        replace(
-            each,
-            interval=pairs.interval(each.run.pk),
-            against=against.get(each.run.pk),
-            verdict=verdict_of(against.get(each.run.pk), topics, direction),
-            is_baseline=baseline is not None and each.run.pk == baseline.pk,
-            breaks_after=place in breaks,
-        )
-        for place, each in enumerate(standings)
-    ]
+def _judged(edition: Edition) -> dict[str, float]:
+    return dict(ScoreSet.objects.filter(edition=edition).values_list("run_id", "judged_at_10"))
+
+
+def by_value(runs: Iterable[Run], values: Mapping[str, float | None], direction: int) -> list[Run]:
+    """The best first; of equal ones the tag that comes first, and last what is undefined."""
+
+    def key(run: Run) -> tuple[bool, float, str]:
+        value = values[run.pk]
+        return value is None, -direction * (value or 0.0), run.tag
+
+    return sorted(runs, key=key)
+
+
+def ranks_of(values: Sequence[float | None]) -> list[int | None]:
+    """The ranks of values in order: equal ones share a rank, and those that are missing have none.
+
+    >>> ranks_of([0.5, 0.4, 0.4, 0.1, None])
+    [1, 2, 2, 4, None]
+    """
+    ranks: list[int | None] = []
+    for place, value in enumerate(values):
+        tied = place > 0 and value is not None and values[place - 1] == value
+        ranks.append(None if value is None else ranks[-1] if tied else place + 1)
+    return ranks
 
 
 def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
@@ -356,6 +363,8 @@ def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
 
 def _shown(standings: list[Standing], choice: Choice) -> list[Standing]:
     """What the reader's filters leave, in the reader's order; rank and family stay."""
+    if not choice.filters and not choice.sorted_otherwise:
+        return standings
     shown = [each for each in standings if _matches(each, choice)]
     if choice.best_per_team:
         first: dict[int, Standing] = {}

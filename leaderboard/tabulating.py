@@ -6,7 +6,7 @@ Names and addresses come from strangers: what is not our own is escaped where it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -18,11 +18,13 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard import charts
-from leaderboard.charts.drawing import Kind
+from leaderboard.charts.drawing import Kind, text_width
 from leaderboard.columns import ALL, RANK, Column, choosable, shown_columns
+from leaderboard.drawings import address_of_runs
 from leaderboard.models import Run
 from leaderboard.standings import Board, Standing, order_of
 from leaderboard.templatetags.numbers import (
+    MISSING,
     counted,
     day,
     exact,
@@ -37,6 +39,10 @@ from leaderboard.templatetags.parts import badge, difference
 
 JUDGED_AT_10 = "Judged@10"
 DENSE = 40
+# Pixels: the room of a table on a desk, and what columns take of it.
+DESK = 1232
+NUMBER, LONGEST, PADDING = 60.0, 270.0, 16.0
+ROOMS = {"axis": 170.0, "confidence": 120.0, "wins": 100.0}
 # What stays on a phone; the other columns wait for "all columns".
 ON_A_PHONE = ("rank", "run", "axis", "difference")
 WORDS = ("run", "team", "type")
@@ -73,6 +79,19 @@ class BoardTable:
     @property
     def is_dense(self) -> bool:
         return len(self.board.shown) > DENSE
+
+    @property
+    def fits(self) -> bool:
+        """Whether all columns have room on a desk; else the table scrolls inside its frame."""
+        return sum(map(self._room, self.columns)) <= DESK
+
+    def _room(self, column: Column) -> float:
+        """About how many pixels a column takes."""
+        if column.name in ("run", "team"):
+            runs = [each.run for each in self.board.shown]
+            names = {str(run if column.name == "run" else run.team) for run in runs}
+            return min(max(map(text_width, names), default=0.0), LONGEST) + PADDING
+        return max(ROOMS.get(column.name, NUMBER), text_width(column.measure) + PADDING)
 
     @property
     def heads(self) -> list[SafeString]:
@@ -123,15 +142,10 @@ class BoardTable:
 
     @property
     def rows(self) -> SafeString:
-        makers = [(CELLS.get(column.name, _measured), column) for column in self.columns]
-        return mark_safe(
-            "\n".join(
-                f"<tr{_marks(each)}>"
-                + "".join([make(self, column, each) for make, column in makers])
-                + "</tr>"
-                for each in self.board.shown
-            )
-        )
+        """Made column by column, so that what the cells of a column share is looked up once."""
+        columns = [CELLS.get(column.name, _measured)(self, column) for column in self.columns]
+        begins = [f"<tr{_marks(each)}>" for each in self.board.shown]
+        return mark_safe("</tr>\n".join(map("".join, zip(begins, *columns, strict=True))) + "</tr>")
 
     @property
     def baselines(self) -> SafeString:
@@ -144,7 +158,7 @@ class BoardTable:
             )
         )
 
-    # What the cells of all rows share, looked up once.
+    # What the cells of several columns share.
 
     @cached_property
     def axis(self) -> charts.Column:
@@ -173,8 +187,12 @@ class BoardTable:
         return set(self.board.edition.judgment_set.pooled_runs.values_list("pk", flat=True))
 
     @cached_property
-    def explained(self) -> str:
-        return reverse("computed", args=[self.board.sight.track.slug])
+    def numbers(self) -> list[str]:
+        """For each row how the link of a number begins, which leads to how it was computed."""
+        computed = reverse("computed", args=[self.board.sight.track.slug])
+        return [
+            f'<a class="number" href="{computed}?run={each.run.pk}' for each in self.board.shown
+        ]
 
     @cached_property
     def of_measure(self) -> dict[str, str]:
@@ -182,11 +200,6 @@ class BoardTable:
         measures, other = [*self.board.measures, JUDGED_AT_10], self.board.sight.other
         asked = {"judgments": other.judgment_set.version} if other is not None else {}
         return {each: escape(f"&{urlencode({'measure': each, **asked})}") for each in measures}
-
-    @cached_property
-    def run_address(self) -> str:
-        """The address of a run, its id to be put in."""
-        return reverse("run", args=["0"]).replace("0", "{}")
 
     @cached_property
     def compared(self) -> str:
@@ -237,115 +250,133 @@ HEADS: dict[str, Callable[[BoardTable, Column], str]] = {
     "wins": _over_topics,
 }
 
-Cell = Callable[[BoardTable, Column, Standing], str]
+Cells = Callable[[BoardTable, Column], Iterable[str]]
+# One cell from the standing alone.
+Cell = Callable[[Standing], str]
 
 
-def _rank(table: BoardTable, column: Column, each: Standing) -> str:
+def _each(cell: Cell) -> Cells:
+    return lambda table, column: map(cell, table.board.shown)
+
+
+def _rank(each: Standing) -> str:
     span_ = f'<small class="phone">{span(*each.interval)}</small>' if each.interval else ""
-    rank = "–" if each.rank is None else each.rank
+    rank = MISSING if each.rank is None else each.rank
     return f'<td class="num rank">{rank}{span_}</td>'
 
 
-def _interval(table: BoardTable, column: Column, each: Standing) -> str:
+def _interval(each: Standing) -> str:
     return f'<td class="interval opt">{span(*each.interval) if each.interval else ""}</td>'
 
 
-def _run(table: BoardTable, column: Column, each: Standing) -> str:
-    words = badges(each, table.pooled)
-    own = ["yours"] if each.is_own else []
-    known = [*own, *(["baseline"] if each.is_baseline else []), *words]
-    shown = "".join(f" {badge(word)}" for word in known)
-    told = "".join(f", {word}" for word in words)
-    return (
-        f'<th scope="row"><a href="{table.run_address.format(each.run.pk)}">'
-        f"<bdi>{escape(str(each.run))}</bdi></a>"
-        f'<span class="opt">{shown}</span>'
-        f'<small class="phone"><bdi>{escape(str(each.run.team))}</bdi>{told}</small></th>'
-    )
+def _run(table: BoardTable, column: Column) -> Iterator[str]:
+    href, pooled = address_of_runs("run"), table.pooled
+    for each in table.board.shown:
+        words = badges(each, pooled)
+        own = ["yours"] if each.is_own else []
+        known = [*own, *(["baseline"] if each.is_baseline else []), *words]
+        shown = "".join([f" {badge(word)}" for word in known])
+        told = "".join([f", {word}" for word in words])
+        yield (
+            f'<th scope="row"><a href="{href.format(each.run.pk)}">'
+            f"<bdi>{escape(str(each.run))}</bdi></a>"
+            f'<span class="opt">{shown}</span>'
+            f'<small class="phone"><bdi>{escape(str(each.run.team))}</bdi>{told}</small></th>'
+        )
 
 
 def badges(standing: Standing, pooled: set[str]) -> list[str]:
     """What a run is, beside being the baseline or the reader's."""
     run = standing.run
     marks = {
-        str(run.kind): run.kind != Run.Kind.AUTOMATIC,
+        run.kind: run.kind != Run.Kind.AUTOMATIC,
         "unpooled": bool(pooled) and run.pk not in pooled,
         "late": run.track.is_late(run.received_at) and not run.team.of_organisers,
     }
     return [name for name, holds in marks.items() if holds]
 
 
-def _team(table: BoardTable, column: Column, each: Standing) -> str:
+def _team(each: Standing) -> str:
     return f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
 
 
-def _type(table: BoardTable, column: Column, each: Standing) -> str:
+def _type(each: Standing) -> str:
     return f'<td class="opt">{each.run.kind}</td>'
 
 
-def _axis(table: BoardTable, column: Column, each: Standing) -> str:
-    kind: Kind = "baseline" if each.is_baseline else "own" if each.is_own else "other"
-    mean = each.scores[table.board.measure]
-    return f'<td class="axis">{charts.mean_cell(table.axis, mean, table.half, kind)}</td>'
+def _axis(table: BoardTable, column: Column) -> Iterator[str]:
+    axis, half, measure = table.axis, table.half, table.board.measure
+    for each in table.board.shown:
+        kind: Kind = "baseline" if each.is_baseline else "own" if each.is_own else "other"
+        drawn = charts.mean_cell(axis, each.scores[measure], half, kind)
+        yield f'<td class="axis">{drawn}</td>'
 
 
-def _measured(table: BoardTable, column: Column, each: Standing) -> str:
-    value = each.scores[column.measure]
-    is_best = column.is_fixed or value == table.best[column.measure]
-    classes = table._classes(column, "best" if is_best else "")
-    return f"<td{classes}>{_number(table, column.measure, each, value)}</td>"
+def _measured(table: BoardTable, column: Column) -> list[str]:
+    measure, best = column.measure, table.best[column.measure]
+    plain, marked = (f"<td{table._classes(column, more)}>" for more in ("", "best"))
+    values = [each.scores[measure] for each in table.board.shown]
+    begins = [marked if column.is_fixed or value == best else plain for value in values]
+    return _numbers(table, measure, begins, values)
 
 
-def _number(table: BoardTable, measure: str, each: Standing, value: float | None) -> str:
-    """A measured number, which leads to how it was computed."""
-    href = f"{table.explained}?run={each.run.pk}{table.of_measure[measure]}"
-    shown = score(value, table.board.decimals)
-    return f'<a class="number" href="{href}" title="{exact(value)}">{shown}</a>'
+def _judged(table: BoardTable, column: Column) -> list[str]:
+    values = [each.judged_at_10 for each in table.board.shown]
+    return _numbers(table, JUDGED_AT_10, ['<td class="num opt">'] * len(values), values)
 
 
-def _judged(table: BoardTable, column: Column, each: Standing) -> str:
-    return f'<td class="num opt">{_number(table, JUDGED_AT_10, each, each.judged_at_10)}</td>'
+def _numbers(
+    table: BoardTable, measure: str, begins: list[str], values: list[float | None]
+) -> list[str]:
+    """Measured numbers, each of which leads to how it was computed."""
+    of_measure, decimals = table.of_measure[measure], table.board.decimals
+    return [
+        f'{begin}{link}{of_measure}" title="{exact(value)}">{score(value, decimals)}</a></td>'
+        for begin, link, value in zip(begins, table.numbers, values, strict=True)
+    ]
 
 
-def _difference(table: BoardTable, column: Column, each: Standing) -> str:
-    if each.is_baseline:
-        return '<td class="num against">baseline</td>'
-    if each.against is None:
-        return '<td class="num against">–</td>'
-    p = each.against.p_adjusted
-    small = "" if p is None else f'<small class="phone">p {p_value(p)}</small>'
-    make = f'<a class="make" href="{table.with_baseline}{each.run.pk}">make baseline</a>'
-    return (
-        f'<td class="num against">{difference(each.against.difference, each.verdict or None)}'
-        f"{small}{make}</td>"
-    )
+def _difference(table: BoardTable, column: Column) -> Iterator[str]:
+    with_baseline = table.with_baseline
+    for each in table.board.shown:
+        if each.is_baseline or each.against is None:
+            yield f'<td class="num against">{"baseline" if each.is_baseline else MISSING}</td>'
+            continue
+        p = each.against.p_adjusted
+        small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
+        yield (
+            f'<td class="num against">{difference(each.against.difference, each.verdict or None)}'
+            f'{small}<a class="make" href="{with_baseline}{each.run.pk}">make baseline</a></td>'
+        )
 
 
-def _confidence(table: BoardTable, column: Column, each: Standing) -> str:
+def _confidence(each: Standing) -> str:
     against = each.against
     known = against is not None and against.low is not None and against.high is not None
     text = interval(against.low, against.high) if known else ""  # type: ignore[union-attr, arg-type]
     return f'<td class="num opt">{text}</td>'
 
 
-def _p(table: BoardTable, column: Column, each: Standing) -> str:
-    if each.against is None:
-        return '<td class="num opt"></td>'
-    p = each.against.p_adjusted
-    if table.board.sight.other is not None:
-        # Two runs are compared as the board is now.
-        return f'<td class="num opt" title="{exact(p)}">{p_value(p)}</td>'
-    href = f"{table.compared}{each.run.pk}"
-    link = f'<a class="number" href="{href}" title="{exact(p)}">{p_value(p)}</a>'
-    return f'<td class="num opt">{link}</td>'
+def _p(table: BoardTable, column: Column) -> Iterator[str]:
+    # Two runs are compared as the board is now.
+    links, compared = table.board.sight.other is None, table.compared
+    for each in table.board.shown:
+        if each.against is None:
+            yield '<td class="num opt"></td>'
+            continue
+        p = each.against.p_adjusted
+        text = escape(p_value(p))
+        if links:
+            text = f'<a class="number" href="{compared}{each.run.pk}">{text}</a>'
+        yield f'<td class="num opt" title="{exact(p)}">{text}</td>'
 
 
-def _effect(table: BoardTable, column: Column, each: Standing) -> str:
+def _effect(each: Standing) -> str:
     size = each.against.effect_size if each.against is not None else None
     return f'<td class="num opt">{"" if size is None else signed(size, 2)}</td>'
 
 
-def _wins(table: BoardTable, column: Column, each: Standing) -> str:
+def _wins(each: Standing) -> str:
     if each.against is None:
         return '<td class="num opt"></td>'
     slash = ' <span class="split">/</span> '
@@ -353,24 +384,24 @@ def _wins(table: BoardTable, column: Column, each: Standing) -> str:
     return f'<td class="num opt">{slash.join(map(str, counts))}</td>'
 
 
-def _date(table: BoardTable, column: Column, each: Standing) -> str:
+def _date(each: Standing) -> str:
     received = each.run.received_at
     return f'<td class="num opt" title="{instant(received)}">{day(received)}</td>'
 
 
 # A column that is not named here shows a measure.
-CELLS: dict[str, Cell] = {
-    "rank": _rank,
-    "interval": _interval,
+CELLS: dict[str, Cells] = {
+    "rank": _each(_rank),
+    "interval": _each(_interval),
     "run": _run,
-    "team": _team,
-    "type": _type,
+    "team": _each(_team),
+    "type": _each(_type),
     "axis": _axis,
     "judged": _judged,
     "difference": _difference,
-    "confidence": _confidence,
+    "confidence": _each(_confidence),
     "p": _p,
-    "effect": _effect,
-    "wins": _wins,
-    "date": _date,
+    "effect": _each(_effect),
+    "wins": _each(_wins),
+    "date": _each(_date),
 }

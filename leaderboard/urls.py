@@ -17,6 +17,7 @@ from leaderboard.views import (
     feeds,
     history,
     notices,
+    operators,
     packs,
     pairs,
     pools,
@@ -144,6 +145,10 @@ urlpatterns = [
     path("account/notices/", notices.notices, name="notices"),
     path("account/tokens/<int:token_id>/revoke/", site.revoke_token, name="revoke_token"),
     path("account/", include("allauth.account.urls")),
+    path("account/second-factor/", include("allauth.mfa.urls")),
     path("api/v1/", api.urls),
     path("healthz", site.healthz, name="healthz"),
+    path("metrics", operators.metrics, name="metrics"),
 ]
+
+handler500 = site.failed

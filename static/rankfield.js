@@ -42,12 +42,15 @@ document.addEventListener("click", (event) => {
   if (number && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); explain(number); }
 });
 
-// A time says itself in the reader's own zone when it is pointed at.
+// A date of a track says itself in the reader's own zone, any other time when it is pointed at.
+const here = (time, style) => new Date(time.dateTime).toLocaleString(undefined, style);
+document.addEventListener("DOMContentLoaded", () => all("time.due").forEach((time) => {
+  time.after(` (${here(time, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })} where you are)`);
+}));
 document.addEventListener("pointerover", (event) => {
   const time = event.target.closest?.("time[datetime]");
   if (!time || time.title) return;
-  const style = { dateStyle: "medium", timeStyle: "short" };
-  time.title = `${new Date(time.dateTime).toLocaleString(undefined, style)} where you are`;
+  time.title = `${here(time, { dateStyle: "medium", timeStyle: "short" })} where you are`;
 });
 
 async function copy(button) {

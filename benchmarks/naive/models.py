@@ -30,7 +30,7 @@ class Score(models.Model):
 
 
 class Mean(models.Model):
-    """Kept beside the scores: averaging the rows at every view would take seconds."""
+    """Kept beside the scores by who has seen how long averaging takes."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="means")
     measure = models.CharField(max_length=40)

@@ -8,10 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI, Router
-from ninja.openapi.docs import Swagger
+from ninja.openapi.docs import DocsBase
 
 from leaderboard.api import boards, collections, runs, tracks
 from leaderboard.api.auth import READ
+from leaderboard.api.describing import groups_of, pieces_of
 from leaderboard.api.errors import answer_errors, in_one_shape
 from leaderboard.api.schemas import Me, answers
 
@@ -23,12 +24,17 @@ no key at all; null is undefined.
 """
 
 
-class Docs(Swagger):
-    """Ninja's page of all calls, in a document that says its language and its main part."""
+class Docs(DocsBase):
+    """All calls as a page like the others, which needs no script."""
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
-        settings = {**self.settings, "url": self.get_openapi_url(api, kwargs)}
-        return render(request, "api_docs.html", {"settings": settings})
+        context = {
+            "groups": groups_of(api.get_openapi_schema()),
+            "says": pieces_of(DESCRIPTION),
+            "openapi": self.get_openapi_url(api, kwargs),
+            "site": request.build_absolute_uri("/").rstrip("/"),
+        }
+        return render(request, "api_docs.html", context)
 
 
 class Api(NinjaAPI):

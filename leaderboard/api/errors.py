@@ -20,7 +20,9 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from evaluation.problems import Problem, shown
+from leaderboard.logs import request_number
 from leaderboard.organising import NotPossible
+from leaderboard.outages import outage_of
 from leaderboard.uploads import NotAccepted
 
 log = logging.getLogger(__name__)
@@ -166,5 +168,12 @@ def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 
 
 def our_fault(request: HttpRequest, error: Exception) -> HttpResponse:
+    """What nobody expected; an outage says when to try again."""
+    if outage := outage_of(error):
+        log.warning("%s %s: %s", request.method, request.path, str(error).strip())
+        return ApiError(
+            outage.status, outage.code, outage.message, retry_after=outage.again
+        ).answer()
     log.error("%s %s failed", request.method, request.path, exc_info=error)
-    return ApiError(500, "E_FAILED", "This went wrong here; it is not your fault.").answer()
+    message = f"This went wrong here, in request {request_number.get()}; it is not your fault."
+    return ApiError(500, "E_FAILED", message).answer()

@@ -62,6 +62,12 @@ class CostBreakdown:
         return any(each.verdict for each in self.lines)
 
     @property
+    def tests_follow(self) -> bool:
+        """Whether a board of this size is tested by a job, and that has not been done."""
+        differ = any(each.against is not None and each.against.p is None for each in self.lines)
+        return differ and not self.is_tested and self.board.can_tell
+
+    @property
     def num_silent(self) -> int:
         return len(self.board.ranked) - len(self.lines)
 

@@ -22,7 +22,6 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import Ranking
 from evaluation.reading.runs import Run as ReadRun
 from evaluation.significance import compare_with_baseline
-from leaderboard.comparing import AT_ONCE
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.rankings import TOP, Rankings
 from leaderboard.scoring import prepared, resolved
@@ -31,6 +30,8 @@ from leaderboard.standings import Board, Standing, verdict_of
 CUTOFFS = (5, 10, 20, 100)
 # So many runs of a board have a line.
 MOST = 100
+# Runs x topics up to which doubts are counted while the reader waits.
+MOST_SCORES = 50_000
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def _doubts(board: Board, text: str) -> dict[str, Doubt]:
     measure = resolved(board.sight.track, text)
     family = tuple(sorted(each.run.pk for each in board.standings))
     size = len(family) * board.edition.num_evaluated
-    if board.baseline is None or len(family) < 2 or not _sums_tops(measure) or size > AT_ONCE:
+    if board.baseline is None or len(family) < 2 or not _sums_tops(measure) or size > MOST_SCORES:
         return {}
     return dict(doubts_of(board.edition.pk, measure, board.baseline.pk, family))
 

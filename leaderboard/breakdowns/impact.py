@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards, ranks
 from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
-from leaderboard.comparing import against_baseline, all_pairs, family_of, matrix_of
-from leaderboard.models import Edition, Run, Topic, Track
+from leaderboard.comparing import against_baseline, all_pairs, matrix_of
+from leaderboard.families import family_of
+from leaderboard.models import Edition, Run, Topic
 from leaderboard.scoring import mask_of
 from leaderboard.standings import verdict_of
 
@@ -66,6 +67,8 @@ class Impact:
     agreement: BoardAgreement
     moves: list[Moved]
     turned: list[Turned]
+    # Those whose runs a job has still to test against the baseline: verdicts may turn yet.
+    untested: list[Edition]
     pairs: VerdictChanges
     topics: list[ChangedTopic]
     added: list[Topic]
@@ -82,7 +85,6 @@ class Impact:
 
 def impact_of(old: Edition, new: Edition, measure: str) -> Impact | None:
     """What the new edition does to the old board; None below two runs on both."""
-    track = old.track
     family = sorted(set(family_of(old)) & set(family_of(new)))
     if len(family) < 2:
         return None
@@ -90,6 +92,7 @@ def impact_of(old: Edition, new: Edition, measure: str) -> Impact | None:
     old_means, new_means = np.nanmean(before, axis=1), np.nanmean(after, axis=1)
     direction = parse_measure(measure).direction
     runs = Run.objects.select_related("team").in_bulk(family)
+    verdicts = {each.pk: _verdicts(each, measure, runs) for each in (old, new)}
     added, removed = _topics_between(old, new)
     return Impact(
         old=old,
@@ -97,7 +100,8 @@ def impact_of(old: Edition, new: Edition, measure: str) -> Impact | None:
         measure=measure,
         agreement=compare_boards(old_means, new_means, direction),
         moves=_moves([runs[each] for each in family], old_means, new_means, direction),
-        turned=_turned(track, runs, old, new, measure),
+        turned=_turned(runs, verdicts[old.pk], verdicts[new.pk]),
+        untested=[edition for edition in (old, new) if verdicts[edition.pk] is None],
         pairs=_pairs(family, (old, old_means), (new, new_means), measure),
         topics=_changed_topics(old, new, before, after),
         added=added,
@@ -115,12 +119,11 @@ def _moves(
 
 
 def _turned(
-    track: Track, runs: dict[str, Run], old: Edition, new: Edition, measure: str
+    runs: dict[str, Run], before: dict[str, str] | None, after: dict[str, str] | None
 ) -> list[Turned]:
-    """The runs whose verdict against the track's baseline changes."""
-    if track.baseline_id not in runs:
+    """The runs whose verdict against the track's baseline changes; none before both are known."""
+    if before is None or after is None:
         return []
-    before, after = _verdicts(old, measure), _verdicts(new, measure)
     return [
         Turned(run, before.get(run_id, ""), after.get(run_id, ""))
         for run_id, run in runs.items()
@@ -128,8 +131,15 @@ def _turned(
     ]
 
 
-def _verdicts(edition: Edition, measure: str) -> dict[str, str]:
-    differences = against_baseline(edition, measure, edition.track.baseline_id)
+def _verdicts(edition: Edition, measure: str, runs: dict[str, Run]) -> dict[str, str] | None:
+    """By run what the test says of it; None where a job has still to test so many."""
+    baseline = edition.track.baseline_id
+    if baseline not in runs:
+        return {}
+    differences = against_baseline(edition, measure, baseline)
+    known = [each for each in differences.values() if each.difference is not None]
+    if known and all(each.p is None for each in known):
+        return None
     direction = parse_measure(measure).direction
     return {
         run_id: verdict_of(difference, edition.num_evaluated, direction)

@@ -13,8 +13,9 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference
 from leaderboard.breakdowns.rankings import rankings_of
 from leaderboard.breakdowns.scores import read_scores
-from leaderboard.comparing import means_of, test_family
+from leaderboard.comparing import test_family
 from leaderboard.disclosure import Sight
+from leaderboard.families import means_of
 from leaderboard.models import Run, Topic
 from leaderboard.standings import verdict_of
 
@@ -93,8 +94,8 @@ def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
         a=a,
         b=b,
         measure=measure,
-        mean_a=means[a.pk],
-        mean_b=means[b.pk],
+        mean_a=_or_nan(means[a.pk]),
+        mean_b=_or_nan(means[b.pk]),
         against=tested[b.pk],
         test=sight.track.test,
         topics=[
@@ -102,6 +103,10 @@ def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
             for place, topic in enumerate(scores.topics)
         ],
     )
+
+
+def _or_nan(mean: float | None) -> float:
+    return math.nan if mean is None else mean
 
 
 def overlaps(a: Run, b: Run, lines: Iterable[PairLine]) -> dict[str, float]:

@@ -61,11 +61,7 @@ class Ranked:
 
 def ranking_of(run: Run, topic: Topic) -> Ranked:
     with rankings_of(run) as rankings:
-        ranking = rankings.ranking(topic.number)
-    if ranking is None:
-        return Ranked([], np.empty(0))
-    # A docno has no line break; one decoding costs less than a thousand.
-    return Ranked(b"\n".join(ranking.docnos).decode().split("\n"), ranking.scores)
+        return Ranked(*rankings.listing(topic.number))
 
 
 @dataclass(frozen=True)

@@ -43,25 +43,32 @@ class Scores:
     @cached_property
     def median(self) -> NDArray[np.float64]:
         """NaN where the measure is undefined for every run."""
-        return self._percentiles([50])[0]
+        return quantiles(self.values, [0.5])[0]
 
     @cached_property
     def quartiles(self) -> NDArray[np.float64]:
         """The first, the median and the third of every topic, float64[3, topics]."""
-        return self._percentiles([25, 50, 75])
+        return quantiles(self.values, [0.25, 0.5, 0.75])
 
-    def _percentiles(self, shares: list[int]) -> NDArray[np.float64]:
-        undefined = np.isnan(self.values)
-        some, none = undefined.any(axis=0), undefined.all(axis=0)
-        found = np.full((len(shares), self.values.shape[1]), np.nan)
-        # Where nothing is undefined the plain percentile is the same, and 25 times as fast.
-        for find, columns in (
-            (np.percentile, ~some & ~none),
-            (np.nanpercentile, some & ~none),
-        ):
-            if columns.any():
-                found[:, columns] = find(self.values[:, columns], shares, axis=0)
-        return found
+
+def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> NDArray[np.float64]:
+    """Of every column those that are defined, as np.nanquantile has them, float64[shares, columns].
+
+    One sort of all columns costs a fifth of numpy's partitions, and undefined values end up last.
+
+    >>> quantiles(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]]), [0.5]).tolist()
+    [[0.25, nan]]
+    """
+    if not len(values):
+        return np.full((len(shares), values.shape[1]), np.nan)
+    ordered = np.sort(values, axis=0)
+    last = np.maximum(len(values) - np.isnan(values).sum(axis=0) - 1, 0)
+    places = np.multiply.outer(np.asarray(shares), last)
+    below = places.astype(np.intp)
+    low = np.take_along_axis(ordered, below, axis=0)
+    high = np.take_along_axis(ordered, np.minimum(below + 1, last), axis=0)
+    part, apart = places - below, high - low
+    return np.where(part < 0.5, low + apart * part, high - apart * (1 - part))
 
 
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import compress, count
 
 import numpy as np
 from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
-from leaderboard.breakdowns.rankings import Titles, grades_of, neighbours, ranking_of
+from leaderboard.breakdowns.rankings import Titles, grades_of, ranking_of
 from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.breakdowns.topic_map import item_total_correlations
 from leaderboard.models import Run, Topic
@@ -70,8 +71,6 @@ class UnjudgedDocument:
 class TopicBreakdown:
     topic: Topic
     measure: str
-    previous: Topic | None
-    next: Topic | None
     evaluated: bool
     # How many documents have each grade; negative ones were pooled and not judged.
     grades: dict[int, int]
@@ -109,22 +108,16 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
     every = grades_of(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade >= 0}
     retrieved = {run.pk: ranking_of(run, topic).docnos for run in scores.runs}
-    found = {
-        run_id: {docno: rank for rank, docno in enumerate(docnos, 1) if docno in grades}
-        for run_id, docnos in retrieved.items()
-    }
+    found = {run_id: _judged_among(docnos, grades) for run_id, docnos in retrieved.items()}
     answers = _answers(board, scores, topic, grades, retrieved, found)
     columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)
     threshold = board.edition.track.relevance_threshold
     documents = _judged_documents(grades, found)
     unjudged = _unjudged_documents(grades, retrieved)
-    before, after = neighbours(topic)
     return TopicBreakdown(
         topic=topic,
         measure=board.measure,
-        previous=before,
-        next=after,
         evaluated=scores.column(topic) is not None,
         grades=dict(sorted(Counter(every.values()).items(), reverse=True)),
         median=_median(scores, topic),
@@ -139,6 +132,12 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
         unjudged=unjudged,
         never_judged=_titled(unjudged[:NEVER_JUDGED], titles),
     )
+
+
+def _judged_among(docnos: list[str], grades: dict[str, int]) -> dict[str, int]:
+    """The ranks of those that were judged; most of a long ranking was not."""
+    ranks = compress(count(1), map(grades.__contains__, docnos))
+    return {docnos[rank - 1]: rank for rank in ranks}
 
 
 def _median(scores: Scores, topic: Topic) -> float:

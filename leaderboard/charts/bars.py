@@ -24,6 +24,7 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
+from leaderboard.charts.grids import axis_foot, value_grid
 from leaderboard.templatetags.numbers import counted, signed
 
 HEIGHT = 210
@@ -81,22 +82,13 @@ def difference_bars(
     field = Field(bars, axis)
     links = len(bars) <= LINKED_BARS
     body = (
-        _upright_grid(axis, HEIGHT, sign=True)
+        value_grid(axis, HEIGHT, sign=True)
         + (_bars(field) if links else _outline(field))
         + line(0, 100, field.y(0), field.y(0), "zero")
         + _sides(field, above, below)
         + (_labels(field) if _falls(differences) else _numbers(field))
     )
     return plot(drawing(title, _told(bars, above, below), HEIGHT, body, links=links), "bars")
-
-
-def _upright_grid(axis: Axis, height: float, *, sign: bool = False) -> str:
-    parts = []
-    for tick in axis.ticks:
-        y = axis.down(tick, height)
-        parts.append(line(0, 100, y, y, "grid"))
-        parts.append(text(0, y + 4, tick_label(tick, sign=sign), anchor="end", dx=-8))
-    return "".join(parts)
 
 
 def _bars(field: Field) -> str:
@@ -235,15 +227,11 @@ def histogram(
     other = None if others is None else _binned(others)
     most = int(max(own.max(), 0 if other is None else other.max(), 1))
     upright = Axis.around(0, most, most=4 if most >= 4 else most)
-    across = Axis.around(0, 1)
-    body = _upright_grid(upright, HISTOGRAM_HEIGHT) + _binned_bars(own, upright)
+    body = value_grid(upright, HISTOGRAM_HEIGHT) + _binned_bars(own, upright)
     if other is not None:
         body += _binned_outline(other, upright)
     body += line(0, 100, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, "zero")
-    body += "".join(
-        text(across.at(tick), HISTOGRAM_HEIGHT + 16, tick_label(tick), anchor="middle")
-        for tick in across.ticks
-    )
+    body += axis_foot(Axis.around(0, 1), HISTOGRAM_HEIGHT)
     at = _quietest(own if other is None else np.maximum(own, other))
     body += text(100 * at / BINS, 14, f"<tspan>{name(run)}</tspan>", "label strong", dx=6)
     if other is not None:

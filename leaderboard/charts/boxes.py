@@ -9,8 +9,9 @@ import numpy as np
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.axes import UNIT, Axis, tick_label
+from leaderboard.charts.axes import UNIT, Axis
 from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
+from leaderboard.charts.grids import from_easy_to_hard, value_grid
 from leaderboard.templatetags.numbers import counted, score
 
 HEIGHT = 220
@@ -38,18 +39,10 @@ def box_plot(boxes: Sequence[Box], title: str, measure: str) -> SafeString:
     ends = [end for box in boxes for end in (box.low, box.high)]
     within = all(0 <= end <= 1 for end in ends)
     up = UNIT if within else Axis.around(min(0.0, *ends), max(0.0, *ends))
-    body = "".join(
-        line(0, 100, y, y, "zero" if tick == 0 else "grid")
-        + text(0, y + 4, tick_label(tick), anchor="end", dx=-8)
-        for tick in up.ticks
-        for y in [up.down(tick, HEIGHT)]
-    )
+    body = value_grid(up, HEIGHT) + from_easy_to_hard(HEIGHT)
     drawn = len(boxes) <= BOXES
     body += _boxes(boxes, up) if drawn else _bands(boxes, up)
     body += text(100, 12, escape(measure), "tick label", "end")
-    body += text(0, HEIGHT + 16, "← easiest topic") + text(
-        100, HEIGHT + 16, "hardest topic →", anchor="end"
-    )
     told = f"{counted(len(boxes), 'topic')}, the highest median first."
     return plot(drawing(title, told, HEIGHT, body, links=drawn), "boxes")
 

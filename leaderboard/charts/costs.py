@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.axes import Axis
 from leaderboard.charts.drawing import (
     RADIUS,
     Anchor,
@@ -22,16 +22,18 @@ from leaderboard.charts.drawing import (
     short,
     stretched,
     text,
+    text_width,
 )
+from leaderboard.charts.grids import foot, value_grid
 from leaderboard.templatetags.numbers import counted, score
 
 HEIGHT = 340
 # Between the outermost runs and the ends of the axis, in per cent.
 MARGIN = 4.0
-# Names nearer than this to one that is drawn already are left out: the table has all of them.
-NEAR_ACROSS, NEAR_ON_A_PHONE, NEAR_DOWN = 9.0, 30.0, 15.0
-# From here on names stand at the left of their dots.
-MIDDLE = 70.0
+# How wide the drawing is on a desk and on a phone, and how high a line of words, in pixels.
+WIDE, PHONE, LINE = 1150, 320, 12
+# Half the room of a dot, in pixels.
+DOT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +115,11 @@ def _drawn_last(runs: Sequence[Priced]) -> list[Priced]:
 
 
 def _grid(across: LogAxis, up: Axis) -> str:
-    parts = []
-    for tick in up.ticks:
-        y = up.down(tick, HEIGHT)
-        parts.append(
-            line(0, 100, y, y, "grid") + text(0, y + 4, tick_label(tick), anchor="end", dx=-8)
-        )
-    for tick in across.ticks:
-        x = across.at(tick)
-        parts.append(line(x, x, 0, HEIGHT, "grid"))
-        parts.append(text(x, HEIGHT + 16, f"{tick:,.10g}", anchor="middle"))
-    return "".join(parts)
+    upright = "".join(
+        line(x, x, 0, HEIGHT, "grid") for x in (across.at(tick) for tick in across.ticks)
+    )
+    named = ((across.at(tick), f"{tick:,.10g}") for tick in across.ticks)
+    return value_grid(up, HEIGHT) + upright + foot(HEIGHT, named)
 
 
 def _front(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
@@ -158,20 +154,77 @@ def _run(run: Priced, across: LogAxis, up: Axis) -> str:
     return linked(run.href, title, shape)
 
 
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What something covers of a drawing, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        beside = self.right <= other.left or other.right <= self.left
+        return not beside and self.top < other.bottom and other.top < self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a name may stand beside its dot."""
+
+    anchor: Anchor
+    dx: float
+    dy: float
+
+    def box(self, x: float, y: float, words: str) -> Box:
+        width = text_width(words)
+        left = x + self.dx - (width if self.anchor == "end" else 0)
+        return Box(left, y + self.dy - LINE, left + width, y + self.dy + 3)
+
+
+PLACES = [
+    Place("start", 8, -7),
+    Place("end", -8, -7),
+    Place("start", 8, 16),
+    Place("end", -8, 16),
+]
+
+
 def _names(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
-    """Names beside the dots, the most asked for first, as far as they do not meet."""
-    taken: list[tuple[float, float]] = []
+    """Names beside the dots, the most asked for first; none over another, and none over a dot."""
+    points = [(run, across.at(run.cost), up.down(run.mean, HEIGHT)) for run in runs]
+    points.sort(key=lambda each: _turn(each[0]))
+    on_desk, on_phone = (
+        [Box(x * wide / 100 - DOT, y - DOT, x * wide / 100 + DOT, y + DOT) for _, x, y in points]
+        for wide in (WIDE, PHONE)
+    )
     parts = []
-    for run in sorted(runs, key=lambda each: (not each.is_named, not each.on_front)):
-        x, y = across.at(run.cost), up.down(run.mean, HEIGHT)
-        near = [abs(x - a) for a, b in taken if abs(y - b) < NEAR_DOWN]
-        if min(near, default=100.0) < NEAR_ACROSS:
+    for run, x, y in points:
+        boxes = [
+            (place, place.box(x * WIDE / 100, y, run.name), place.box(x * PHONE / 100, y, run.name))
+            for place in PLACES
+        ]
+        free = [each for each in boxes if _is_free(each[1], on_desk, WIDE)]
+        if not free:
             continue
-        taken.append((x, y))
+        # On a phone only what matters most, and that where there is room on both.
+        both = [each for each in free if _is_free(each[2], on_phone, PHONE)]
+        matters = bool(both) and (run.is_named or run.on_front)
+        place, wide, small = (both if matters else free)[0]
+        on_desk.append(wide)
+        if matters:
+            on_phone.append(small)
         classes = "label strong" if run.is_named or run.kind == "own" else "label"
-        if min(near, default=100.0) < NEAR_ON_A_PHONE or not run.on_front:
-            classes += " opt"
-        anchor: Anchor = "end" if x > MIDDLE else "start"
-        dx = -7 if x > MIDDLE else 7
-        parts.append(text(x, y - 8, name(run.name), classes, anchor, dx))
+        shown = classes if matters else f"{classes} opt"
+        parts.append(text(x, y + place.dy, name(run.name), shown, place.anchor, place.dx))
     return "".join(parts)
+
+
+def _turn(run: Priced) -> tuple[bool, bool, bool]:
+    """Those of the sentence above are named first, then the reader's and the baseline."""
+    return not run.is_named, run.kind == "other", not run.on_front
+
+
+def _is_free(box: Box, taken: Sequence[Box], wide: int) -> bool:
+    inside = box.left >= 0 and box.right <= wide and box.top >= 0
+    return inside and not any(box.meets(other) for other in taken)

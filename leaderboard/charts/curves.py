@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.charts.axes import Axis, tick_label
-from leaderboard.charts.drawing import drawing, line, name, plot, short, stretched, text
+from leaderboard.charts.drawing import drawing, name, plot, short, stretched, text
+from leaderboard.charts.grids import axis_foot, value_grid
 from leaderboard.templatetags.numbers import counted, score
 
 HEIGHT = 272
@@ -46,27 +47,16 @@ class Ending:
 def recall_curves(curves: RecallCurves, title: str) -> SafeString:
     """Own line over the bands of all runs and of their middle half, named at their ends."""
     drawn = [curves.own, *curves.runs, *([] if curves.best is None else [curves.best])]
-    axis = Axis.around(0.0, max(float(np.max(line)) for line in drawn) or 1.0, most=5)
+    axis = Axis.around(0.0, max(float(np.max(each)) for each in drawn) or 1.0, most=5)
     lines = [stretched(100, 100, HEIGHT, _bands(curves, axis) + _lines(curves, axis))]
-    body = _grid(axis) + "".join(lines) + _axis_names() + "".join(named(_endings(curves, axis)))
+    body = value_grid(axis, HEIGHT) + axis_foot(Axis.around(0, 1), HEIGHT) + "".join(lines)
+    body += _axis_names() + "".join(named(_endings(curves, axis)))
     told = ", ".join(
         f"{score(value)} at {tick_label(level, 1)}"
         for level, value in zip(curves.levels, curves.own, strict=True)
     )
     description = f"Precision of {curves.run} by recall: {told}."
     return plot(drawing(title, description, HEIGHT, body), "named")
-
-
-def _grid(axis: Axis) -> str:
-    across = Axis.around(0, 1)
-    parts = []
-    for tick in axis.ticks:
-        y = axis.down(tick, HEIGHT)
-        parts.append(line(0, 100, y, y, "zero" if tick == 0 else "grid"))
-        parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
-    for tick in across.ticks:
-        parts.append(text(across.at(tick), HEIGHT + 16, tick_label(tick), anchor="middle"))
-    return "".join(parts)
 
 
 def _axis_names() -> str:

@@ -8,9 +8,10 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.axes import Axis
 from leaderboard.charts.curves import Ending, named
-from leaderboard.charts.drawing import drawing, line, name, plot, short, stretched, text
+from leaderboard.charts.drawing import drawing, name, plot, short, stretched, text
+from leaderboard.charts.grids import foot, value_grid
 from leaderboard.templatetags.numbers import score
 
 HEIGHT = 200
@@ -33,7 +34,6 @@ class Gained:
 def gain_chart(gained: Gained, title: str) -> SafeString:
     """Between the curves lie what ranking lost, darker, and what retrieval lost."""
     up = Axis.around(0.0, float(gained.ideal[-1]), most=4)
-    ranks = np.arange(1, len(gained.own) + 1)
     curves = _between(gained.reordered, gained.ideal, up, "band-1")
     curves += _between(gained.own, gained.reordered, up, "band-2")
     for values, classes in (
@@ -42,13 +42,13 @@ def gain_chart(gained: Gained, title: str) -> SafeString:
         (gained.own, "own"),
     ):
         curves += f'<path class="curve {classes}" d="M{_path(values, up)}"/>'
-    body = _grid(up, ranks) + stretched(100, 100, HEIGHT, curves)
+    body = _grid(up, len(gained.own)) + stretched(100, 100, HEIGHT, curves)
     body += text(0, 12, "DCG", "tick label", dx=6)
     body += text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
     body += "".join(named(_endings(gained, up), HEIGHT))
     told = (
-        f"After {len(ranks)} ranks {gained.run} has {score(float(gained.own[-1]))}, its documents"
-        f" in the best order {score(float(gained.reordered[-1]))},"
+        f"After {len(gained.own)} ranks {gained.run} has {score(float(gained.own[-1]))},"
+        f" its documents in the best order {score(float(gained.reordered[-1]))},"
         f" the ideal {score(float(gained.ideal[-1]))}."
     )
     return plot(drawing(title, told, HEIGHT, body), "named")
@@ -66,18 +66,12 @@ def _between(lower: Curve, upper: Curve, up: Axis, classes: str) -> str:
     return f'<path class="{classes}" d="M{_path(upper, up)}L{back}z"/>'
 
 
-def _grid(up: Axis, ranks: NDArray[np.int64]) -> str:
-    parts = []
-    for tick in up.ticks:
-        y = up.down(tick, HEIGHT)
-        parts.append(line(0, 100, y, y, "zero" if tick == 0 else "grid"))
-        parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
-    last = len(ranks)
+def _grid(up: Axis, last: int) -> str:
+    """Some ranks have their number, the first and the last among them."""
     step = max(last // TICKS, 1)
-    for rank in sorted({1, *range(step, last + 1, step)}):
-        x = 100 * (rank - 1) / (last - 1)
-        parts.append(text(x, HEIGHT + 16, str(rank), anchor="middle"))
-    return "".join(parts)
+    named = sorted({1, *range(step, last + 1, step)})
+    ranks = ((100 * (rank - 1) / (last - 1), str(rank)) for rank in named)
+    return value_grid(up, HEIGHT) + foot(HEIGHT, ranks)
 
 
 def _endings(gained: Gained, up: Axis) -> list[Ending]:

@@ -12,8 +12,9 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import UNIT, Axis, tick_label
-from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
+from leaderboard.charts.axes import UNIT, Axis
+from leaderboard.charts.drawing import drawing, linked, name, plot, short, stretched, text
+from leaderboard.charts.grids import axis_foot, value_grid
 from leaderboard.templatetags.numbers import counted, score
 
 STEPS = 16
@@ -149,15 +150,7 @@ def difficulties(topics: Sequence[Difficulty], measure: str) -> SafeString:
     medians = [each.median for each in topics]
     bounded = all(0 <= median <= 1 for median in medians)
     up = UNIT if bounded else Axis.around(min(0.0, *medians), max(medians))
-    body = "".join(
-        line(0, 100, up.down(tick, SCATTER_HEIGHT), up.down(tick, SCATTER_HEIGHT), "grid")
-        + text(0, up.down(tick, SCATTER_HEIGHT) + 4, tick_label(tick), anchor="end", dx=-8)
-        for tick in up.ticks
-    )
-    body += "".join(
-        text(across.at(tick), SCATTER_HEIGHT + 16, tick_label(tick), anchor="middle")
-        for tick in across.ticks
-    )
+    body = value_grid(up, SCATTER_HEIGHT) + axis_foot(across, SCATTER_HEIGHT)
     body += "".join(_difficulty(each, across, up) for each in topics)
     body += text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
     ground = SCATTER_HEIGHT - 6

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.axes import Axis
 from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, text
+from leaderboard.charts.grids import axis_foot, upright_grid, value_grid
 from leaderboard.templatetags.numbers import counted, interval, score, signed
 
 INTERVAL_HEIGHT = 38
@@ -47,10 +48,7 @@ def difference_interval(
             f'<rect class="shade" x="{short(x)}%" y="0" width="{short(width)}%"'
             f' height="{INTERVAL_HEIGHT}"/>'
         )
-    for tick in axis.ticks:
-        x = axis.at(tick)
-        body += line(x, x, 0, INTERVAL_HEIGHT, "zero" if tick == 0 else "grid")
-        body += text(x, INTERVAL_HEIGHT + 16, tick_label(tick, sign=True), anchor="middle")
+    body += upright_grid(axis, INTERVAL_HEIGHT) + axis_foot(axis, INTERVAL_HEIGHT, sign=True)
     body += line(axis.at(low), axis.at(high), middle, middle, "hsd")
     body += f'<circle class="dot mean" cx="{short(axis.at(difference))}%" cy="{middle}" r="4"/>'
     told = f"{signed(difference)}, 95 % interval {interval(low, high)}."
@@ -86,13 +84,8 @@ def scatter(
 
 
 def _square_grid(axis: Axis) -> str:
-    parts = []
-    for tick in axis.ticks:
-        x, y = axis.at(tick), axis.down(tick, SCATTER_HEIGHT)
-        parts.append(line(0, 100, y, y, "grid") + line(x, x, 0, SCATTER_HEIGHT, "grid"))
-        parts.append(text(0, y + 4, tick_label(tick), anchor="end", dx=-8))
-        parts.append(text(x, SCATTER_HEIGHT + 16, tick_label(tick), anchor="middle"))
-    return "".join(parts)
+    upright = upright_grid(axis, SCATTER_HEIGHT)
+    return value_grid(axis, SCATTER_HEIGHT) + upright + axis_foot(axis, SCATTER_HEIGHT)
 
 
 @dataclass(frozen=True, slots=True)

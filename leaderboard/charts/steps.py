@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.axes import Axis, tick_label
+from leaderboard.charts.axes import Axis
 from leaderboard.charts.drawing import (
     RADIUS,
     Kind,
@@ -22,6 +22,7 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
+from leaderboard.charts.grids import BELOW, value_grid
 from leaderboard.templatetags.numbers import counted, date, day, score
 
 HEIGHT = 260
@@ -51,7 +52,7 @@ class Turn:
 def step_chart(runs: Sequence[Dated], turns: Sequence[Turn], title: str) -> SafeString:
     """Time goes to the right; a turn before the first run or after the last is not drawn."""
     across, upright = _time_axis(runs), _value_axis(runs)
-    body = _grid(upright) + _days(runs, across)
+    body = value_grid(upright, HEIGHT) + _days(runs, across)
     body += "".join(_turn(each, across) for each in turns if _is_inside(each, across))
     body += stretched(100, 100, HEIGHT, _steps(runs, across, upright))
     body += "".join(_dot(each, across, upright) for each in runs)
@@ -78,21 +79,13 @@ def _is_inside(turn: Turn, across: Axis) -> bool:
     return across.low <= turn.at.timestamp() <= across.high
 
 
-def _grid(upright: Axis) -> str:
-    return "".join(
-        line(0, 100, y, y, "grid") + text(0, y + 4, tick_label(tick), anchor="end", dx=-8)
-        for tick in upright.ticks
-        for y in [upright.down(tick, HEIGHT)]
-    )
-
-
 def _days(runs: Sequence[Dated], across: Axis) -> str:
     """The first and the last day; between them the table says when."""
     first, last = runs[0].at, runs[-1].at
-    words = text(across.at(first.timestamp()), HEIGHT + 16, day(first))
+    words = text(across.at(first.timestamp()), HEIGHT + BELOW, day(first))
     if first.astimezone(UTC).date() == last.astimezone(UTC).date():
         return words
-    return words + text(across.at(last.timestamp()), HEIGHT + 16, day(last), anchor="end")
+    return words + text(across.at(last.timestamp()), HEIGHT + BELOW, day(last), anchor="end")
 
 
 def _turn(turn: Turn, across: Axis) -> str:

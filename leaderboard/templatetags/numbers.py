@@ -17,7 +17,7 @@ from math import isnan
 from django import template
 from django.template import Context
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
@@ -33,11 +33,11 @@ def score(value: float | None, digits: int = 4) -> str:
     """A score as tables print it: ".3582", "1.0000"; boards ask for 3 digits."""
     if value is None or isnan(value):
         return MISSING
-    sign = MINUS if value < 0 else ""
-    text = f"{abs(value):.{digits}f}"
-    if float(text) == 0:
-        sign = ""
-    return sign + (text[1:] if text.startswith("0.") else text)
+    # With "z" what rounds to zero has no sign.
+    text = f"{value:z.{digits}f}"
+    if text.startswith("-"):
+        return MINUS + text[1:].removeprefix("0")
+    return text[1:] if text.startswith("0.") else text
 
 
 @register.filter
@@ -65,13 +65,18 @@ def p_value(value: float | None) -> str:
 
 @register.filter
 def p_in_words(value: float | None) -> str:
-    """p with its relation.
+    """p with its relation, on one line.
 
     >>> p_in_words(0.837), p_in_words(0.0001)
-    ('p = .837', 'p < .001')
+    ('p\\xa0=\\xa0.837', 'p\\xa0<\\xa0.001')
     """
     said = p_value(value)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
+    return unbroken(f"p {said}" if said.startswith("<") else f"p = {said}")
+
+
+def unbroken(words: str) -> str:
+    """The same on one line, wherever it stands in a sentence."""
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 @register.filter
@@ -160,10 +165,11 @@ def from_now(when: datetime, now: datetime | None = None) -> str:
     return "now"
 
 
-def time_element(when: datetime, text: str) -> SafeString:
-    """A time that the script can say again in the reader's own zone."""
+def time_element(when: datetime, text: str, due: bool = False) -> SafeString:
+    """A time that the script says again in the reader's own zone: at once where it is `due`."""
     stamp = when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return format_html('<time datetime="{}">{}</time>', stamp, text)
+    kind = mark_safe(' class="due"') if due else ""
+    return format_html('<time datetime="{}"{}>{}</time>', stamp, kind, text)
 
 
 @register.filter
@@ -184,6 +190,17 @@ def moment_exactly(when: datetime | None) -> str:
 def deadline(when: datetime | None) -> str:
     """A deadline as participants count it: "30 Nov 2026, 23:59 AoE"."""
     return time_element(when, anywhere_on_earth(when)) if when else MISSING
+
+
+@register.filter
+def due(when: datetime | None) -> str:
+    """A date of a track: with scripts the reader's own time stands beside it."""
+    return time_element(when, instant(when), due=True) if when else MISSING
+
+
+@register.filter
+def due_anywhere(when: datetime | None) -> str:
+    return time_element(when, anywhere_on_earth(when), due=True) if when else MISSING
 
 
 @register.filter

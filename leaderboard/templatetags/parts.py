@@ -6,6 +6,7 @@ A colour never stands alone: every part here says its meaning by a shape or a wo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
 from django import template
@@ -13,6 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.charts.grades import RAMP, grade_class
+from leaderboard.logs import request_number
 from leaderboard.templatetags.numbers import signed
 
 register = template.Library()
@@ -80,7 +82,8 @@ def chip(name: str) -> SafeString:
 @register.simple_tag
 def badge(kind: str) -> SafeString:
     """What a run is: baseline, yours, late, manual, unpooled, internal, blind."""
-    return format_html('<span class="badge {}">{}</span>', kind.replace(" ", "-"), kind)
+    word = escape(kind)
+    return mark_safe(f'<span class="badge {word.replace(" ", "-")}">{word}</span>')
 
 
 @register.simple_tag
@@ -100,9 +103,8 @@ def difference(value: float | None, verdict: Verdict | None = None, digits: int 
     """A signed difference; with a verdict the style sheet puts ▲, ▼ or ≈ before it."""
     if value is None:
         return mark_safe("–")
-    return format_html(
-        '<span class="{}">{}</span>', DIFFERENCE_CLASSES[verdict], signed(value, digits)
-    )
+    kind = DIFFERENCE_CLASSES[verdict or None]
+    return mark_safe(f'<span class="{kind}">{signed(value, digits)}</span>')
 
 
 @register.simple_tag
@@ -152,3 +154,9 @@ def notice(content: str, kind: str = "info") -> SafeString:
 def empty(content: str, title: str) -> SafeString:
     """A place with nothing in it yet: why, and what comes when."""
     return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, content)
+
+
+@register.simple_tag
+def request_id() -> str:
+    """The number by which the log knows this request."""
+    return request_number.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -20,7 +21,7 @@ from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.versions import versions_beside
 from leaderboard.columns import shown_columns
 from leaderboard.commissioning import commission_tests
-from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.disclosure import Sight, look, track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
 from leaderboard.models import Run
@@ -45,15 +46,20 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "board": found,
         "waiting": waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
-        "tests_follow": found is not None and found.is_untested and commission_tests(found),
+        "tests_follow": found is not None
+        and found.is_untested
+        and commission_tests(found.edition, found.measure, found.baseline),
         **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
     }
     return render(request, "board.html", context)
 
 
 def _by_judgments(request: HttpRequest, slug: str) -> Sight:
-    """The board as it is, or with `?judgments=v1` as other judgments have it."""
-    return track_or_404(request.user, slug).by_judgments(request.GET.get("judgments", ""))
+    """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
+    sight = track_or_404(request.user, slug)
+    if request.GET.get("as") == "everybody":
+        return look(sight.track, AnonymousUser())
+    return sight.by_judgments(request.GET.get("judgments", ""))
 
 
 def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:

@@ -12,6 +12,7 @@ from leaderboard import wording
 from leaderboard.breakdowns.costs import CostBreakdown, CostLine, cost_breakdown
 from leaderboard.charts.costs import Priced, costs
 from leaderboard.charts.drawing import Kind
+from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import track_or_404
 from leaderboard.views.parts import board_of
 from leaderboard.views.tables import csv_file, wants_csv
@@ -49,6 +50,9 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": found.board,
         "found": found,
+        "tests_follow": found.best is not None
+        and found.tests_follow
+        and commission_tests(found.board.edition, found.board.measure, found.best.run),
         "verdict": wording.cost_verdict(found),
         "stating": wording.stating(found),
         "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),

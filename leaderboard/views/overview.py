@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from django.utils.safestring import SafeString
 
 from leaderboard.charts import Mark, dot_line
-from leaderboard.disclosure import Sight, Viewer, look
-from leaderboard.limits import Quota, quota_of
+from leaderboard.charts.drawing import Kind
+from leaderboard.disclosure import Sight, Viewer, look_at_all
+from leaderboard.glancing import Glance, Place, glance_at
 from leaderboard.models import Run, Track
-from leaderboard.standings import Board, Standing, find_means
+from leaderboard.quotas import Quota, quotas_of
 from leaderboard.templatetags.numbers import counted, span
 
 LATEST = 5
@@ -23,7 +25,7 @@ class TrackLine:
     """One track as this reader may see it; `board` is None where there is none to see."""
 
     sight: Sight
-    board: Board | None
+    board: Glance | None
     state: str
     quota: Quota | None
 
@@ -32,33 +34,23 @@ class TrackLine:
         return self.sight.track
 
     @property
-    def num_teams(self) -> int:
-        return len(self.board.teams) if self.board is not None else 0
+    def places(self) -> list[Place]:
+        return self.board.places if self.board is not None else []
 
     @property
     def dots(self) -> SafeString:
         """Every ranked run on a line of the measure that ranks."""
-        standings = self.board.standings if self.board is not None else []
         marks = [
-            Mark(value, each.run.tag, _kind(each))
-            for each in standings
-            if (value := each.scores[self.track.primary_measure]) is not None
+            Mark(each.mean, str(each.run), _kind(each))
+            for each in self.places
+            if each.mean is not None
         ]
         return dot_line(marks, f"{self.track.primary_measure} of the runs of {self.track.name}")
 
     @property
-    def leader(self) -> Standing | None:
-        standings = self.board.standings if self.board is not None else []
-        return standings[0] if standings and standings[0].rank is not None else None
-
-    @property
-    def leading_score(self) -> float | None:
-        return self.leader.scores[self.track.primary_measure] if self.leader else None
-
-    @property
     def how_sure(self) -> str:
         """What the tests allow to say of the leader."""
-        leader = self.leader
+        leader = self.board.leader if self.board is not None else None
         if leader is None:
             return ""
         if leader.is_baseline:
@@ -69,7 +61,7 @@ class TrackLine:
         return f"not told apart from {counted(others, 'other')}" if others else ""
 
     @property
-    def own(self) -> list[Standing]:
+    def own(self) -> list[Place]:
         return self._own[:OWN_RANKS]
 
     @property
@@ -78,13 +70,12 @@ class TrackLine:
         return len(self._own[OWN_RANKS:])
 
     @cached_property
-    def _own(self) -> list[Standing]:
-        standings = self.board.standings if self.board is not None else []
-        return [each for each in standings if each.is_own and each.rank is not None]
+    def _own(self) -> list[Place]:
+        return [each for each in self.places if each.is_own and each.rank is not None]
 
 
-def _kind(standing: Standing) -> str:
-    return "own" if standing.is_own else "baseline" if standing.is_baseline else "other"
+def _kind(place: Place) -> Kind:
+    return "own" if place.is_own else "baseline" if place.is_baseline else "other"
 
 
 @dataclass(frozen=True)
@@ -93,14 +84,19 @@ class Group:
     lines: list[TrackLine]
 
 
-def track_line(track: Track, reader: Viewer) -> TrackLine:
-    sight = look(track, reader)
-    return TrackLine(
-        sight=sight,
-        board=find_means(sight),
-        state=track.state(),
-        quota=quota_of(track, sight.team) if sight.team is not None else None,
-    )
+def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
+    sights = look_at_all(tracks, reader)
+    boards = glance_at(sights)
+    quotas = quotas_of([sight.team for sight in sights if sight.team is not None])
+    return [
+        TrackLine(
+            sight=sight,
+            board=boards.get(sight.track.pk),
+            state=sight.track.state(),
+            quota=quotas[sight.team.pk] if sight.team is not None else None,
+        )
+        for sight in sights
+    ]
 
 
 def in_groups(lines: list[TrackLine]) -> list[Group]:
@@ -140,8 +136,8 @@ def _detail(run: Run, line: TrackLine) -> str:
     if run.state == Run.State.REFUSED:
         errors = [code for code in run.problem_totals if code.startswith("E_")]
         return counted(len(errors), "kind") + " of error"
-    standing = line.board.standing_of(run) if line.board is not None else None
-    if line.board is None or standing is None or standing.rank is None:
+    place = line.board.by_run.get(run.pk) if line.board is not None else None
+    if place is None or place.rank is None:
         return ""
-    place = f"rank {standing.rank} of {len(line.board.standings)}"
-    return place if standing.interval is None else f"{place}, interval {span(*standing.interval)}"
+    rank = f"rank {place.rank} of {len(line.places)}"
+    return rank if place.interval is None else f"{rank}, interval {span(*place.interval)}"

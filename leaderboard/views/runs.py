@@ -21,14 +21,15 @@ from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.facts import FactsForm, rows_of, stated
-from leaderboard.forms import RunForm
+from leaderboard.forms.runs import RunForm
 from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
+from leaderboard.quotas import quota_of
 from leaderboard.standings import find_board, find_means
 from leaderboard.stating import history_of
 from leaderboard.uploads import NotAccepted, RunDetails, accept_run
-from leaderboard.views.parts import choice_of
+from leaderboard.views.parts import choice_of, organised_or_403
 from leaderboard.views.run_tables import TABLES
 from leaderboard.views.tables import wants_csv
 
@@ -67,7 +68,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "facts": facts,
         "limits": limits.of_track(sight.track),
-        "quota": limits.quota_of(sight.track, sight.team),
+        "quota": quota_of(sight.track, sight.team),
         "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
         "file_hint": "Plain, .gz, or .zip with one file",
     }
@@ -99,9 +100,7 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """What was refused, of every team: organisers see what their participants stumble over."""
-    sight = track_or_404(request.user, slug)
-    if not sight.organises:
-        raise PermissionDenied
+    sight = organised_or_403(request, slug)
     refused = sight.runs().filter(state=Run.State.REFUSED)
     page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
     context = {

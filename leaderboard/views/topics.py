@@ -17,7 +17,7 @@ from leaderboard.breakdowns.rankings import neighbours
 from leaderboard.breakdowns.summaries import ORDERS, summaries_of
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.drawings import (
-    answer_lines,
+    answer_rows,
     grade_lines,
     judged_lines,
     summary_table,
@@ -97,7 +97,7 @@ def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
         "breakdown": breakdown,
         "verdict": wording.topic_verdict(breakdown),
         "strip": topic_strip(breakdown),
-        "lines": answer_lines(breakdown, top),
+        "answer_rows": answer_rows(breakdown, board.sight.track, top),
         "judged_lines": judged_lines(breakdown),
         "grades": grade_lines(breakdown.grades, top, board.sight.track.relevance_threshold),
         "top_grade": top,

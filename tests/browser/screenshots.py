@@ -43,7 +43,7 @@ def main() -> None:
 def take(browser: Browser, options: argparse.Namespace) -> None:
     from tests.browser.crawling import pages_of
 
-    context = browser.new_context(base_url=options.site)
+    context = browser.new_context(base_url=options.site, reduced_motion="reduce")
     tab = context.new_page()
     if options.name:
         tab.goto("/account/login/")

@@ -56,6 +56,17 @@ def test_arrow_keys_go_from_topic_to_topic(page):
     page.wait_for_url("**number=2")
 
 
+def test_a_deadline_is_said_in_the_readers_own_time(browser, scene):
+    token = scene.manage("create_token", "ada", "--organiser")
+    scene.ask("/tracks/blind", token, {"closes_at": "2036-01-01T00:00:00Z"}, method="PATCH")
+    context = browser.new_context(base_url=scene.url, timezone_id="Asia/Tokyo", locale="en-GB")
+    page = context.new_page()
+    page.goto("/tracks/blind/")
+    said = page.locator(".head").first.inner_text()
+    assert "31 Dec 2035, 12:00 AoE (1 Jan, 09:00 where you are), in " in said
+    context.close()
+
+
 def test_everything_works_without_javascript(browser, scene, tmp_path):
     context = browser.new_context(base_url=scene.url, java_script_enabled=False)
     page = context.new_page()

@@ -14,7 +14,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import commissioning, organising, standings
+from leaderboard import commissioning, comparing, organising
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
 from leaderboard.uploads import accept_run
 from tests.builders import (
@@ -469,7 +469,7 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
 
 
 def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(standings, "AT_ONCE_ON_BOARDS", 0)
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
     assert "are being made" not in page_of(client, ten)
@@ -480,8 +480,15 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
 
 
 def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(standings, "AT_ONCE_ON_BOARDS", 0)
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
     monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
     assert "are being made" in page_of(client, ten, f"?baseline={first.pk}")
     assert "are being made" not in page_of(client, ten, f"?baseline={second.pk}")
+
+
+def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    Run.objects.filter(pk=send(ten, ben, "long", 1).pk).update(tag="long-" * 12)
+    assert '<div class="scroll fits"' in page_of(client, ten)
+    assert '<div class="scroll fits"' not in page_of(client, ten, "?column=all")

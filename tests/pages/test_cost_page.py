@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.significance import t_interval
+from leaderboard import comparing
 from leaderboard.breakdowns.costs import cost_breakdown
 from leaderboard.charts.costs import LogAxis
 from leaderboard.disclosure import look
@@ -13,7 +14,7 @@ from leaderboard.models import Run, Track
 from leaderboard.standings import find_board
 from leaderboard.stating import change_facts
 from leaderboard.templatetags.numbers import score
-from tests.builders import make_track
+from tests.builders import make_track, work
 from tests.pages.reading import page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
@@ -126,3 +127,12 @@ def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
     axis = LogAxis.over(values)
     assert all(0 < axis.at(value) < 100 for value in values)
     assert 2 <= len(axis.ticks) <= 10
+
+
+def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatch):
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    said = words(page_at(client, ADDRESS))
+    assert "The tests against best are being made." in said and "cheapest run that" not in said
+    work()
+    said = words(page_at(client, ADDRESS))
+    assert "are being made" not in said and "The cheapest run that is not significantly" in said

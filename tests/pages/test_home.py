@@ -2,12 +2,19 @@
 
 from datetime import timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard import organising
+from leaderboard.disclosure import look
+from leaderboard.glancing import glance_at
+from leaderboard.models import Track
+from leaderboard.standings import find_means
 from tests.builders import OTHER_RUN, make_run, make_track
+from tests.pages.reading import num_queries
+from tests.pages.ten_topics import send, ten_track, with_baseline
 
 
 def test_an_empty_site_says_what_comes_first(as_ada, as_ben, settings):
@@ -96,6 +103,17 @@ def test_the_quota_of_a_team_stands_in_its_cell(collection, ben, as_ben):
     assertContains(as_ben.get("/"), "4 of 5 runs left today")
 
 
+def test_a_run_is_sent_from_here_to_what_is_open(collection, ben, as_ben):
+    closed = timezone.now() - timedelta(days=1)
+    make_run(make_track(collection, slug="open"), ben)
+    make_track(collection, slug="free")
+    make_track(collection, slug="over", closes_at=closed)
+    page = as_ben.get("/")
+    assertContains(page, 'href="/tracks/open/submit/"')
+    assertContains(page, 'href="/tracks/free/submit/"')
+    assertNotContains(page, 'href="/tracks/over/submit/"')
+
+
 def test_whoever_does_not_take_part_is_led_to_join(track, as_cat):
     assertContains(as_cat.get("/"), 'href="/tracks/bread/join/"')
 
@@ -109,3 +127,28 @@ def test_a_name_is_printed_as_text_whatever_it_holds(track):
 
 def test_the_page_is_only_read(db):
     assert Client().post("/").status_code == 405
+
+
+def test_queries_do_not_grow_with_the_tracks(collection, ben, as_ben, django_assert_num_queries):
+    """Ben takes part in two tracks, then in six."""
+    for n in range(2):
+        make_run(make_track(collection, slug=f"track-{n}", quota_per_day=5), ben)
+    asked = num_queries(as_ben, "/")
+    for n in range(2, 6):
+        make_run(make_track(collection, slug=f"track-{n}", quota_per_day=5), ben)
+    with django_assert_num_queries(asked):
+        assertContains(as_ben.get("/"), "4 of 5 runs left today", count=6)
+
+
+@pytest.mark.parametrize("selection", Track.Selection.values)
+def test_a_line_says_of_a_run_what_its_board_says(ada, ben, cat, selection):
+    track = ten_track(ada, selection=selection)
+    with_baseline(track, ada, ranks=3)
+    for user, ranks in ((ben, 2), (ben, 1), (cat, 3)):
+        send(track, user, f"at-{ranks}", ranks)
+    sight = look(track, ben)
+    places, standings = glance_at([sight])[track.pk].places, find_means(sight).standings
+    assert [(str(each.run), each.rank, each.interval, each.verdict) for each in places] == [
+        (str(each.run), each.rank, each.interval, each.verdict) for each in standings
+    ]
+    assert [each.is_own for each in places] == [each.is_own for each in standings]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import uploads
+from leaderboard import comparing, organising, uploads
 from leaderboard.breakdowns.impact import impact_of
-from leaderboard.models import Edition, Track
+from leaderboard.models import Comparison, Edition, Track
 from tests.builders import OTHER_RUN, QRELS, make_run, upload, work
 
 # What Ben has first is no longer relevant, and what Cat has first is.
@@ -93,3 +93,14 @@ def test_the_same_judgments_turn_nothing(track, ada, as_ada, runs):
 def test_before_a_try_the_page_offers_it(as_ada, v2):
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
     assert "Not tried yet" in page
+
+
+def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, tried, monkeypatch):
+    organising.choose_baseline(track, ada, track.runs.first())
+    work()
+    Comparison.objects.all().delete()
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
+    assert "are being made" in page and "Known when the tests are made." in page
+    work()
+    assert "are being made" not in as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()

@@ -1,0 +1,155 @@
+"""The calls of the API as its page prints them, read from their own OpenAPI description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+KINDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "object",
+    "null": "null",
+}
+FORMATS = {"date-time": "time", "binary": "file"}
+BODIES = {"multipart/form-data": "Form", "application/json": "JSON"}
+PLACES = {"path": "In the path", "query": "After the ?", "header": "Header"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of words, or of code where they stood between backticks."""
+
+    words: str
+    is_code: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    kind: str
+    required: bool
+    says: list[Piece]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What goes in by one way, or comes back."""
+
+    title: str
+    fields: list[Field]
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    path: str
+    title: str
+    says: list[list[Piece]]
+    parts: list[Part]
+
+    @property
+    def anchor(self) -> str:
+        return self.title.lower().replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str
+    calls: list[Call]
+
+
+def groups_of(document: Schema) -> list[Group]:
+    """Every call under the word that it stands under, in the order of the document."""
+    schemas = document["components"]["schemas"]
+    groups: dict[str, Group] = {}
+    for path, calls in document["paths"].items():
+        for method, each in calls.items():
+            [tag] = each["tags"]
+            call = Call(
+                method=method.upper(),
+                path=path,
+                title=each["summary"].capitalize(),
+                says=[pieces_of(words) for words in paragraphs(each.get("description", ""))],
+                parts=[part for part in _parts(each, schemas) if part.fields],
+            )
+            groups.setdefault(tag, Group(tag.capitalize(), [])).calls.append(call)
+    return list(groups.values())
+
+
+def paragraphs(text: str) -> list[str]:
+    return [" ".join(each.split()) for each in text.split("\n\n") if each.strip()]
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """
+    >>> [piece.words for piece in pieces_of("Send `a` and `b`.") if piece.is_code]
+    ['a', 'b']
+    """
+    pieces = enumerate(text.split("`"))
+    return [Piece(words, bool(place % 2)) for place, words in pieces if words]
+
+
+def _parts(call: Schema, schemas: Schema) -> Iterator[Part]:
+    for place, title in PLACES.items():
+        given = [each for each in call.get("parameters", []) if each["in"] == place]
+        yield Part(title, [_field(each["name"], each, schemas) for each in given])
+    for kind, body in call.get("requestBody", {}).get("content", {}).items():
+        yield Part(BODIES[kind], _properties(body["schema"], schemas))
+    for status, answer in call["responses"].items():
+        if int(status) < 300:
+            # Two successes of a call have one body.
+            content = answer.get("content", {}).get("application/json", {})
+            yield Part(f"Answer {status}", _properties(content.get("schema", {}), schemas))
+            break
+
+
+def _properties(schema: Schema, schemas: Schema) -> list[Field]:
+    schema = _resolved(schema, schemas)
+    required = schema.get("required", [])
+    return [
+        _field(name, {"schema": each, "required": name in required}, schemas)
+        for name, each in schema.get("properties", {}).items()
+    ]
+
+
+def _field(name: str, given: Schema, schemas: Schema) -> Field:
+    schema = given["schema"]
+    says = schema.get("description") or given.get("description") or ""
+    return Field(name, in_words(schema, schemas), given.get("required", False), pieces_of(says))
+
+
+def in_words(schema: Schema, schemas: Schema) -> str:
+    """
+    >>> in_words({"type": "array", "items": {"enum": ["a", "b"]}}, {})
+    'list of a, b'
+    """
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    if "const" in schema:
+        return str(schema["const"])
+    if choices := schema.get("anyOf"):
+        return " or ".join(_distinct(in_words(each, schemas) for each in choices))
+    if schema.get("type") == "array":
+        return f"list of {in_words(schema.get('items', {}), schemas)}"
+    schema = _resolved(schema, schemas)
+    if "enum" in schema:
+        return in_words(schema, schemas)
+    if schema.get("properties"):
+        return f"{{{', '.join(schema['properties'])}}}"
+    return FORMATS.get(schema.get("format", ""), KINDS.get(schema.get("type", ""), "anything"))
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))
+
+
+def _resolved(schema: Schema, schemas: Schema) -> Schema:
+    """What a reference leads to; of several that are all to hold, the first."""
+    [schema] = schema.get("allOf", [schema])[:1]
+    return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema

@@ -1,0 +1,76 @@
+"""Which runs stand on a board: every ranked run that the track's selection rule leaves.
+
+They are the family of all tests on the board.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from django.db.models import F
+
+from evaluation.measures import parse_measure
+from leaderboard.models import Edition, Run, Score, Track
+
+# What names a run, and what the selection rules look at.
+NAMED = ("tag", "filename", "track", "team__name", "team__alias", "facts")
+RULED = ("is_primary", "received_at", "team__of_organisers")
+
+
+def family_of(edition: Edition) -> list[str]:
+    """The runs that are ranked in an edition, by id."""
+    return sorted(run.pk for run in selected(edition, runs_of([edition])[edition.pk]))
+
+
+def runs_of(editions: Sequence[Edition]) -> dict[int, list[Run]]:
+    """By edition every run that has scores in it and is in good standing."""
+    scored = Run.objects.on_the_board().annotate(scored_in=F("score_sets__edition"))
+    runs = scored.filter(scored_in__in=[edition.pk for edition in editions])
+    found: dict[int, list[Run]] = defaultdict(list)
+    for run in runs.select_related("team").only(*NAMED, *RULED):
+        found[run.scored_in].append(run)
+    return found
+
+
+def selected(
+    edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
+) -> list[Run]:
+    """What the rule of the track leaves: all, or one of each team beside those of organisers."""
+    track = edition.track
+    if track.selection == Track.Selection.ALL:
+        return list(runs)
+    if track.selection == Track.Selection.BEST:
+        means = means_of(edition, track.primary_measure) if means is None else means
+        ordered = sorted(runs, key=_by_mean(edition, means))
+    else:
+        ordered = sorted(runs, key=lambda run: (not run.is_primary, run.received_at, run.pk))
+    chosen: dict[int | str, Run] = {}
+    for run in ordered:
+        # Runs of the organisers are no contenders: they take nobody's place.
+        chosen.setdefault(run.pk if run.team.of_organisers else run.team_id, run)
+    return list(chosen.values())
+
+
+def _by_mean(
+    edition: Edition, means: Mapping[str, float | None]
+) -> Callable[[Run], tuple[bool, float, str]]:
+    """The best first; of equal ones the first id, and last what is undefined."""
+    track = edition.track
+    direction = parse_measure(track.primary_measure).direction
+    # Which of two runs stands on the board tells no more than their rounded means.
+    decimals = edition.safe_decimals if track.shows_means and not track.shows_scores else None
+
+    def key(run: Run) -> tuple[bool, float, str]:
+        mean = means.get(run.pk)
+        if mean is None:
+            return True, 0.0, run.pk
+        return False, -direction * (mean if decimals is None else round(mean, decimals)), run.pk
+
+    return key
+
+
+def means_of(edition: Edition, measure: str) -> dict[str, float | None]:
+    """The mean of every run of the edition on a measure; None where it is undefined."""
+    rows = Score.objects.filter(score_set__edition=edition, measure=measure)
+    return dict(rows.values_list("score_set__run_id", "mean"))
