@@ -96,10 +96,10 @@ def _copy_database(folder: Path) -> Path:
         path = folder / SQLITE
         with closing(sqlite3.connect(path)) as copy:
             connection.connection.backup(copy)
-        path.chmod(0o600)
-        return path
-    path = folder / DUMP
-    _run("pg_dump", "--format=custom", "--no-owner", f"--file={path}")
+    else:
+        path = folder / DUMP
+        _run("pg_dump", "--format=custom", "--no-owner", f"--file={path}")
+    path.chmod(0o600)
     return path
 
 
