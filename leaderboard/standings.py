@@ -256,8 +256,9 @@ def _known(choice: Choice, sight: Sight) -> Choice:
 def _runs_of(sight: Sight, edition: Edition) -> dict[str, Run]:
     """The family by id, with what pages of many runs print; track and teams are shared."""
     runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*ON_BOARDS)
-    teams = {team.pk: team for team in sight.track.teams.all()}
     scored = list(runs)
+    # Read after the runs, or a team that joined between the two would be missing.
+    teams = {team.pk: team for team in sight.track.teams.all()}
     for run in scored:
         run.track = sight.track
         run.team = teams[run.team_id]
