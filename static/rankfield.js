@@ -238,10 +238,11 @@ async function send(form, submitter) {
   });
   request.addEventListener("loadend", () => {
     buttons.forEach((button) => { button.disabled = false; });
-    if (request.status && request.responseURL !== form.action && request.status < 400) { location.assign(request.responseURL); return; }
+    // Led on, so it was taken, whatever becomes of the next page.
+    if (request.status && request.responseURL !== form.action) { location.assign(request.responseURL); return; }
     if (bar) bar.hidden = true;
     if (request.response && one(`#${form.id}`, request.response)) { say(""); amend(form, request.response); return; }
-    say(request.status ? `The server answered ${request.status}. Nothing was stored.` : "The connection broke. Nothing is lost; send it again.");
+    say(request.status ? `The server answered ${request.status}. Send it again in a moment.` : "The connection broke. Nothing is lost; send it again.");
   });
   request.send(body);
 }
