@@ -182,6 +182,9 @@ def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
     board = find_board(seen.sight, choice_of(request))
     if board is None or board.standing_of(seen.run) is None:
         return None
+    if not seen.run.ranking_file:
+        # It was scored after this request had read it; its names are those that may be read.
+        seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
     order, against = request.GET.get("order", ""), request.GET.get("against", "")
     return Portrait(
         board,

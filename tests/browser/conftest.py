@@ -82,4 +82,5 @@ def page(browser, scene: Site) -> Iterator[object]:
     yield tab
     context.close()
     refused = ("status of 403", "status of 404")
-    assert [words for words in said if not any(each in words for each in refused)] == []
+    unasked = [words for words in said if not any(each in words for each in refused)]
+    assert unasked == [], scene.said("serve")[-5000:]

@@ -9,7 +9,9 @@ import pytest
 
 from leaderboard import organising
 from leaderboard.models import Run, Topic, Track
-from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in
+from leaderboard.standings import find_board
+from leaderboard.uploads import accept_run
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in, upload, work
 from tests.pages.reading import num_queries, rows, words
 
 
@@ -94,6 +96,15 @@ def test_the_state_follows_along_until_it_is_final(track, ben, as_ben):
     assert final["HX-Refresh"] == "true" and b"hx-get" not in final.content
     Run.objects.filter(pk=run.pk).update(state="queued")
     assert b'hx-trigger="every 1s"' in as_ben.get(f"/runs/{run.pk}/state/").content
+
+
+def test_a_run_that_is_scored_while_its_page_is_made_shows_its_scores(
+    scored, track, cat, as_cat, monkeypatch
+):
+    sent = accept_run(track, cat, upload("run", OTHER_RUN)).run
+    meanwhile = lambda *asked: work() or find_board(*asked)  # noqa: E731
+    monkeypatch.setattr("leaderboard.views.runs.find_board", meanwhile)
+    assert "Topic by topic" in page_of(as_cat, sent)
 
 
 def test_names_of_strangers_are_only_text(collection, cat):
