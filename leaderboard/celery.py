@@ -24,6 +24,7 @@ from celery import Celery, bootsteps, signals
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.worker import state
 from celery.worker.consumer import Consumer
+from celery.worker.control import Panel
 from kombu import Connection
 from kombu.transport import TRANSPORT_ALIASES, memory
 
@@ -36,6 +37,8 @@ warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 log = logging.getLogger(__name__)
 
+# By these workers find each other.
+GREETINGS = {"hello", "ping"}
 # How often a worker with a free slot looks for jobs by itself, in seconds.
 LOOKS_EMBEDDED = 0.3
 LOOKS = 1.0
@@ -199,6 +202,13 @@ def is_stopping() -> bool:
 def name_this_start(sender: Any, **_: object) -> None:
     global _name
     _name = f"{sender.hostname[:60]} {secrets.token_hex(4)}"
+
+
+@signals.worker_init.connect
+def obey_nobody(**_: object) -> None:
+    """Whoever writes to Redis could stop all workers; of Celery's commands the greetings stay."""
+    for command in Panel.data.keys() - GREETINGS:
+        del Panel.data[command]
 
 
 @signals.worker_shutting_down.connect

@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 
-from kombu import Connection
+from celery import Celery
 
 from tests.faults.catalogue import fault
 from tests.faults.stage import Scene
@@ -66,9 +66,10 @@ def every_message_many_times(scene: Scene) -> Iterator[None]:
 
 @fault("F17", "servers", often="servers")
 def messages_of_another_version_and_of_nobody(scene: Scene) -> Iterator[None]:
-    """Of a task that is gone, with arguments, as pickle, and bytes that are no message."""
+    """Of a task that is gone, with arguments, as pickle, commands, and bytes without a meaning."""
     workers = scene.site.workers()
     forge(scene.site.redis.url)
+    command(scene.site.redis.url)
     scene.site.redis.say("LPUSH rankfield:celery rubbish")
     scene.site.redis.say('LPUSH rankfield:celery {"body":"e30="}')
     insert = (
@@ -86,12 +87,25 @@ def messages_of_another_version_and_of_nobody(scene: Scene) -> Iterator[None]:
     assert waits == [("queued", 0)], "what a newer version queued is left to it"
 
 
+def app_on(url: str) -> Celery:
+    """Celery as anybody has it who reaches Redis."""
+    app = Celery(broker=url.replace("unix://", "redis+socket://", 1))
+    app.conf.broker_transport_options = {"global_keyprefix": "rankfield:"}
+    return app
+
+
+def command(url: str) -> None:
+    """What Celery's own tools tell workers."""
+    control = app_on(url).control
+    control.broadcast("pool_shrink", arguments={"n": 9})
+    control.broadcast("cancel_consumer", arguments={"queue": "celery"})
+    control.shutdown()
+
+
 def forge(url: str) -> None:
-    options = {"global_keyprefix": "rankfield:"}
-    link = url.replace("unix://", "redis+socket://", 1)
     headers = {"lang": "py", "id": "0", "argsrepr": "", "kwargsrepr": ""}
     nothing = [[], {}, {}]
-    with Connection(link, transport_options=options) as connection:
+    with app_on(url).connection() as connection:
         producer = connection.Producer()
 
         def send(task: str, body: object, **how: object) -> None:
