@@ -172,7 +172,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
 
 def _means(seen: SeenRun) -> dict[str, Any]:
     """Where the run stands on a board of rounded means, and nothing behind it."""
-    board = find_means(seen.sight)
+    board = find_means(seen.sight) if not seen.sight.everything else None
     standing = board.standing_of(seen.run) if board is not None else None
     return {"board": board, "standing": standing} if standing is not None else {}
 
