@@ -85,3 +85,8 @@ def test_the_image_holds_what_the_program_is_made_of() -> None:
 def test_every_setting_is_written_down() -> None:
     rows = re.findall(r"^\| `([A-Z0-9_]+)` \|", (ROOT / "docs" / "operating.md").read_text(), re.M)
     assert sorted(rows) == sorted(variables())
+
+
+def test_the_image_can_dump_the_database() -> None:
+    [client] = re.findall(r"postgresql-client-(\d+)", (ROOT / "Dockerfile").read_text())
+    assert SERVICES["postgres"]["image"] == f"postgres:{client}"
