@@ -30,6 +30,8 @@ ON_BOARDS = (
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
     "num_retrieved",
 )
+# By run and measure; None where a measure is undefined on every topic.
+Means = dict[str, dict[str, float | None]]
 # With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
 FEWEST_TOPICS = 6
 
@@ -228,9 +230,11 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
         return None
     edition.track = sight.track
     choice = _known(choice or Choice(), sight)
-    runs = _runs_of(sight, edition)
+    runs, means = _runs_of(sight, edition), _means(sight, edition)
+    # One that was scored since the track changed its measures waits for the reader's next look.
+    runs = {run_id: run for run_id, run in runs.items() if choice.measure in means[run_id]}
     tests = _tests_of(edition, choice, runs) if sight.everything else Findings()
-    standings = _standings(sight, edition, choice.measure, runs, tests)
+    standings = _standings(sight, edition, choice.measure, runs, means, tests)
     return Board(
         sight=sight,
         edition=edition,
@@ -280,10 +284,14 @@ def _tests_of(edition: Edition, choice: Choice, runs: dict[str, Run]) -> Finding
 
 
 def _standings(
-    sight: Sight, edition: Edition, measure: str, runs: dict[str, Run], tests: Findings
+    sight: Sight,
+    edition: Edition,
+    measure: str,
+    runs: dict[str, Run],
+    means: Means,
+    tests: Findings,
 ) -> list[Standing]:
     """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
-    means = _means(sight, edition)
     judged = _judged(edition) if sight.everything else {}
     direction, topics = parse_measure(measure).direction, edition.num_evaluated
     baseline = tests.baseline.pk if tests.baseline is not None else sight.track.baseline_id
@@ -310,9 +318,9 @@ def _standings(
     ]
 
 
-def _means(sight: Sight, edition: Edition) -> dict[str, dict[str, float | None]]:
+def _means(sight: Sight, edition: Edition) -> Means:
     """By run and measure, as this viewer may see them."""
-    means: dict[str, dict[str, float | None]] = defaultdict(dict)
+    means: Means = defaultdict(dict)
     rows = Score.objects.filter(score_set__edition=edition)
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
         means[run_id][measure] = mean
