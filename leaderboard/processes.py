@@ -46,7 +46,8 @@ def web_command(bind: str) -> list[str]:
     """Gunicorn on an address (`0.0.0.0:8000`) or an open socket (`fd://5`)."""
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi", "--bind", bind),
-        *("--worker-class", "gthread", "--workers", "2", "--threads", "4", "--preload"),
+        # Threads wait for slow clients; `leaderboard.turns` says how many of them work.
+        *("--worker-class", "gthread", "--workers", "2", "--threads", "64", "--preload"),
         *("--graceful-timeout", str(PATIENCE - 2), "--no-control-socket"),
         *("--log-level", "warning"),
     ]

@@ -19,7 +19,7 @@ FLOORS = [
     {"environment", "numbers", "logs", "outages", "storing"},
     {"settings"},
     {"safeguards", "buckets"},
-    {"apps"},
+    {"apps", "turns"},
     {"models", "charts", "changes", "previewing"},
     {"documents", "rankings", "archives", "manifests", "facts", "answers"},
     {"stating", "families", "pseudonyms", "quotas"},
