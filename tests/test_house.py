@@ -19,7 +19,7 @@ FLOORS = [
     {"environment", "numbers", "logs", "outages", "storing"},
     {"settings"},
     {"safeguards", "buckets"},
-    {"apps", "turns"},
+    {"apps", "turns", "reserving"},
     {"models", "charts", "changes", "previewing"},
     {"documents", "rankings", "archives", "manifests", "facts", "answers"},
     {"stating", "families", "pseudonyms", "quotas"},

@@ -12,6 +12,7 @@ import time
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings as site
@@ -261,3 +262,11 @@ def test_t20_refused_files_of_a_day_are_counted(track, ben):
         make_run(track, ben, f"wrong {n}\n")
     with pytest.raises(NotAccepted, match="were refused today"):
         uploads.accept_run(track, ben, upload("run.txt", RUN))
+
+
+@pytest.mark.parametrize(("left", "status"), [(2**28, 507), (2**29, 201)], ids=["full", "room"])
+def test_t20_uploads_leave_room_on_the_disk(track, ben, monkeypatch, left, status):
+    disk = SimpleNamespace(total=2**40, free=left)
+    monkeypatch.setattr("leaderboard.reserving.shutil.disk_usage", lambda _: disk)
+    answer = Program(ben).send_run()
+    assert answer.status_code == status and Run.objects.count() == (status == 201)
