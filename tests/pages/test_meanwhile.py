@@ -1,0 +1,98 @@
+"""A page that is made while something happens, before each of its queries in turn.
+
+What was read before no longer fits what is read after; a page has to bear that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+
+from leaderboard import organising
+from leaderboard.models import Run, Track, User
+from leaderboard.uploads import accept_run
+from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload, work
+from tests.conftest import forget
+
+PAGES = [
+    "/tracks/bread/",
+    "/tracks/bread/topic/?number=1",
+    "/runs/{cats}/",
+    "/api/v1/tracks/bread/leaderboard",
+]
+Names = dict[str, str]
+
+
+@pytest.fixture
+def names(track, ada, ben, cat) -> Names:
+    """Ada's baseline and Ben's run on the board; Cat's waits, and Eve has not come yet."""
+    make_user("eve")
+    adas = make_run(track, ada, OTHER_RUN)
+    Track.objects.filter(pk=track.pk).update(baseline=adas)
+    bens = make_run(track, ben)
+    cats = accept_run(track, cat, upload("run", RUN.replace("9.0", "9.5"))).run
+    return {"adas": adas.pk, "bens": bens.pk, "cats": cats.pk}
+
+
+def cats_run_is_scored(names: Names) -> None:
+    work()
+
+
+def eve_joins_with_a_run(names: Names) -> None:
+    eve = User.objects.get(username="eve")
+    accept_run(Track.objects.get(), eve, upload("run", OTHER_RUN + "\n"))
+    work()
+
+
+def ben_withdraws(names: Names) -> None:
+    bens = Run.objects.get(pk=names["bens"])
+    organising.withdraw(bens, bens.submitted_by)
+    work()
+
+
+def ada_takes_other_measures(names: Names) -> None:
+    ada = User.objects.get(username="ada")
+    measures = {"measures": ["RR", "P@5"], "primary_measure": "RR"}
+    organising.change_track(Track.objects.get(), ada, measures)
+    work()
+
+
+EVENTS = [cats_run_is_scored, eve_joins_with_a_run, ben_withdraws, ada_takes_other_measures]
+
+
+@contextmanager
+def before_statement(number: int, happen: Callable[[], None]) -> Iterator[list[str]]:
+    """The statements that were sent until then, one more where it came to that."""
+    sent: list[str] = []
+
+    def watch(execute, sql, *rest):
+        if len(sent) < number:
+            sent.append(sql)
+            if len(sent) == number:
+                happen()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(watch):
+        yield sent
+
+
+def statuses_of(client: Client, address: str, happen: Callable[[], None]) -> Iterator[int]:
+    """Of the page, with that before its first statement, before its second, and so on."""
+    number, sent = 0, list[str]()
+    while len(sent) == number:
+        number += 1
+        with transaction.atomic(), before_statement(number, happen) as sent:
+            forget()
+            yield client.get(address).status_code
+            transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_bears_what_happens_meanwhile(names, as_ada, page, event):
+    statuses = list(statuses_of(as_ada, page.format(**names), lambda: event(names)))
+    assert len(statuses) > 5 and set(statuses) <= {200, 404, 410}
