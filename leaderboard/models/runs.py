@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from django.db import models
 from django.db.models import Q, Value
+from django.db.models.base import ModelState
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -159,6 +162,15 @@ class Run(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["track", "state"])]
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Run:
+        """As Django makes one, without its constructor: boards load hundreds, with few fields."""
+        run = cls.__new__(cls)
+        run._state = ModelState()
+        run._state.adding, run._state.db = False, db
+        run.__dict__.update(zip(field_names, values, strict=True))
+        return run
 
     def __str__(self) -> str:
         return self.tag or self.filename or self.id
