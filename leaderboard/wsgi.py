@@ -1,3 +1,4 @@
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -9,3 +10,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 os.environ.setdefault("DATABASE_POOL", "8")
 # Python works on one thing at a time, so more turns would only make each of them longer.
 application = Turns(get_wsgi_application(), 4)
+
+# What is loaded by now stays: to look at it for garbage again and again takes most of what
+# looking takes, and makes web processes write to memory that they share.
+gc.collect()
+gc.freeze()
+gc.set_threshold(20_000)
