@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+import evaluation
+from evaluation import Problems, Qrels, Ranking, judge, prepare
 from leaderboard.breakdowns.rankings import Titles, rankings_of
 from leaderboard.breakdowns.runs import TopicLine
 from leaderboard.models import Run
-from leaderboard.scoring import prepared
+from leaderboard.scoring import prepared, resolved
 from leaderboard.standings import Board
 
 WORST = 7
+# Of the documents that fell on a topic, those that fell most are tried.
+TRIED = 20
 
 Ranks = dict[bytes, int]
 
@@ -26,6 +32,8 @@ class Missed:
     rank_in_best: int
     # None where this run does not retrieve it.
     rank_here: int | None
+    # What the score would gain, were the document ranked as in the best run.
+    worth: float = 0.0
     title: str = ""
 
 
@@ -44,11 +52,12 @@ def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
     for best in {each.best_run for each in worst}:
         there |= ranks_of(best, [each for each in worst if each.best_run == best])
     graded = relevant_of(board, lines, worst)
-    found = [
-        Loss(each, most_missed(graded[number], here[number], there[number]))
-        for each in worst
-        for number in [each.topic.number]
-    ]
+    found = []
+    for each in worst:
+        number = each.topic.number
+        fallen = list(fallen_of(graded[number], here[number], there[number]))
+        tried = with_worth(board, lines.index(each), each, list(here[number]), fallen)
+        found.append(Loss(each, max(tried, key=weight_of, default=None)))
     return _with_titles(board, found)
 
 
@@ -78,21 +87,47 @@ def relevant_of(
     }
 
 
-def most_missed(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Missed | None:
-    """Of the highest grade, the document that lost most; None where none stands lower here.
+def fallen_of(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator[Missed]:
+    """The documents that stand lower here than there, those that fell most first.
 
-    What was lost is 1/rank there minus 1/rank here: a fall from 1 to 10 costs a run more than
-    one from 500 to 900.
+    From 1 to 10 is further than from 500 to 900.
     """
 
-    def lost(docno: bytes) -> float:
+    def fall(docno: bytes) -> float:
         return 1 / there[docno] - 1 / here.get(docno, math.inf)
 
-    lower = [docno for docno in relevant if docno in there and lost(docno) > 0]
-    if not lower:
-        return None
-    docno = max(lower, key=lambda each: (relevant[each], lost(each), each))
-    return Missed(docno.decode(), relevant[docno], there[docno], here.get(docno))
+    lower = [docno for docno in relevant if docno in there and fall(docno) > 0]
+    for docno in sorted(lower, key=lambda each: (-fall(each), each))[:TRIED]:
+        yield Missed(docno.decode(), relevant[docno], there[docno], here.get(docno))
+
+
+def with_worth(
+    board: Board, place: int, line: TopicLine, docnos: list[bytes], fallen: Sequence[Missed]
+) -> list[Missed]:
+    """Each with what it alone would bring: the ranking is scored with it where the best has it."""
+    track = board.sight.track
+    judgments = prepared(board.edition.pk)
+    tries = {b"%d" % number: _with_document_at(docnos, each) for number, each in enumerate(fallen)}
+    qrels = Qrels(dict.fromkeys(tries, judgments.grades[place]), Problems())
+    run = evaluation.Run("tried", tries, lines=0, problems=Problems())
+    judged = judge(run, prepare(qrels, list(tries), judgments.top_grade), track.depth)
+    scores = resolved(track, board.measure).scores(judged).tolist() if tries else []
+    return [
+        replace(each, worth=line.direction * (score - line.score))
+        for each, score in zip(fallen, scores, strict=True)
+    ]
+
+
+def _with_document_at(docnos: list[bytes], missed: Missed) -> Ranking:
+    docno, above = missed.docno.encode(), missed.rank_in_best - 1
+    rest = [each for each in docnos if each != docno]
+    moved = [*rest[:above], docno, *rest[above:]]
+    return Ranking(moved, -np.arange(len(moved), dtype=float))
+
+
+def weight_of(missed: Missed) -> tuple[float, int]:
+    """What is worth most explains most; else the highest grade, and of these what fell most."""
+    return round(missed.worth, 9), missed.grade
 
 
 def _with_titles(board: Board, found: list[Loss]) -> list[Loss]:

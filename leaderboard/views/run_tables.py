@@ -48,10 +48,12 @@ def failures_csv(name: str, _: Portrait, __: PrecisionPortrait, losses: list[Los
                 missed.grade if missed is not None else None,
                 missed.rank_in_best if missed is not None else None,
                 missed.rank_here if missed is not None else None,
+                missed.worth if missed is not None else None,
             ]
         )
     scores = ["topic", "title", "run", "best", "best_run"]
-    return csv_file(name, [*scores, "docno", "grade", "rank_in_best", "rank_here"], lines)
+    missed = ["docno", "grade", "rank_in_best", "rank_here", "worth"]
+    return csv_file(name, [*scores, *missed], lines)
 
 
 TABLES: dict[str, Callable[[str, Portrait, PrecisionPortrait, list[Loss]], HttpResponse]] = {

@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns import run_breakdown
-from leaderboard.breakdowns.losses import Loss, losses, most_missed
+from leaderboard.breakdowns.losses import Loss, fallen_of, losses
 from leaderboard.breakdowns.precision import Precision, read_precision
 from leaderboard.disclosure import look
 from leaderboard.models import Run, ScoreSet, Track
@@ -103,12 +103,18 @@ def test_where_lower_is_better_the_higher_value_is_lost(collection, ben, cat):
     assert [(each.line.topic.number, each.line.lost) for each in found] == [("1", 2), ("3", 1)]
 
 
-def test_of_the_highest_grade_the_document_that_fell_is_named(track, bens, cats):
+def test_the_document_that_would_bring_most_is_named(track, bens, cats):
     first, second = (each.missed for each in lost_by(track, cats))
     assert (first.docno, first.title, first.grade) == ("d1", "Document 1", 2)
     assert (first.rank_in_best, first.rank_here) == (1, 3)
-    # d8 is missed altogether, but d6 has the higher grade.
-    assert (second.docno, second.rank_in_best, second.rank_here) == ("d6", 2, 3)
+    # d8, found at 3, would bring 1/4; d6 has the higher grade, but at 2 brings only 1/12.
+    assert (second.docno, second.rank_in_best, second.rank_here) == ("d8", 3, None)
+
+
+def test_what_it_would_bring_is_the_score_with_the_document_moved(track, bens, cats):
+    first, second = (each.missed for each in lost_by(track, cats))
+    # d1, d3, d9, d2 has an AP of 3/4 where d3, d9, d1, d2 has 5/12.
+    assert (first.worth, second.worth) == pytest.approx((1 / 3, 1 / 4))
 
 
 def test_the_best_run_everywhere_fails_nowhere(track, bens):
@@ -121,11 +127,11 @@ def test_a_topic_without_an_answer_misses_the_best_document(track, bens, cat):
     assert (loss.missed.docno, loss.missed.rank_here) == ("d6", None)
 
 
-def test_what_stood_high_counts_more_than_what_fell_far():
+def test_what_stood_high_fell_further_than_what_fell_many_ranks():
     there = {b"high": 1, b"deep": 500}
-    missed = most_missed({b"high": 1, b"deep": 1}, {b"high": 10, b"deep": 900}, there)
-    assert missed.docno == "high"
+    fallen = fallen_of({b"high": 1, b"deep": 1}, {b"high": 10, b"deep": 900}, there)
+    assert [each.docno for each in fallen] == ["high", "deep"]
 
 
 def test_a_document_that_stands_lower_in_the_best_run_explains_nothing():
-    assert most_missed({b"d1": 1, b"d2": 1}, {b"d1": 1}, {b"d1": 4}) is None
+    assert list(fallen_of({b"d1": 1, b"d2": 1}, {b"d1": 1}, {b"d1": 4})) == []

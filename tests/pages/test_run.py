@@ -176,7 +176,7 @@ def test_precision_at_depth_is_beside_the_median_and_the_best(beside_cats, clien
 def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client):
     page = page_of(client, beside_cats)
     (loss,) = rows(page, 5)
-    assert loss == "2 rye flour .5000 1.0000 other −.500 grade 1 d4 Document 4 1 2"
+    assert loss == "2 rye flour .5000 1.0000 other −.500 grade 1 d4 Document 4 1 2 +.500"
     assert 'href="/collections/bread/document/?docno=d4"' in page
 
 
