@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import compress, count
+from typing import Literal
 
 import numpy as np
 from django.core.paginator import Page, Paginator
@@ -68,6 +69,14 @@ class UnjudgedDocument:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a topic stands among all by its median, counted from the nearer end."""
+
+    number: int
+    end: Literal["easiest", "hardest"]
+
+
+@dataclass(frozen=True)
 class TopicBreakdown:
     topic: Topic
     measure: str
@@ -75,8 +84,8 @@ class TopicBreakdown:
     # How many documents have each grade; negative ones were pooled and not judged.
     grades: dict[int, int]
     median: float
-    # How many topics have a higher median, this one counted; None where it has none.
-    ease: int | None
+    # None where it has no median.
+    place: Place | None
     num_topics: int
     answers: list[Answer]
     # The answers whose ranks are shown: the first of the board, the baseline, and own runs.
@@ -121,7 +130,7 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
         evaluated=scores.column(topic) is not None,
         grades=dict(sorted(Counter(every.values()).items(), reverse=True)),
         median=_median(scores, topic),
-        ease=_ease(scores, topic, parse_measure(board.measure).direction),
+        place=_place(scores, topic, parse_measure(board.measure).direction),
         num_topics=scores.values.shape[1],
         answers=answers,
         columns=columns,
@@ -145,12 +154,13 @@ def _median(scores: Scores, topic: Topic) -> float:
     return float("nan") if column is None else float(scores.median[column])
 
 
-def _ease(scores: Scores, topic: Topic, direction: int) -> int | None:
-    """The place of a topic among all, by its median: 1 is the one that runs do best on."""
-    own = _median(scores, topic)
+def _place(scores: Scores, topic: Topic, direction: int) -> Place | None:
+    own = direction * _median(scores, topic)
     if np.isnan(own):
         return None
-    return int((direction * scores.median > direction * own).sum()) + 1
+    medians = direction * scores.median
+    easier, harder = int((medians > own).sum()), int((medians < own).sum())
+    return Place(easier + 1, "easiest") if easier <= harder else Place(harder + 1, "hardest")
 
 
 def _correlation(scores: Scores, topic: Topic) -> float:

@@ -40,7 +40,7 @@ def _room(line: HoleLine) -> float:
 
 def _verdicts(table: HoleTable, baseline: Run) -> Sentence:
     doubts, doubtful = len(table.doubts), [each.standing.run for each in table.doubtful]
-    against = say(" against the baseline ", named(baseline))
+    against = say(f" by {table.measure} against the baseline ", named(baseline))
     if not doubtful:
         which = "The verdict" if doubts == 1 else f"All {in_words(doubts)} verdicts"
         stand = "stands" if doubts == 1 else "stand"

@@ -45,9 +45,9 @@ def _own_place(measure: str, scored: list[Answer], own: Answer) -> Sentence:
 
 
 def _found_late(breakdown: TopicBreakdown, own: Answer) -> Sentence:
-    """Relevant documents that the baseline has in its first ten and this run has not."""
+    """Relevant documents that a better baseline has in its first ten and this run has not."""
     baseline = next((each for each in breakdown.answers if each.is_baseline), None)
-    if baseline is None or baseline is own:
+    if baseline is None or (own.rank or 0) <= (baseline.rank or 0):
         return []
     mine, theirs = own.run.pk, baseline.run.pk
     late = [

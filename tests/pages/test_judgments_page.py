@@ -116,7 +116,7 @@ def test_which_verdicts_could_flip(ada, ben, client):
     send(track, ben, "first", 1)
     send(track, ben, "third", 3)
     page = page_at(client, TEN)
-    assert "2 of 2 verdicts against the baseline base could flip: first and third." in words(page)
+    assert "2 of 2 verdicts by P@5 against the baseline base could flip: first and third." in words(page)
     lines = {line.split()[0]: line for line in rows(page, 1)}
     assert lines["third"].endswith("from .0000 to .2000 better –")
     assert lines["first"].endswith("from −.2000 to .0000 worse –")
@@ -138,7 +138,7 @@ def test_a_verdict_that_nothing_flips_stands(ada, ben, client):
     send(track, ben, "first", 1)
     page = page_at(client, TEN)
     assert "Every document that decides P@5 was judged" in words(page)
-    assert "The verdict against the baseline base stands, whatever" in words(page)
+    assert "The verdict by P@5 against the baseline base stands, whatever" in words(page)
     assert rows(page, 1)[0].endswith("stands no number")
 
 
