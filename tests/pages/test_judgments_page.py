@@ -116,7 +116,8 @@ def test_which_verdicts_could_flip(ada, ben, client):
     send(track, ben, "first", 1)
     send(track, ben, "third", 3)
     page = page_at(client, TEN)
-    assert "2 of 2 verdicts by P@5 against the baseline base could flip: first and third." in words(page)
+    said = "2 of 2 verdicts by P@5 against the baseline base could flip: first and third."
+    assert said in words(page)
     lines = {line.split()[0]: line for line in rows(page, 1)}
     assert lines["third"].endswith("from .0000 to .2000 better –")
     assert lines["first"].endswith("from −.2000 to .0000 worse –")
