@@ -141,7 +141,7 @@ def range_cell(
     )
     title = f"worst {score(worst)}, median {score(median)}, best {score(best)}"
     if own is not None and np.isfinite(own):
-        title += f", this run {score(own)}"
+        title += f", the dot {score(own)}"
         body += _dot(column, own, "own", RADIUS["own"])
     return _cell(column, title, body)
 

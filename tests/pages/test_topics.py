@@ -29,7 +29,7 @@ def test_a_topic_says_what_was_judged_and_how_runs_did(ten, client):
 
 
 def test_the_readers_best_run_is_a_dot(ten, cat, client):
-    assert "this run .5000" in page_at(signed_in(cat), ADDRESS)
+    assert "the dot .5000" in page_at(signed_in(cat), ADDRESS)
     assert "this run" not in page_at(client, ADDRESS)
 
 
