@@ -70,10 +70,8 @@ def secret(name: str, path: Path) -> str:
     return path.read_text().strip()
 
 
-def database(url: str, home: Path, pool: int = 0) -> dict[str, object]:
+def database(url: str, home: Path) -> dict[str, object]:
     """Django's description of the database at `url`; without one, SQLite in `home`.
-
-    Threads share a pool of so many connections to PostgreSQL; without one each keeps its own.
 
     `postgresql://user:word@host:5432/name`, `postgresql:///name?host=/run/socket`,
     `sqlite:////folder/file.sqlite3`.
@@ -94,15 +92,10 @@ def database(url: str, home: Path, pool: int = 0) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": extra.get("host") or unquote(parts.hostname or ""),
         "PORT": extra.get("port") or str(parts.port or ""),
-        "CONN_MAX_AGE": 0 if pool else 60,
+        "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {**POSTGRESQL_OPTIONS, **pooled(pool)},
+        "OPTIONS": dict(POSTGRESQL_OPTIONS),
     }
-
-
-def pooled(size: int) -> dict[str, object]:
-    """What asks Django for a pool; whoever finds it empty for five seconds is told to come back."""
-    return {"pool": {"min_size": 1, "max_size": size, "timeout": 5}} if size else {}
 
 
 def _sqlite(path: Path) -> dict[str, object]:

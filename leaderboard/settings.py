@@ -76,7 +76,7 @@ TEMPLATES = [
 # Database and broker
 DATABASE_URL = text("DATABASE_URL")
 REDIS_URL = text("REDIS_URL")
-DATABASES = {"default": database(DATABASE_URL, RANKFIELD_HOME, number("DATABASE_POOL", 0))}
+DATABASES = {"default": database(DATABASE_URL, RANKFIELD_HOME)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {
     "default": (

@@ -35,12 +35,12 @@ class Turns:
             try:
                 return self.application(environ, start_response)
             finally:
-                body.take_turn()
                 hand_back_connections()
+                body.take_turn()
 
 
 def hand_back_connections() -> None:
-    """To the pool, where there is one; the next statement takes another."""
+    """Threads that kept them would keep more than a database has; the next statement opens one."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
@@ -56,24 +56,30 @@ class AwaitedBody:
         self.gave_turn = False
 
     def read(self, size: int = -1) -> bytes:
-        return self._read(self.body.read, size)
+        return self._read(self.body.read, size, whole=True)
 
     def readline(self, size: int = -1) -> bytes:
-        return self._read(self.body.readline, size)
+        return self._read(self.body.readline, size, whole=False)
 
-    def _read(self, read: Callable[[int], bytes], size: int) -> bytes:
+    def _read(self, read: Callable[[int], bytes], size: int, whole: bool) -> bytes:
+        """`whole`: less than was asked for is all that there is."""
         if self.left > 0:
             self.give_turn()
-        data = read(size)
+        try:
+            data = read(size)
+        except BaseException:
+            self.take_turn()
+            raise
         self.left -= len(data)
-        if self.left <= 0 or (not data and size):
+        if self.left <= 0 or (whole and len(data) < size) or (size and not data):
+            self.left = 0
             self.take_turn()
         return data
 
     def give_turn(self) -> None:
         if not self.gave_turn:
-            self.gave_turn = True
             hand_back_connections()
+            self.gave_turn = True
             self.free.release()
 
     def take_turn(self) -> None:

@@ -44,8 +44,27 @@ def test_no_more_are_worked_on_than_there_are_turns():
                 each.result()
 
 
-def test_a_body_that_ends_early_takes_a_turn_again():
-    turns = Turns(echo, 1)
-    for body in (b"", b"ab"):
-        assert ask(turns, io.BytesIO(body), 9) == [body]
-    assert turns.free.acquire(blocking=False) and not turns.free.acquire(blocking=False)
+@pytest.mark.parametrize("body", [b"", b"ab", b"abcd"])
+def test_what_ends_early_is_worked_on_in_a_turn(body):
+    def work(environ, start_response):
+        read = environ["wsgi.input"].read(5)
+        return [read, turns.free.acquire(blocking=False)]
+
+    turns = Turns(work, 1)
+    assert ask(turns, io.BytesIO(body), 9) == [body, False]
+    assert is_free(turns)
+
+
+def test_a_line_that_breaks_gives_the_turn_back_once():
+    def breaking(environ, start_response):
+        environ["wsgi.input"].read()
+
+    turns = Turns(breaking, 1)
+    with pytest.raises(AttributeError):
+        ask(turns, None)
+    assert is_free(turns)
+
+
+def is_free(turns: Turns) -> bool:
+    """The one turn, and no second one."""
+    return turns.free.acquire(blocking=False) and not turns.free.acquire(blocking=False)
