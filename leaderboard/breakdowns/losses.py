@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import evaluation
-from evaluation import Problems, Qrels, Ranking, judge, prepare
+from evaluation import CONVENTIONS, Problems, Qrels, Ranking, judge, prepare
 from leaderboard.breakdowns.rankings import Titles, rankings_of
 from leaderboard.breakdowns.runs import TopicLine
 from leaderboard.models import Run
@@ -110,7 +110,9 @@ def with_worth(
     tries = {b"%d" % number: _with_document_at(docnos, each) for number, each in enumerate(fallen)}
     qrels = Qrels(dict.fromkeys(tries, judgments.grades[place]), Problems())
     run = evaluation.Run("tried", tries, lines=0, problems=Problems())
-    judged = judge(run, prepare(qrels, list(tries), judgments.top_grade), track.depth)
+    convention = CONVENTIONS[board.edition.convention]
+    known = prepare(qrels, list(tries), judgments.top_grade)
+    judged = judge(run, known, track.depth, convention)
     scores = resolved(track, board.measure).scores(judged).tolist() if tries else []
     return [
         replace(each, worth=line.direction * (score - line.score))
@@ -121,7 +123,9 @@ def with_worth(
 def _with_document_at(docnos: list[bytes], missed: Missed) -> Ranking:
     docno, above = missed.docno.encode(), missed.rank_in_best - 1
     rest = [each for each in docnos if each != docno]
-    moved = [*rest[:above], docno, *rest[above:]]
+    # Where the ranking is shorter, documents that nobody judged fill the ranks between.
+    filled = [*rest, *(b"\0%d" % place for place in range(len(rest), above))]
+    moved = [*filled[:above], docno, *filled[above:]]
     return Ranking(moved, -np.arange(len(moved), dtype=float))
 
 

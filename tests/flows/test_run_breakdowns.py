@@ -124,7 +124,9 @@ def test_the_best_run_everywhere_fails_nowhere(track, bens):
 def test_a_topic_without_an_answer_misses_the_best_document(track, bens, cat):
     run = make_run(track, cat, "1 Q0 d1 1 9.0 short\n1 Q0 d2 2 8.0 short\n2 Q0 d4 1 9.0 short\n")
     (loss,) = lost_by(track, run)
+    # d8 at rank 3 alone would bring 1/6, d6 at 2 the half of 1/2.
     assert (loss.missed.docno, loss.missed.rank_here) == ("d6", None)
+    assert loss.missed.worth == pytest.approx(1 / 4)
 
 
 def test_what_stood_high_fell_further_than_what_fell_many_ranks():
