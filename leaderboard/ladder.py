@@ -71,7 +71,7 @@ def rising(
     shown: dict[int, float] = {}
     risen = []
     for run, team in runs:
-        value = values[run]
+        value = values.get(run, -math.inf)
         if math.isfinite(value) and value > shown.get(team, -math.inf) + step:
             shown[team] = to_step(value, step)
             risen.append((run, team))

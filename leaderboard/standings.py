@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from evaluation.measures import parse_measure
@@ -20,7 +20,7 @@ from leaderboard.comparing import (
 )
 from leaderboard.disclosure import Sight
 from leaderboard.facts import FILTERS, Fact
-from leaderboard.models import Edition, Run, Score, ScoreSet
+from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
@@ -229,17 +229,17 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
     if edition is None:
         return None
     edition.track = sight.track
-    choice = _known(choice or Choice(), sight)
     runs, means = _runs_of(sight, edition), _means(sight, edition)
-    # One that was scored since the track changed its measures waits for the reader's next look.
+    measures = _made(sight.track, [means[run_id] for run_id in runs])
+    choice = _known(choice or Choice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in means[run_id]}
     tests = _tests_of(edition, choice, runs) if sight.everything else Findings()
-    standings = _standings(sight, edition, choice.measure, runs, means, tests)
+    standings = _standings(sight, edition, choice.measure, measures, runs, means, tests)
     return Board(
         sight=sight,
         edition=edition,
         measure=choice.measure,
-        measures=list(sight.track.measures),
+        measures=measures,
         choice=choice,
         standings=standings,
         shown=_shown(standings, choice),
@@ -249,10 +249,19 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
     )
 
 
-def _known(choice: Choice, sight: Sight) -> Choice:
+def _made(track: Track, means: Sequence[Mapping[str, object]]) -> list[str]:
+    """The track's measures; while others are made, those that the board was made with."""
+    counts = Counter(chain.from_iterable(means))
+    made = [each for each, number in counts.items() if number == max(counts.values())]
+    wanted = [each for each in track.measures if each in made or not counts]
+    return wanted or sorted(made)
+
+
+def _known(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     track = sight.track
-    measure = choice.measure if choice.measure in track.measures else track.primary_measure
-    sort = choice.sort if choice.sorted_by in {*track.measures, *ORDERS} else ""
+    home = track.primary_measure if track.primary_measure in measures else measures[0]
+    measure = choice.measure if choice.measure in measures else home
+    sort = choice.sort if choice.sorted_by in {*measures, *ORDERS} else ""
     baseline = choice.baseline or (track.baseline_id or "")
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
@@ -287,6 +296,7 @@ def _standings(
     sight: Sight,
     edition: Edition,
     measure: str,
+    measures: list[str],
     runs: dict[str, Run],
     means: Means,
     tests: Findings,
@@ -305,7 +315,7 @@ def _standings(
         Standing(
             run=runs[run_id],
             rank=ranks[place],
-            scores={each: means[run_id].get(each) for each in sight.track.measures},
+            scores={each: means[run_id].get(each) for each in measures},
             judged_at_10=judged.get(run_id),
             interval=intervals[place],
             against=tests.against.get(run_id),

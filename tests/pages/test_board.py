@@ -492,3 +492,17 @@ def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client)
     Run.objects.filter(pk=send(ten, ben, "long", 1).pk).update(tag="long-" * 12)
     assert '<div class="scroll fits"' in page_of(client, ten)
     assert '<div class="scroll fits"' not in page_of(client, ten, "?column=all")
+
+
+KEPT = {"/tracks/ten/": b"AP", "/runs/{}/": b"AP", "/tracks/ten/pack.zip?team=ben": b"bens"}
+
+
+@pytest.mark.parametrize("page", KEPT)
+def test_the_board_keeps_its_measures_while_others_are_made(ada, ben, page):
+    track = ten_track(ada)
+    with_baseline(track, ada, 2)
+    run = send(track, ben, "bens", 3)
+    measures = {"measures": ["nDCG"], "primary_measure": "nDCG"}
+    organising.change_track(Track.objects.get(pk=track.pk), ada, measures)
+    answer = signed_in(ada).get(page.format(run.pk))
+    assert answer.status_code == 200 and KEPT[page] in b"".join(answer)
