@@ -85,11 +85,12 @@ def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
 
 
 def approve(request: JoinRequest, organiser: User) -> Team:
-    """The team that somebody asked for.  Raises CannotJoin where its name is taken meanwhile."""
+    """The team that somebody asked for.  Raises CannotJoin where its name is taken meanwhile,
+    or where somebody has answered already."""
     with transaction.atomic():
-        team = _new_team(request.track, request.user, request.team_name)
-        _decide(request, organiser, JoinRequest.State.APPROVED)
-    return team
+        if not _decide(request, organiser, JoinRequest.State.APPROVED):
+            raise CannotJoin("This request was answered already.")
+        return _new_team(request.track, request.user, request.team_name)
 
 
 def decline(request: JoinRequest, organiser: User) -> None:
@@ -97,11 +98,14 @@ def decline(request: JoinRequest, organiser: User) -> None:
         _decide(request, organiser, JoinRequest.State.DECLINED)
 
 
-def _decide(request: JoinRequest, organiser: User, state: str) -> None:
+def _decide(request: JoinRequest, organiser: User, state: str) -> bool:
+    """Whether it was this answer that counted."""
     waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
-    if waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser):
+    decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
+    if decided:
         AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
         telling.answered_to_join(request, state == JoinRequest.State.APPROVED)
+    return decided
 
 
 def checked_name(name: str) -> str:

@@ -57,6 +57,13 @@ def test_nobody_uploads_past_the_approval(by_approval, ben):
         make_run(by_approval, ben)
 
 
+def test_what_was_declined_is_not_approved_later(by_approval, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    approve(as_ada, by_approval)
+    approve(as_ada, by_approval, approve="1")
+    assert by_approval.team_of(ben) is None
+
+
 def test_the_invitation_link_needs_no_approval(by_approval, as_ben, ben):
     as_ben.post(f"/tracks/bread/join/?invitation={by_approval.invitation}", {"team_name": "Crumbs"})
     assert by_approval.team_of(ben).name == "Crumbs"
