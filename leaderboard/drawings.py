@@ -57,7 +57,8 @@ def _kind(is_own: bool, is_baseline: bool) -> Kind:
 def answer_rows(breakdown: TopicBreakdown, track: Track, top_grade: int) -> SafeString:
     """A line for each run on the topic in view, with its first ten documents as squares."""
     run, computed = address_of_runs("run"), reverse("computed", args=[track.slug])
-    measure = escape("&" + urlencode({"measure": breakdown.measure}))
+    asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
+    measure = escape("&" + urlencode(asked))
     rankings = map(escape, ranking_addresses(breakdown))
     return mark_safe(
         "\n".join(

@@ -6,23 +6,39 @@ import re
 import shlex
 from dataclasses import dataclass
 
+import numpy as np
 from django.http import Http404
 
 from evaluation.measures import Measure, parse_measure
+from evaluation.measures.declaring import value_text
 from leaderboard.disclosure import Sight
-from leaderboard.models import Edition, Run, Score, ScoreSet
+from leaderboard.models import Edition, Run, Score, ScoreSet, Topic
 from leaderboard.scoring import JUDGED_AT_10
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A measure on an edition; `run` and `value` are None where no run is asked for."""
+    """A measure on an edition, of a run and perhaps on one topic alone.
+
+    `run` and `value` are None where no run is asked for.
+    """
 
     edition: Edition
     measure: Measure
     run: Run | None
     value: float | None
     num_undefined: int
+    topic: Topic | None = None
+
+    @property
+    def parameters(self) -> list[str]:
+        """What the measure was set to, beside what counts as relevant and the cutoff."""
+        told = {"rel", "holes", getattr(self.measure.definition.at, "name", "")}
+        return [
+            f"{name} {value_text(value)}"
+            for name, value in self.measure.parameters.items()
+            if name not in told and value not in (None, ())
+        ]
 
     @property
     def relevant_from(self) -> object:
@@ -41,7 +57,8 @@ class Origin:
     @property
     def command(self) -> str:
         """Ours; "" where topics are left out."""
-        return command_of(self.edition, [str(self.measure)], self._files)
+        words = command_of(self.edition, [str(self.measure)], self._files)
+        return f"{words} -q" if words and self.topic is not None else words
 
     @property
     def trec_command(self) -> str:
@@ -53,7 +70,8 @@ class Origin:
         relevance = self.measure.parameters.get("rel")
         if relevance not in (None, 1):
             words += ["-l", str(relevance)]
-        return shlex.join([*words, "-m", name, *self._files])
+        by_topic = ["-q"] if self.topic is not None else []
+        return shlex.join([*words, *by_topic, "-m", name, *self._files])
 
     @property
     def _files(self) -> list[str]:
@@ -79,8 +97,8 @@ def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
     return shlex.join(words)
 
 
-def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
-    """How a measure of the track was computed, of one of its runs or in general."""
+def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
+    """How a measure of the track was computed: in general, of a run, of a run on a topic."""
     edition = sight.board_edition
     if edition is None or text not in [*sight.track.measures, str(JUDGED_AT_10)]:
         raise Http404("no such number")
@@ -91,10 +109,30 @@ def origin_of(sight: Sight, text: str, run_id: str = "") -> Origin:
     run = sight.runs().filter(pk=run_id.replace("\0", "")).first()
     if run is None or not sight.means_of(run):
         raise Http404("no such run")
+    if number:
+        topic = _topic(sight, number)
+        value = _value_on(edition, run, text, topic)
+        return Origin(edition, measure, sight.named(run), value, 0, topic)
     value, undefined = _value(edition, run, text)
     if not sight.everything:
         value, undefined = sight.rounded(text, value), 0
     return Origin(edition, measure, sight.named(run), value, undefined)
+
+
+def _topic(sight: Sight, number: str) -> Topic:
+    topics = sight.track.collection.topics.filter(number=number.replace("\0", ""))
+    topic = topics.first() if sight.everything else None
+    if topic is None:
+        raise Http404("no such topic")
+    return topic
+
+
+def _value_on(edition: Edition, run: Run, text: str, topic: Topic) -> float:
+    scores = Score.objects.filter(score_set__edition=edition, score_set__run=run, measure=text)
+    by_topic = scores.values_list("by_topic", flat=True).first()
+    if by_topic is None:
+        raise Http404("no such number")
+    return float(np.frombuffer(by_topic, dtype="<f8")[topic.position])
 
 
 def _value(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:

@@ -125,8 +125,7 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
     """How a number was computed: a page of its own, which the script shows in a drawer."""
     sight = _by_judgments(request, slug)
     asked = request.GET
-    origin = origin_of(
-        sight, asked.get("measure", sight.track.primary_measure), asked.get("run", "")
-    )
+    measure = asked.get("measure", sight.track.primary_measure)
+    origin = origin_of(sight, measure, asked.get("run", ""), asked.get("number", ""))
     context = {"sight": sight, "track": sight.track, "origin": origin}
     return render(request, "computed.html", context)

@@ -45,6 +45,19 @@ def test_measure_settings_judgments_and_run_are_named(run, client):
     assert run.sha256 in said and "v1, 8 judgments" in said
 
 
+def test_a_number_of_one_topic_is_explained_as_such(run, client):
+    page = page_at(client, "/tracks/bread/topic/?number=3")
+    number = re.search(r'href="(/tracks/bread/computed/[^"]+)"', page)[1]
+    said = words(page_at(client, unescape(number)))
+    assert "AP of ben-bm25 on topic 3 of Bread track .5833 full value 0.58333" in said
+    assert "Topic3 oven temperature" in said and "over its topics" not in said
+
+
+def test_the_parameters_of_a_measure_are_named(run, client):
+    said = words(computed(client, run, "nDCG@10"))
+    assert "Parametersgain linear, discount log2, base 2, ideal judged" in said
+
+
 def test_our_command_gives_the_same_number(run, client, tmp_path: Path):
     (tmp_path / "qrels.v1.txt").write_text(QRELS)
     (tmp_path / "ben-bm25.run").write_text(RUN)
