@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -120,10 +122,24 @@ def stored_file(scene: Scene, run: str) -> Path:
 
 
 def pause(scene: Scene) -> None:
-    """No worker works; none of them is killed."""
+    """No worker works; none of them is killed, nor stopped while it keeps SQLite to itself."""
     import os
     import signal
 
     for worker in scene.site.workers():
         for pid in [worker, *scene.site.pool_of(worker)]:
             os.kill(pid, signal.SIGSTOP)
+    if not can_be_written(scene.site.home / "rankfield.sqlite3"):
+        scene.site.continue_all()
+        pause(scene)
+
+
+def can_be_written(database: Path) -> bool:
+    if not database.exists():
+        return True
+    with closing(sqlite3.connect(database, timeout=0.5, isolation_level=None)) as connection:
+        try:
+            connection.execute("begin immediate")
+        except sqlite3.OperationalError:
+            return False
+    return True
