@@ -59,9 +59,9 @@ def _databases(stack: ExitStack) -> list[tuple[str, str | None]]:
 
 
 def measure(database: str) -> None:
-    # As web starts, with its garbage collector.
     from django.core.management import call_command
 
+    # As web starts, with its garbage collector.
     import leaderboard.wsgi  # noqa: F401
     from benchmarks.scenes import Scene
 

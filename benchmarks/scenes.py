@@ -16,7 +16,7 @@ from benchmarks.naive import models as naive
 from evaluation import Problems, Ranking
 from evaluation import Run as ReadRun
 from evaluation.ragged import FloatArray
-from leaderboard import scoring
+from leaderboard import editions
 from leaderboard.models import (
     Collection,
     Edition,
@@ -79,7 +79,7 @@ def make_track(scene: Scene) -> Track:
         primary_measure=scene.texts[0],
         disclosure="open",
     )
-    edition = scoring.start_edition(track)
+    edition = editions.start_edition(track)
     assert edition is not None
     track.edition, track.baseline = edition, _runs(scene, track)[-1]
     track.save()

@@ -11,28 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
-from functools import lru_cache
 from io import BytesIO
-from itertools import pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.problems import Problems
-from evaluation.reading.blocks import (
-    COUNTED,
-    DOCNO,
-    RANK,
-    SCORE,
-    TAG,
-    TOPIC,
-    Lines,
-    counted_from,
-    lines_of,
-)
+from evaluation.reading.blocks import lines_of
 from evaluation.reading.columns import LONGEST_IDENTIFIER
 from evaluation.reading.docnos import Docnos, docnos_of
+from evaluation.reading.layout import DELETE, DOCNO, RANK, SCORE, TAG, TOPIC, Lines
 from evaluation.reading.lines import (
     BYTE_ORDER_MARK,
     data_lines,
@@ -42,11 +32,12 @@ from evaluation.reading.lines import (
 )
 from evaluation.reading.piles import Numbers, Piles, Rows
 from evaluation.reading.rankings import Block, StoredRankings
+from evaluation.reading.ranks import are_spelled, counted
 from evaluation.reading.run_checks import Traits, check_ranks, check_ties, traits_of_block
 from evaluation.reading.run_lines import TAG as WELL_FORMED_TAG
 from evaluation.reading.run_lines import report_missing_topics
 from evaluation.reading.run_metadata import LONGEST_HEADER, split_header
-from evaluation.reading.words import FIRST, WORD, FloatArray, Places, Unclear, Words, firsts
+from evaluation.reading.words import FloatArray, Places, Unclear, Words
 
 if TYPE_CHECKING:
     from evaluation.reading.runs import RunRules
@@ -55,8 +46,6 @@ IntArray = npt.NDArray[np.int64]
 
 ROWS_AT_ONCE = 1 << 14
 CHUNK = 1 << 19
-DELETE = 0x7F
-NUMBERS = np.arange(COUNTED)
 
 
 class Scattered(Exception):
@@ -68,6 +57,10 @@ def rows_of(lines: Lines, sizes: Places, tag: bytes) -> Rows:
 
     Whatever can be asked of a line without knowing topics and documents has been asked.
     """
+    if lines.rows is not None:
+        if lines.token(TAG, 0) != tag:
+            raise Unclear("another tag")
+        return lines.rows
     if lines.text.bytes.max() >= DELETE:
         raise Unclear("not ASCII")
     docnos, ranks = docnos_and_ranks(lines, sizes)
@@ -87,62 +80,34 @@ def check_topics(topics: Collection[bytes], known: Container[bytes] | None) -> N
 
 
 def docnos_and_ranks(lines: Lines, sizes: Places) -> tuple[Words, IntArray]:
-    """Docnos in words, and ranks; `sizes` says how many lines of a topic follow each other."""
+    """Docnos in words, and ranks; `sizes` says how many lines of a topic follow each other.
+
+    Most runs count the lines of a topic, and then no rank need be read.
+    """
     starts, ends = lines.starts(DOCNO), lines.ends[DOCNO]
     lengths = ends - starts
-    longest = int(lengths.max())
-    if longest > LONGEST_IDENTIFIER:
+    if lengths.max() > LONGEST_IDENTIFIER:
         raise Unclear("a long docno")
-    if longest > WORD:
-        return lines.text.tokens(starts, lengths), ranks_of(lines, sizes, None)
-    around = lines.text.around(ends, 1, 1)
-    lengths *= -WORD
-    lengths += WORD * WORD
-    return (around[:, 0] >> lengths.view(np.uint64))[:, None], ranks_of(lines, sizes, around[:, 1])
-
-
-def ranks_of(lines: Lines, sizes: Places, behind: Words | None) -> IntArray:
-    """The rank of each line; `behind` are the eight bytes from the end of each docno on.
-
-    Nearly every run counts the lines of a topic, and to compare ranks with what they then must
-    be takes a fraction of the time that reading them does.
-    """
-    stretches = counted_from(lines.token(RANK, 0), sizes)
-    if stretches is not None:
-        if behind is None:
-            behind = lines.text.around(lines.ends[DOCNO], 0, 1)[:, 0]
-        before, after = (lines.text.bytes[lines.ends[c][0]] for c in (DOCNO, RANK))
-        words, masks = counted(int(before), int(after))
-        differ = np.concatenate([words[stretch] for stretch in stretches])
-        differ ^= behind
-        differ &= np.concatenate([masks[stretch] for stretch in stretches])
-        if not differ.any():
-            return np.concatenate([NUMBERS[stretch] for stretch in stretches])
-    return lines.text.integers(lines.starts(RANK), lines.ends[RANK])
-
-
-@lru_cache(maxsize=4)
-def counted(before: int, after: int) -> tuple[Words, Words]:
-    """A word for each rank from 0, as it stands between these bytes, and which of it counts."""
-    texts = [b"%c%d%c" % (before, rank, after) for rank in range(COUNTED)]
-    return np.array(texts, f"S{WORD}").view(np.uint64), FIRST[list(map(len, texts))]
+    docnos, behind = lines.text.tokens_before(ends, lengths)
+    ranks = counted(lines.token(RANK, 0), sizes)
+    before, after = (int(lines.text.bytes[lines.ends[column][0]]) for column in (DOCNO, RANK))
+    if ranks is None or not are_spelled(ranks, behind, before, after):
+        ranks = lines.text.integers(lines.starts(RANK), lines.ends[RANK])
+    return docnos, ranks
 
 
 def scores_before_tags(lines: Lines, tag: bytes) -> FloatArray:
     """The scores, where every line ends with this tag."""
     starts, ends = lines.starts(SCORE), lines.ends[SCORE]
     first = int(ends[0])
-    expected = lines.text.token(first, first + len(tag) + 2)
-    width = -(-len(expected) // WORD)
-    around = lines.text.around(ends, 2, width)
-    differ = around[:, 2:] ^ np.frombuffer(expected.ljust(width * WORD, b"\0"), np.uint64)
-    differ &= firsts(width)[len(expected)]
+    ending = lines.text.token(first, first + len(tag) + 2)
+    last = lines.text.before_ending(ends, ending) if ending[1:] == tag + b"\n" else None
     # Where there are several blanks, or blanks here and tabs there, tags are looked at alone.
-    if expected[1:] != tag + b"\n" or differ.any():
+    if last is None:
         tags = lines.words(TAG)
         if docnos_of(tags[:1])[0] != tag or (tags != tags[0]).any():
             raise Unclear("another tag")
-    return lines.text.decimals(starts, ends, around[:, :2])
+    return lines.text.decimals(starts, ends, last)
 
 
 def all_known(names: Collection[bytes], known: Container[bytes] | None) -> bool:
@@ -268,13 +233,13 @@ def read_grades(
         values = lines.text.integers(lines.starts(RANK), lines.ends[RANK])
         if np.abs(values).max() > highest:
             raise Unclear("no grade")
-        judged = list(zip(judged_docnos, values.tolist(), strict=True))
-        bounds = pairwise([*lines.topics.tolist(), len(judged)])
-        for name, (start, end) in zip(names, bounds, strict=True):
+        rows = zip(judged_docnos, values.tolist(), strict=True)
+        sizes = np.diff(lines.topics, append=len(lines)).tolist()
+        for name, size in zip(names, sizes, strict=True):
             of_topic = grades.setdefault(name, {})
             before = len(of_topic)
-            of_topic.update(judged[start:end])
-            if len(of_topic) < before + end - start:
+            of_topic.update(islice(rows, size))
+            if len(of_topic) < before + size:
                 raise Unclear("a document judged twice")
     if not grades:
         raise Unclear("no judgment")

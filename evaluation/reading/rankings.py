@@ -24,6 +24,8 @@ Words = npt.NDArray[np.uint64]
 
 IN_MEMORY = 16 * 1024 * 1024
 TOPICS_AT_ONCE = 64
+# So many for each key that few lose theirs, and so few that all lie in a cache.
+SLOTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +120,8 @@ class Block:
         return np.searchsorted(self.starts, rows, "right") - 1
 
     def may_repeat(self) -> bool:
-        """Whether a document may come twice for a topic; False is certain.
-
-        Half of each key sorts twice as fast, and is nearly always enough to tell them apart.
-        """
-        keys = self.keys(np.arange(len(self.topics)))
-        return _has_equal(keys.view(np.uint32)[1::2]) and _has_equal(keys)
+        """Whether a document may come twice for a topic; False is certain."""
+        return has_equal(self.keys(np.arange(len(self.topics))))
 
     def in_scoring_order(self) -> Block:
         """The same rankings in scoring order; most runs come in it, or all but their ties."""
@@ -180,9 +178,25 @@ class Block:
         return Ranking(docnos_of(self.docnos[rows]).tolist(), self.scores[rows])
 
 
-def _has_equal(keys: npt.NDArray[np.unsignedinteger]) -> bool:
-    keys = np.sort(keys)
-    return bool((keys[1:] == keys[:-1]).any())
+def has_equal(keys: Words) -> bool:
+    """Whether two of many hashes are equal, almost without sorting.
+
+    Each takes the slot that its first bits name, over whoever sits there. Equals name one slot,
+    of which one of them at most is left in the end: the other lost it, and is compared with who
+    is left. Where neither is left both have lost, and of the few that have, neighbours are
+    compared in order.
+    """
+    taken = np.empty(1 << (SLOTS * len(keys)).bit_length(), np.int32)
+    slots = (keys >> (65 - len(taken).bit_length())).view(np.intp)
+    rows = np.arange(len(keys), dtype=np.int32)
+    taken[slots] = rows
+    left = taken.take(slots)
+    lost = np.flatnonzero(left != rows)
+    losers = keys[lost]
+    if (losers == keys[left[lost]]).any():
+        return True
+    losers.sort()
+    return bool((losers[1:] == losers[:-1]).any())
 
 
 def blocks_of(rankings: Mapping[bytes, Ranking]) -> Iterator[Block]:

@@ -73,11 +73,6 @@ class Text:
     def count(self, byte: int) -> int:
         return int(np.count_nonzero(self.bytes == byte))
 
-    def all_blank_at(self, places: Places) -> bool:
-        """Whether there is a blank or a tab at each of the places."""
-        found = self.bytes[places]
-        return bool(((found == ord(" ")) | (found == ord("\t"))).all())
-
     def token(self, start: int, end: int) -> bytes:
         return self.bytes[start:end].tobytes()
 
@@ -101,9 +96,10 @@ class Text:
         if width > 4:
             return self._long_tokens(starts, lengths, width)
         words = self.around(starts, 0, width)
-        # Where all are as long, as tags are, one mask does for all.
-        alike = lengths.min(initial=longest) == longest
-        words &= firsts(width)[longest] if alike else firsts(width).take(lengths, axis=0)
+        if lengths.min(initial=longest) < longest:
+            words &= firsts(width).take(lengths, axis=0)
+        else:
+            words[:, -1] &= FIRST[longest - WORD * (width - 1)]
         return words
 
     def _long_tokens(self, starts: Places, lengths: Places, width: int) -> Words:
@@ -113,6 +109,22 @@ class Text:
             for place in range(width)
         ]
         return np.stack(columns, axis=1)
+
+    def tokens_before(self, ends: Places, lengths: Places) -> tuple[Words, Words]:
+        """Each token as `tokens` has it, and the eight bytes from its end on: uint64[n]."""
+        if lengths.max(initial=0) > WORD:
+            return self.tokens(ends - lengths, lengths), self.around(ends, 0, 1)[:, 0]
+        around = self.around(ends, 1, 1)
+        shift = (WORD - lengths) * WORD
+        return (around[:, 0] >> shift.view(np.uint64))[:, None], around[:, 1]
+
+    def before_ending(self, ends: Places, ending: bytes) -> Words | None:
+        """The sixteen bytes before each end, where all are followed by these bytes; else None."""
+        width = -(-len(ending) // WORD)
+        around = self.around(ends, 2, width)
+        differ = around[:, 2:] ^ np.frombuffer(ending.ljust(width * WORD, b"\0"), np.uint64)
+        differ &= firsts(width)[len(ending)]
+        return None if differ.any() else around[:, :2]
 
     def naturals(self, starts: Places, ends: Places) -> Words:
         """The numbers that tokens of digits spell, 0 for none. `Unclear` where one is no digit.
@@ -244,14 +256,17 @@ def _of_eight_digits(last: Words, lengths: Places, decimals: int) -> FloatArray 
     longest, shortest = int(lengths.max()), int(lengths.min())
     if decimals >= WORD or longest > WORD + 1 or shortest < max(2, decimals + 1):
         return None
-    behind, up = last[:, 1], last[:, 1] << 8
+    behind = last[:, 1].copy()
+    up = behind << 8
     point = 8 * (WORD - 1 - decimals)
-    if np.any((behind ^ (ord(".") << point)) & (0xFF << point)):
+    if ((behind & (0xFF << point)) != ord(".") << point).any():
         return None
     if longest > WORD:
         up |= last[:, 0] >> 56
     fraction = LAST[decimals]
-    digits = (up & ~fraction) | (behind & fraction)
+    up &= ~fraction
+    behind &= fraction
+    digits = np.bitwise_or(up, behind, out=up)
     try:
         mantissa = _eight_digits(digits, lengths - 1)
     except Unclear:

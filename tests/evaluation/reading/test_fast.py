@@ -9,14 +9,16 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from evaluation.problems import Refused
 from evaluation.reading import blocks, fast
+from evaluation.reading.alike import lines_alike_in
 from evaluation.reading.containers import unpacked
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.qrels import read_qrels
-from evaluation.reading.rankings import StoredRankings
+from evaluation.reading.rankings import StoredRankings, has_equal
 from evaluation.reading.runs import (
     RunRules,
     read_run,
@@ -24,6 +26,7 @@ from evaluation.reading.runs import (
     read_run_leniently_plainly,
     read_run_plainly,
 )
+from evaluation.reading.words import Text
 from tests.evaluation.reading.test_mutations import mutated
 
 MUTATIONS = 20_000
@@ -164,6 +167,28 @@ def test_mutated_runs_are_taken_the_same(seed):
         assert_same(text, (ANY, rules)[number % 2], block=random.choice((600, blocks.BLOCK)))
 
 
+LINE = b"30%d Q0 %b %d 9.%d t\n"
+EVEN = b"".join(LINE % (t, b"%c" % (97 + n), n, 9 - n) for t in (1, 2) for n in range(8))
+UNEVEN = b"".join(LINE % (t, b"%d" % (7 + n), n, 9 - n) for t in (1, 2) for n in range(8))
+PIECES = [b"", *(bytes([byte]) for byte in b"\0\t\n 0.-\x7f\xff")]
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=repr)
+@pytest.mark.parametrize("text", [EVEN, UNEVEN], ids=["even", "uneven"])
+def test_every_byte_of_lines_that_are_alike_is_looked_at(text, piece):
+    assert lines_alike_in(Text(text), 6).rows is not None
+    for place in range(len(text)):
+        assert_same(text[:place] + piece + text[place:])
+        assert_same(text[:place] + piece + text[place + 1 :])
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=repr)
+def test_every_byte_of_heads_that_are_alike_is_looked_at(piece):
+    head = b"302 Q0 "
+    for place in range(len(head)):
+        assert_same(EVEN.replace(head, head[:place] + piece + head[place + 1 :]))
+
+
 def test_mutated_runs_are_taken_the_same_leniently():
     random = Random(12)
     for _ in range(MUTATIONS // 10):
@@ -199,6 +224,19 @@ def test_clean_judgments_are_read_as_lines_are():
         with patch.object(blocks, "BLOCK", block):
             grades = fast.read_grades(BytesIO(text), 4096, 127, None, None)
         assert list(grades.items()) == list(plainly.grades.items())
+
+
+@pytest.mark.parametrize("shift", [56, 44, 1], ids=["none", "some", "all"])
+def test_two_equal_hashes_are_found_wherever_they_stand(shift):
+    """None of them, some, or all have the first bits in common with others."""
+    random = Random(14)
+    different = np.array(random.sample(range(1 << min(64 - shift, 20)), 200), np.uint64) << shift
+    assert not has_equal(different)
+    for _ in range(500):
+        keys = different.copy()
+        one, other = random.sample(range(len(keys)), 2)
+        keys[one] = keys[other]
+        assert has_equal(keys)
 
 
 @pytest.mark.data

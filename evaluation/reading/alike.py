@@ -1,0 +1,154 @@
+"""Lines that are all alike, as programs write a run: where its columns are is not searched.
+
+Topics are as long as the first, ranks count, docnos are as long as the first or scores as long
+as one of few, and one tag ends every line. So only line feeds are looked for, the places of the
+columns are guessed from there, and what stands at these places is the proof. A line is five
+pieces without a gap between them, and of each every byte is looked at:
+
+    301 Q0 |FT911-3| 1 |9.25| bm25
+    head    docno   rank score ending, with the line feed
+
+A head is that of the line above, and those that are not are looked at one by one; a docno has
+only graphic characters; a rank, with the blanks around it, spells the number that it must be; a
+score is read; an ending is the first one. Whoever has seen all that has also read the lines.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.reading.columns import LONGEST_IDENTIFIER
+from evaluation.reading.layout import (
+    BLANK,
+    COLUMNS,
+    DELETE,
+    DOCNO,
+    LF,
+    RANK,
+    SCORE,
+    SECOND,
+    TAB,
+    TAG,
+    TOPIC,
+    Lines,
+    changes,
+)
+from evaluation.reading.piles import Rows
+from evaluation.reading.ranks import DIGITS, are_spelled, counted
+from evaluation.reading.words import FloatArray, Places, Text, Unclear, Words
+
+# So many lengths of scores are tried, each found at the end of a line, of which so much is seen.
+LENGTHS = 8
+GLANCE = 160
+
+
+def lines_alike_in(text: Text, columns: int) -> Lines:
+    """The lines of a run, with their rows, if all look like the first one; else `Unclear`."""
+    feeds = np.flatnonzero(text.bytes == LF)
+    first = text.token(0, int(feeds[0])).split()
+    if columns != COLUMNS or len(first) != COLUMNS:
+        raise Unclear("not so many columns")
+    before = np.concatenate(([-1], feeds[:-1]))
+    topic = before + len(first[TOPIC]) + 1
+    second = topic + len(first[SECOND]) + 1
+    topics = topics_by_heads(text, before, topic, second)
+    ranks = counted(first[RANK], np.diff(topics, append=len(feeds)))
+    if ranks is None:
+        raise Unclear("no ranks that count")
+    score = feeds - (len(first[TAG]) + 1)
+    docno, rank = around_ranks(text, second, score, DIGITS.take(ranks), first)
+    docnos, behind = docnos_between(text, second, docno)
+    if not are_spelled(ranks, behind, parting(text, docno), parting(text, rank)):
+        raise Unclear("another rank")
+    rows = Rows(docnos, ranks, scores_between(text, rank, score, feeds))
+    ends = [topic, second, docno, rank, score]
+    return Lines(text, [before, *ends], [*ends, feeds], feeds, topics, rows=rows)
+
+
+def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -> Places:
+    """The first line, and those whose head is not that of the line above.
+
+    A head begins behind one place, and there is a blank at each of the others.
+    """
+    length = int(second[0] - before[0])
+    heads = text.tokens(before + 1, np.full(len(before), length))
+    topics = changes(heads)
+    letters = np.ascontiguousarray(heads[topics]).view(np.uint8)[:, :length]
+    blanks = letters[:, [topic[0], second[0]]]
+    if ((blanks != BLANK) & (blanks != TAB)).any():
+        raise Unclear("another head")
+    if np.count_nonzero(letters <= BLANK) > blanks.size or letters.max() >= DELETE:
+        raise Unclear("not graphic")
+    return topics
+
+
+def around_ranks(
+    text: Text, second: Places, score: Places, digits: Places, first: list[bytes]
+) -> tuple[Places, Places]:
+    """The blanks around each rank: as far behind the second column as in the first line, or else
+    as far before the tag as in one of few."""
+    docno = second + (len(first[DOCNO]) + 1)
+    if (text.bytes.take(docno, mode="clip") <= BLANK).all():
+        rank = docno + digits + 1
+    else:
+        rank = before_scores(text, score, len(first[SCORE]))
+        docno = rank - digits - 1
+    if (score - rank).min() < 2:
+        raise Unclear("no score")
+    return docno, rank
+
+
+def before_scores(text: Text, ends: Places, length: int) -> Places:
+    """A blank before each score: as far before its end as the others are, or else as another."""
+    places = ends - (length + 1)
+    if places.min() < 0:
+        raise Unclear("a short line")
+    wrong = np.flatnonzero(text.bytes[places] > BLANK)
+    for _ in range(LENGTHS):
+        if not len(wrong):
+            return places
+        end = int(ends[wrong[0]])
+        tail = text.token(max(0, end - GLANCE), end)
+        length = len(tail) - 1 - max(tail.rfind(b" "), tail.rfind(b"\t"))
+        places[wrong] = np.maximum(ends[wrong] - (length + 1), 0)
+        wrong = wrong[text.bytes[places[wrong]] > BLANK]
+    raise Unclear("scores of many lengths")
+
+
+def parting(text: Text, places: Places) -> int:
+    """The blank or tab at the first of these places."""
+    byte = text.token(int(places[0]), int(places[0]) + 1)
+    if byte not in (b" ", b"\t"):
+        raise Unclear("no blank")
+    return byte[0]
+
+
+def docnos_between(text: Text, before: Places, ends: Places) -> tuple[Words, Words]:
+    """Docnos in words, and the eight bytes from the end of each on."""
+    lengths = ends - before
+    lengths -= 1
+    if lengths.min() < 1 or lengths.max() > LONGEST_IDENTIFIER:
+        raise Unclear("no docno, or a long one")
+    docnos, behind = text.tokens_before(ends, lengths)
+    if not are_graphic(docnos, lengths):
+        raise Unclear("not graphic")
+    return docnos, behind
+
+
+def are_graphic(tokens: Words, lengths: Places) -> bool:
+    """Whether tokens in words are of graphic characters alone, as no byte up to the blank is.
+
+    Such are the zeros behind the tokens, and no others may be.
+    """
+    letters = tokens.view(np.uint8)
+    behind = letters.size - int(lengths.sum())
+    return np.count_nonzero(letters <= BLANK) == behind and bool(letters.max() < DELETE)
+
+
+def scores_between(text: Text, before: Places, ends: Places, feeds: Places) -> FloatArray:
+    """The scores, where every line ends as the first one does."""
+    parting(text, ends)
+    last = text.before_ending(ends, text.token(int(ends[0]), int(feeds[0]) + 1))
+    if last is None:
+        raise Unclear("another tag")
+    return text.decimals(before + 1, ends, last)
