@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -207,8 +208,13 @@ def _prepared(
 ) -> Judgments:
     sizes = [len(judged) for judged in grades]
     topic = np.repeat(np.arange(len(topics), dtype=np.int32), sizes)
-    grade = np.fromiter((g for judged in grades for g in judged.values()), np.int32, sum(sizes))
+    grade = np.fromiter(all_grades(grades), np.int32, sum(sizes))
     return Judgments(topics, grades, top_grade, *_highest_first(topic, grade))
+
+
+def all_grades(grades: Sequence[dict[bytes, int]]) -> Iterator[int]:
+    """The grades of all topics, one behind the other."""
+    return chain.from_iterable(map(dict.values, grades))
 
 
 def _highest_first(topic: Int32Array, grade: Int32Array) -> tuple[Int32Array, Int32Array]:
@@ -406,20 +412,18 @@ class Index:
 
     @classmethod
     def of(cls, topics: Sequence[bytes], grades: Sequence[dict[bytes, int]]) -> Index:
+        names = list(chain.from_iterable(grades))
         # A longer docno is in no run that was read by the block.
-        judged = [
-            (number, docno, grade)
-            for number, each in enumerate(grades, 1)
-            for docno, grade in each.items()
-            if len(docno) <= LONGEST_IDENTIFIER
-        ]
-        docnos = words_of(np.array([docno for _, docno, _ in judged], dtype="S"))
-        number = np.array([number for number, _, _ in judged], np.uint64)
+        short = np.fromiter(map(len, names), np.intp, len(names)) <= LONGEST_IDENTIFIER
+        docnos = words_of(np.array(list(compress(names, short.tolist())), dtype="S"))
+        sizes = list(map(len, grades))
+        number = np.repeat(np.arange(1, len(grades) + 1, dtype=np.uint64), sizes)[short]
+        grade = np.fromiter(all_grades(grades), np.int32, len(names))[short]
         pairs = np.column_stack((number, docnos))
         table = Table.of(pairs, room=2)
         by_row = np.zeros(len(table.words), np.int32)
-        by_row[table.rows_of(pairs)] = [grade for _, _, grade in judged]
-        switches = min(SIEVE * len(judged), LARGEST_SIEVE - 1)
+        by_row[table.rows_of(pairs)] = grade
+        switches = min(SIEVE * len(number), LARGEST_SIEVE - 1)
         sieve = np.zeros(1 << (switches | 1).bit_length(), bool)
         sieve[_first_bits(all_mixed(docnos) + number * SPREAD, sieve)] = True
         return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)

@@ -13,11 +13,12 @@ from evaluation.commands.printing import json_number
 from evaluation.commands.score import (
     add_scoring_options,
     asked_measures,
+    read_judgments,
     record_of,
     whole_number,
 )
 from evaluation.commands.tables import Table
-from evaluation.judging import JudgedRun, Judgments, prepare
+from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Asked
 from evaluation.problems import Refused
 from evaluation.reading.runs import Run
@@ -84,8 +85,7 @@ def run(options: argparse.Namespace) -> int:
         parser().error("--correction max_t goes with --test sign_flip")
     path, paths = options.qrels, [options.baseline, *options.runs]
     try:
-        qrels = files.read_judgments(options.qrels, options.lenient)
-        judgments = prepare(qrels, top_grade=options.top_grade)
+        judgments = read_judgments(options)
         rankings = []
         for place, path in enumerate(paths, 1):
             files.announce(place, paths)

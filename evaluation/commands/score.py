@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from evaluation.commands import files, printing, tables
@@ -40,6 +41,10 @@ def whole_number(low: int) -> argparse._ActionType:
     return read
 
 
+def topic_numbers(text: str) -> frozenset[bytes]:
+    return frozenset(text.encode().split())
+
+
 def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
     """The options that decide what is computed, `default` where no measure is asked for."""
     parser.set_defaults(default_measures=default)
@@ -51,14 +56,7 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         action="append",
         help=f"what to compute, as often as wanted (default: {default})",
     )
-    parser.add_argument(
-        "-c", action="store_true", help="average over all judged topics (the default)"
-    )
-    parser.add_argument(
-        "--intersection",
-        action="store_true",
-        help="average over the judged topics that the run answers, as trec_eval does without -c",
-    )
+    add_topic_options(parser)
     parser.add_argument(
         "-l", dest="rel", metavar="N", type=whole_number(0), default=1, help="relevant from N on"
     )
@@ -80,6 +78,30 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="N",
         type=whole_number(0),
         help="highest grade of the scale (default: the highest in the judgments)",
+    )
+
+
+def add_topic_options(parser: argparse.ArgumentParser) -> None:
+    """The options that decide over which topics is averaged."""
+    parser.add_argument(
+        "-c", action="store_true", help="average over all judged topics (the default)"
+    )
+    parser.add_argument(
+        "--intersection",
+        action="store_true",
+        help="average over the judged topics that the run answers, as trec_eval does without -c",
+    )
+    parser.add_argument(
+        "--without-topics",
+        metavar="NUMBERS",
+        type=topic_numbers,
+        default=frozenset(),
+        help="leave these topics out, blanks between their numbers",
+    )
+    parser.add_argument(
+        "--drop-empty-topics",
+        action="store_true",
+        help="leave out topics without a relevant document, as -l has it",
     )
 
 
@@ -107,8 +129,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        qrels = files.read_judgments(options.qrels, options.lenient)
-        judgments = prepare(qrels, top_grade=options.top_grade)
+        judgments = read_judgments(options)
     except (Refused, OSError) as reason:
         return files.refused(options.qrels, reason)
     status, scored = 0, []
@@ -122,6 +143,20 @@ def run(options: argparse.Namespace) -> int:
     layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)
     print_scores(scored, layout, options.format)
     return status
+
+
+def read_judgments(options: argparse.Namespace) -> Judgments:
+    """The judgments of the topics that count.  Raises Refused, OSError."""
+    qrels = files.read_judgments(options.qrels, options.lenient)
+    for topic in sorted(options.without_topics - qrels.grades.keys()):
+        print(f"{options.qrels}: note: topic {topic.decode()} is not judged", file=sys.stderr)
+    needed = max(1, options.rel) if options.drop_empty_topics else -sys.maxsize
+    topics = [
+        topic
+        for topic, grades in sorted(qrels.grades.items())
+        if topic not in options.without_topics and max(grades.values()) >= needed
+    ]
+    return prepare(qrels, topics, options.top_grade)
 
 
 def score(

@@ -73,6 +73,33 @@ def test_intersection_leaves_out_topics_that_the_run_skips(capfd):
     assert lines_of(capfd.readouterr().out) == [["map", "all", "0.7500"], ["num_q", "all", "2"]]
 
 
+@pytest.mark.parametrize(
+    ("options", "mean", "topics"),
+    [
+        (["--without-topics", "10"], "0.7500", "2"),
+        (["--without-topics", "1 10"], "1.0000", "1"),
+        (["-l", "2", "--drop-empty-topics"], "0.5000", "1"),
+        (["-l", "0", "--drop-empty-topics"], "0.6667", "3"),
+    ],
+)
+def test_topics_are_left_out_of_the_means(options, mean, topics, capfd):
+    main(["score", "qrels", "run", *options, "-m", "map", "-m", "num_q"])
+    assert lines_of(capfd.readouterr().out) == [["map", "all", mean], ["num_q", "all", topics]]
+
+
+def test_a_topic_left_out_that_is_not_judged_is_noted(capfd):
+    assert main(["score", "qrels", "run", "--without-topics", "10 11", "-m", "num_q"]) == 0
+    out, err = capfd.readouterr()
+    assert lines_of(out) == [["num_q", "all", "2"]]
+    assert err == "qrels: note: topic 11 is not judged\n"
+
+
+def test_compare_leaves_topics_out_as_well(capfd):
+    main(["compare", "qrels", "run", "better", "--without-topics=10 2", "--format", "tsv"])
+    _, baseline, better, _ = lines_of(capfd.readouterr().out)
+    assert (baseline[3], better[3], better[10:]) == ("0.5000", "1.0000", ["1", "0", "0"])
+
+
 def test_a_run_without_a_judged_topic_scores_zero(folder, capfd):
     (folder / "run").write_bytes(b"99 Q0 a 1 1 t\n")
     for mean, topics in (("-c", "3"), ("--intersection", "0")):
