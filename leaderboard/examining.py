@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.core.mail import get_connection
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from leaderboard import sweeping
-from leaderboard.models import Job, Run, Worker
+from leaderboard.models import Job, Mail, Run, Worker
 from leaderboard.safeguards import LOCAL, open_doors
 from leaderboard.storing import sha256_of
 from leaderboard.templatetags.numbers import counted, mebibytes
@@ -201,6 +202,23 @@ def of_broker() -> Iterator[Finding]:
     yield good(f"Redis {version} answers")
 
 
+def of_mail() -> Iterator[Finding]:
+    """The mail server lets us in; whether it takes a mail shows with the first."""
+    if not settings.EMAIL_HOST:
+        yield good("none is sent")
+        return
+    if not settings.SITE_URL:
+        yield look("Mails cannot say where the site is.", "Set SITE_URL.")
+    with get_connection(fail_silently=False):
+        yield good(f"{settings.EMAIL_HOST} answers")
+    given_up = Mail.objects.filter(state=Mail.State.GIVEN_UP)
+    if number := given_up.count():
+        yield look(
+            f"{counted(number, 'mail was,mails were')} given up; the last: {given_up[0].answer}",
+            "The notices stand on the site; see why the server refused them.",
+        )
+
+
 def of_workers() -> Iterator[Finding]:
     alive = list(Worker.objects.alive())
     waiting = Job.objects.due().count()
@@ -265,6 +283,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "disk": of_disk,
     "storage": of_storage,
     "broker": of_broker,
+    "mail": of_mail,
     "workers": of_workers,
     "jobs": of_jobs,
     "files": of_files,

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from datetime import datetime
+from itertools import groupby, zip_longest
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -61,12 +63,16 @@ def gather_pool(pool_id: str, progress: Progress) -> Publish:
     pool = gathered(row, tops)
     grades = {} if row.judged_in_id is None else grades_of(row.judged_in_id)
     content = b"".join(file_of(pool))
+    depths = [at for at in DEPTHS if at <= depth]
     facts = {
         **asdict(pool.summary(grades)),
         "method": pool.method,
         "runs": [run.pk for run in runs],
+        "priorities": [priority_of(run) for run in runs],
+        "alone_as_team": alone_as_team(pool, runs),
         "topics": len(pool.topics),
-        "depths": {str(at): size for at, size in depth_table(tops, DEPTHS).items() if at <= depth},
+        "depths": by_depth(depth_table(tops, depths) if depths else {}),
+        "depths_new": by_depth(depth_table(tops, depths, grades) if depths else {}),
     }
     name = default_storage.save(f"pools/{row.pk}/pool-{secrets.token_hex(4)}", ContentFile(content))
     digest = hashlib.sha256(content).hexdigest()
@@ -83,6 +89,44 @@ def top_of(run: Run, depth: int) -> ReadRun:
             if (ranking := rankings.ranking(number)) is not None
         }
     return ReadRun(run.tag or run.pk, tops, lines=0, problems=Problems())
+
+
+def priority_of(run: Run) -> int | None:
+    """The priority for judging that is stated of a run; 1 is judged first."""
+    return run.facts.get("priority")
+
+
+def by_turn(runs: Iterable[Run]) -> list[Run]:
+    """Team by team: by priority, then the primary run, then as they arrived."""
+    return sorted(runs, key=_turn)
+
+
+def _turn(run: Run) -> tuple[str, int, float, bool, datetime]:
+    priority = priority_of(run) or math.inf
+    return run.team.name, run.team_id, priority, not run.is_primary, run.received_at
+
+
+def first_of_each_team(runs: Iterable[Run], most: int) -> list[Run]:
+    """So many runs of each team, those whose turn is first."""
+    teams = groupby(by_turn(runs), key=lambda run: run.team_id)
+    return [run for _, own in teams for run in list(own)[:most]]
+
+
+def alone_as_team(pool: Pool, runs: Sequence[Run]) -> list[int]:
+    """For every run how many documents no run of another team has."""
+    numbers: dict[int, list[int]] = {}
+    for number, run in enumerate(runs):
+        numbers.setdefault(run.team_id, []).append(number)
+    alone = {
+        team: sum(len(docnos) for docnos in pool.brought_only_by(own).values())
+        for team, own in numbers.items()
+    }
+    return [alone[run.team_id] for run in runs]
+
+
+def by_depth(table: Mapping[int, int]) -> dict[str, int]:
+    """As JSON keeps it."""
+    return {str(depth): documents for depth, documents in table.items()}
 
 
 def gathered(row: models.Pool, tops: Sequence[ReadRun]) -> Pool:
@@ -117,35 +161,73 @@ def pool_failed(pool_id: str, reason: str) -> None:
 
 @dataclass(frozen=True)
 class PooledRun:
-    """A run of a pool, and how many documents it alone brought."""
+    """A run of a pool: what it has of it, what it alone brought, what its team alone did."""
 
     run: Run
+    priority: int | None
+    brought: int | None
     alone: int
+    alone_as_team: int | None
 
 
 def pooled_runs(pool: models.Pool) -> list[PooledRun]:
+    """The runs of a pool in their turn, with what was counted when it was gathered."""
     runs = pool.runs.select_related("team").in_bulk()
-    brought = zip(pool.summary.get("runs", []), pool.summary.get("alone", []), strict=True)
-    return [PooledRun(runs[run_id], alone) for run_id, alone in brought if run_id in runs]
+    names = ("runs", "priorities", "brought", "alone", "alone_as_team")
+    counted = zip_longest(*(pool.summary.get(name, []) for name in names))
+    found = [PooledRun(runs[run_id], *rest) for run_id, *rest in counted if run_id in runs]
+    return sorted(found, key=lambda each: _turn(each.run))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """How many documents of a pool so many of its runs have."""
+
+    runs: int
+    documents: int
+
+
+def overlap_of(pool: models.Pool) -> list[Shared]:
+    """How many documents one run has, how many two, and so on; numbers nobody has left out."""
+    shared = enumerate(pool.summary.get("shared", []), 1)
+    return [Shared(runs, documents) for runs, documents in shared if documents]
 
 
 @dataclass(frozen=True)
 class AtDepth:
+    """A pool of the same runs at another depth, and what judging it takes."""
+
     depth: int
     documents: int
+    new: int | None
+    hours: int | None
 
 
-def depths_of(pool: models.Pool) -> list[AtDepth]:
-    """How many documents a pool of these runs has at each depth."""
-    depths = pool.summary.get("depths", {})
-    return [AtDepth(int(depth), documents) for depth, documents in depths.items()]
+def depths_of(pool: models.Pool, minutes: float) -> list[AtDepth]:
+    """How many documents a pool of these runs has at each depth, at so many minutes each."""
+    new = pool.summary.get("depths_new", {})
+    return [
+        AtDepth(int(depth), documents, new.get(depth), hours_for(new.get(depth), minutes))
+        for depth, documents in pool.summary.get("depths", {}).items()
+    ]
+
+
+def hours_for(judgments: int | None, minutes: float) -> int | None:
+    """The whole hours that so many judgments take."""
+    return None if judgments is None else math.ceil(judgments * minutes / 60)
 
 
 def remember_pool(judgment_set: JudgmentSet, pool: models.Pool) -> None:
-    """These judgments are of that pool: its runs are the pooled ones."""
-    judgment_set.pooled_runs.set(pool.runs.all())
-    if pool.method == models.Pool.Method.DEPTH:
-        JudgmentSet.objects.filter(pk=judgment_set.pk).update(pool_depth=pool.size)
+    """These judgments are of that pool, and of those before it: their runs are the pooled ones."""
+    judgment_set.count_as_pooled(pool.runs.all(), depth_of(pool))
+    before = pool.judged_in
+    if before is not None and before.pooled_runs.exists():
+        judgment_set.count_as_pooled(before.pooled_runs.all(), before.pool_depth)
+
+
+def depth_of(pool: models.Pool) -> int | None:
+    """How deep every run of the pool was judged; None where its method gives no such depth."""
+    return pool.size if pool.method == models.Pool.Method.DEPTH else None
 
 
 def lines_of(pool: models.Pool, everything: bool = False) -> Iterator[Line]:

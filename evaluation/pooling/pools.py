@@ -61,8 +61,9 @@ class Pooled:
 class PoolSummary:
     """A pool in numbers: `judged` of its documents have a grade, `new` have none yet.
 
-    `smallest`, `middle` (the median) and `largest` are sizes of topics; `alone` says for every
-    run how many documents no other run brought.
+    `smallest`, `middle` (the median) and `largest` are sizes of topics; `brought` says for every
+    run how many of the documents it has, `alone` how many of them no other run has; `shared` says
+    how many documents one run has, how many two have, and so on to all runs.
     """
 
     documents: int
@@ -71,7 +72,9 @@ class PoolSummary:
     largest: int
     judged: int
     new: int
+    brought: tuple[int, ...]
     alone: tuple[int, ...]
+    shared: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,12 @@ class Pool:
         }
 
     def summary(self, grades: Grades | None = None) -> PoolSummary:
-        """Sizes, how much is judged already, and what each run brought alone."""
+        """Sizes, how much is judged already, what each run brought, and how they overlap."""
         sizes = [len(documents) for documents in self.topics.values()] or [0]
-        sources = Counter(
-            each.places[0].run for _, each in self if len({p.run for p in each.places}) == 1
-        )
+        runs = [tuple(sorted({place.run for place in each.places})) for _, each in self]
+        brought = Counter(run for sharing in runs for run in sharing)
+        alone = Counter(sharing[0] for sharing in runs if len(sharing) == 1)
+        shared = Counter(map(len, runs))
         judged = sum(is_judged(grades or {}, topic, each.docno) for topic, each in self)
         return PoolSummary(
             documents=len(self),
@@ -120,7 +124,9 @@ class Pool:
             largest=max(sizes),
             judged=judged,
             new=len(self) - judged,
-            alone=tuple(sources[run] for run in range(len(self.runs))),
+            brought=tuple(brought[run] for run in range(len(self.runs))),
+            alone=tuple(alone[run] for run in range(len(self.runs))),
+            shared=tuple(shared[runs] for runs in range(1, len(self.runs) + 1)),
         )
 
     def lines(self) -> Iterator[bytes]:
@@ -146,13 +152,14 @@ def depth_pool(runs: Sequence[Run], depth: int, topics: Iterable[bytes] | None =
 
 
 def depth_table(
-    runs: Sequence[Run], depths: Sequence[int] = (5, 10, 20, 50, 100)
+    runs: Sequence[Run], depths: Sequence[int] = (5, 10, 20, 50, 100), grades: Grades | None = None
 ) -> dict[int, int]:
-    """How many documents a pool of each depth would have."""
+    """How many documents a pool of each depth would have, those with a grade left out."""
     best = [
         min(place.rank for place in places)
-        for found in gathered(runs, max(depths), None).values()
-        for places in found.values()
+        for topic, found in gathered(runs, max(depths), None).items()
+        for docno, places in found.items()
+        if not is_judged(grades or {}, topic, docno)
     ]
     return {depth: sum(rank <= depth for rank in best) for depth in depths}
 

@@ -6,14 +6,17 @@ import re
 import shlex
 from dataclasses import dataclass
 
-import numpy as np
 from django.http import Http404
 
 from evaluation.measures import Measure, parse_measure
 from evaluation.measures.declaring import value_text
+from evaluation.significance import Difference
+from leaderboard.breakdowns.pairs import compare_runs
+from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, Run, Score, ScoreSet, Topic
 from leaderboard.scoring import JUDGED_AT_10
+from leaderboard.standings import Board, Standing
 
 
 @dataclass(frozen=True)
@@ -56,15 +59,15 @@ class Origin:
 
     @property
     def command(self) -> str:
-        """Ours; "" where topics are left out."""
+        """Ours; "" where the topics are a secret."""
         words = command_of(self.edition, [str(self.measure)], self._files)
         return f"{words} -q" if words and self.topic is not None else words
 
     @property
     def trec_command(self) -> str:
-        """trec_eval's; "" where it does not have the measure, or where ours is ""."""
+        """trec_eval's; "" where it has not the measure, or cannot leave out topics as we do."""
         name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
-        if not name or not self.command:
+        if not name or not self.command or _topics_left_out(self.edition):
             return ""
         words = ["trec_eval", "-c", "-M", str(self.edition.settings["depth"])]
         relevance = self.measure.parameters.get("rel")
@@ -76,25 +79,52 @@ class Origin:
     @property
     def _files(self) -> list[str]:
         """As the files are called here; both commands read them unpacked or packed by us."""
-        run = self.run.tag if self.run is not None and self.run.tag else "RUN"
-        return [f"qrels.{self.edition.judgment_set.version}.txt", f"{run}.run"]
+        return [qrels_name(self.edition), run_name(self.run) if self.run is not None else "RUN.run"]
 
 
 def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
-    """What computes these measures again; "" where the edition leaves topics out.
+    """What computes these measures again; "" where it would tell which topics are kept back."""
+    return _command(edition, ["score", *files, *_options(edition, measures)])
 
-    The command line averages over all judged topics.
-    """
-    choices = edition.settings
-    if choices["drop_empty_topics"] or choices["excluded_topics"]:
-        return ""
-    words = ["python", "-m", "evaluation", "score", *files]
-    for measure in measures:
-        words += ["-m", measure]
-    words += ["-M", str(choices["depth"]), "--top-grade", str(edition.judgment_set.top_grade)]
+
+def compare_command(edition: Edition, measure: str, baseline: Run, run: Run) -> str:
+    """What holds the run to the baseline again; "" as above."""
+    files = [qrels_name(edition), run_name(baseline), run_name(run)]
+    options = [*_options(edition, [measure]), "--test", edition.track.test]
+    return _command(edition, ["compare", *files, *options])
+
+
+def _command(edition: Edition, words: list[str]) -> str:
+    return "" if edition.is_part else shlex.join(["python", "-m", "evaluation", *words])
+
+
+def _options(edition: Edition, measures: list[str]) -> list[str]:
+    words = [word for measure in measures for word in ("-m", measure)]
+    words += ["-M", str(edition.settings["depth"])]
+    words += ["--top-grade", str(edition.judgment_set.top_grade)]
     if edition.convention != "house":
         words += ["--convention", edition.convention]
-    return shlex.join(words)
+    return [*words, *_topics_left_out(edition)]
+
+
+def _topics_left_out(edition: Edition) -> list[str]:
+    """The options that leave out what the edition leaves out."""
+    choices, words = edition.settings, []
+    if choices["drop_empty_topics"]:
+        words += ["-l", str(choices["relevance_threshold"]), "--drop-empty-topics"]
+    if choices["excluded_topics"]:
+        # With "=", since a number may begin with a dash.
+        words.append(f"--without-topics={' '.join(choices['excluded_topics'])}")
+    return words
+
+
+def qrels_name(edition: Edition) -> str:
+    """As the file of the judgments is called here."""
+    return f"qrels.{edition.judgment_set.version}.txt"
+
+
+def run_name(run: Run) -> str:
+    return f"{run.tag or 'RUN'}.run"
 
 
 def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
@@ -113,32 +143,68 @@ def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Or
         topic = _topic(sight, number)
         value = _value_on(edition, run, text, topic)
         return Origin(edition, measure, sight.named(run), value, 0, topic)
-    value, undefined = _value(edition, run, text)
+    value, undefined = _mean(edition, run, text)
     if not sight.everything:
         value, undefined = sight.rounded(text, value), 0
     return Origin(edition, measure, sight.named(run), value, undefined)
 
 
+@dataclass(frozen=True)
+class Held:
+    """A run held to another; `family` counts the runs that p is adjusted for, 0 for none."""
+
+    run: Run
+    held_to: Run
+    against: Difference
+    family: int
+    command: str
+
+
+def held_to_baseline(board: Board, run_id: str) -> Held:
+    """The run as the board compares it."""
+    standing, baseline = _standing(board, run_id), board.baseline
+    if baseline is None or standing.against is None:
+        raise Http404("nothing to hold it to")
+    command = compare_command(board.edition, board.measure, baseline, standing.run)
+    return Held(standing.run, baseline, standing.against, board.num_compared, command)
+
+
+def held_to_run(board: Board, run_id: str, other_id: str) -> Held:
+    """The one comparison that was asked for."""
+    run, other = _standing(board, run_id).run, _standing(board, other_id).run
+    pair = compare_runs(board.sight, other, run, board.measure)
+    command = compare_command(board.edition, board.measure, other, run)
+    return Held(run, other, pair.against, 0, command and f"{command} --correction none")
+
+
+def _standing(board: Board, run_id: str) -> Standing:
+    standing = board.standing_with(run_id)
+    if standing is None:
+        raise Http404("no such run on this board")
+    return standing
+
+
 def _topic(sight: Sight, number: str) -> Topic:
-    topics = sight.track.collection.topics.filter(number=number.replace("\0", ""))
-    topic = topics.first() if sight.everything else None
-    if topic is None:
+    if not sight.everything:
         raise Http404("no such topic")
-    return topic
+    return topic_or_404(sight.track.collection, number)
 
 
 def _value_on(edition: Edition, run: Run, text: str, topic: Topic) -> float:
-    scores = Score.objects.filter(score_set__edition=edition, score_set__run=run, measure=text)
-    by_topic = scores.values_list("by_topic", flat=True).first()
-    if by_topic is None:
+    score = _score(edition, run, text)
+    if score is None:
         raise Http404("no such number")
-    return float(np.frombuffer(by_topic, dtype="<f8")[topic.position])
+    return float(score.values[topic.position])
 
 
-def _value(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
-    score = Score.objects.filter(
-        score_set__edition=edition, score_set__run=run, measure=text
-    ).first()
+def _score(edition: Edition, run: Run, text: str) -> Score | None:
+    sets = {"score_set__edition": edition, "score_set__run": run}
+    return Score.objects.filter(**sets, measure=text).first()
+
+
+def _mean(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
+    """The mean, and on how many topics it is undefined."""
+    score = _score(edition, run, text)
     if score is not None:
         return score.mean, score.num_undefined
     sets = ScoreSet.objects.filter(edition=edition, run=run)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from django import forms
 
 from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.models import Collection, Pool, Run, Track
+from leaderboard.pooling import by_turn, priority_of
 
 
 class CollectionForm(forms.ModelForm):
@@ -56,11 +58,21 @@ class JudgmentsForm(forms.Form):
 
 
 class PoolForm(forms.Form):
+    """Which runs make a pool, and how; a team's runs stand together, by priority."""
+
     runs = forms.ModelMultipleChoiceField(
         Run.objects.none(),
         label="Runs",
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "A pool needs at least one run."},
+    )
+    runs_per_team = forms.IntegerField(
+        label="Runs of a team",
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text="At most so many of each, by the priority it states; without one the earliest. "
+        "Left empty, all that are chosen.",
     )
     method = forms.ChoiceField(label="Method", choices=Pool.Method.choices)
     size = forms.IntegerField(
@@ -70,5 +82,26 @@ class PoolForm(forms.Form):
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         runs = track.runs.accepted().in_good_standing().select_related("team")
-        self.fields["runs"].queryset = runs.order_by("team__name", "tag")
-        self.fields["runs"].initial = [run.pk for run in runs]
+        in_turn = by_turn(runs)
+        self.fields["runs"].queryset = runs
+        self.fields["runs"].initial = [run.pk for run in in_turn]
+        teams = groupby(in_turn, key=lambda run: run.team.name)
+        self.fields["runs"].choices = [
+            (name, [(run.pk, labelled(run)) for run in own]) for name, own in teams
+        ]
+
+
+def labelled(run: Run) -> str:
+    """A run of a pool to be, with its priority."""
+    priority = priority_of(run)
+    return str(run) if priority is None else f"{run}, priority {priority}"
+
+
+class CostForm(forms.Form):
+    minutes = forms.FloatField(
+        label="Minutes a document",
+        min_value=0.1,
+        max_value=600,
+        step_size=0.1,
+        initial=1,
+    )

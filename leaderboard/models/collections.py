@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -13,6 +14,8 @@ from leaderboard.models.people import User
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
+
+    from leaderboard.models.runs import Run
 
 
 class ImportState(models.TextChoices):
@@ -117,6 +120,18 @@ class Topic(models.Model):
         return self.number
 
 
+class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
+    def held_by(self, whole: JudgmentSet) -> JudgmentSetQuerySet:
+        """Earlier versions of which it has every document, be it with another grade."""
+        same = Judgment.objects.filter(
+            judgment_set=whole, topic=OuterRef("topic"), docno=OuterRef("docno")
+        )
+        left_out = Judgment.objects.filter(~Exists(same), judgment_set=OuterRef("pk"))
+        earlier = self.filter(collection=whole.collection_id, created_at__lte=whole.created_at)
+        ready = earlier.filter(state=ImportState.READY).exclude(pk=whole.pk)
+        return ready.filter(~Exists(left_out))
+
+
 class JudgmentSet(models.Model):
     """One version of the pooled judgments; immutable once ready, new judgments are a new set."""
 
@@ -152,6 +167,8 @@ class JudgmentSet(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True, editable=False)
 
+    objects = JudgmentSetQuerySet.as_manager()
+
     class Meta:
         ordering = ["created_at", "pk"]
         constraints = [
@@ -160,6 +177,17 @@ class JudgmentSet(models.Model):
 
     def __str__(self) -> str:
         return self.version
+
+    def count_as_pooled(self, runs: Iterable[Run], depth: int | None) -> None:
+        """These runs too were pooled, to a depth where they had one.
+
+        The depth that is told holds for every pooled run, so it is the least of them.
+        """
+        if self.pooled_runs.exists():
+            depth = None if None in (depth, self.pool_depth) else min(depth, self.pool_depth)
+        self.pooled_runs.add(*runs)
+        self.pool_depth = depth
+        self.save(update_fields=["pool_depth"])
 
 
 class Judgment(models.Model):

@@ -34,6 +34,8 @@ class Pool(models.Model):
     method = models.CharField(max_length=10, choices=Method, default=Method.DEPTH)
     size = models.PositiveIntegerField()
     runs = models.ManyToManyField(Run, related_name="pools")
+    # How many of each team were taken, by priority; None: all that were chosen.
+    runs_per_team = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     judged_in = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="+")
     file = models.FileField(max_length=200, blank=True)

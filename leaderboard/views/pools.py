@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from django.contrib import messages
@@ -12,13 +11,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising, pooling
-from leaderboard.forms.collections import JudgmentsForm, PoolForm
+from leaderboard.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.models import Pool
-from leaderboard.uploads import NotAccepted, accept_judgments
+from leaderboard.refusing import NotAccepted
+from leaderboard.uploads import accept_judgments
 from leaderboard.views.parts import organised_or_403
 
-# One document a minute: what assessors of short documents manage over a day.
-JUDGED_AN_HOUR = 60
+# A document: what assessors of short ones manage over a day.
+MINUTES = 1.0
 KINDS = {
     "txt": (pooling.trec_lines, "text/plain; charset=utf-8"),
     "tsv": (pooling.table_lines, "text/tab-separated-values; charset=utf-8"),
@@ -58,12 +58,17 @@ def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
     version = f"v{found.track.collection.judgment_sets.count() + 1}"
+    cost = CostForm(request.GET if "minutes" in request.GET else None)
+    minutes = cost.cleaned_data["minutes"] if cost.is_valid() else MINUTES
     return {
         "track": found.track,
         "pool": found,
         "runs": pooling.pooled_runs(found),
-        "depths": pooling.depths_of(found),
-        "hours": math.ceil(found.summary.get("new", 0) / JUDGED_AN_HOUR),
+        "overlap": pooling.overlap_of(found),
+        "depths": pooling.depths_of(found, minutes),
+        "hours": pooling.hours_for(found.summary.get("new"), minutes),
+        "minutes": minutes,
+        "cost_form": cost,
         "form": form or JudgmentsForm(initial={"version": version}),
     }
 

@@ -82,11 +82,19 @@ class TestDepthPools:
         table = depth_table([ADA, BEN], (1, 2, 3, 100))
         assert table == {k: len(depth_pool([ADA, BEN], k)) for k in (1, 2, 3, 100)}
 
+    def test_the_table_of_depths_leaves_out_what_is_judged(self):
+        grades = {b"t1": {b"d1": 0, b"d5": -1}}
+        table = depth_table([ADA, BEN], (1, 2), grades)
+        assert table == {k: len(depth_pool([ADA, BEN], k).without(grades)) for k in (1, 2)}
+
+    def test_a_summary_says_how_the_runs_overlap(self):
+        summary = depth_pool([ADA, BEN], 3).summary()
+        assert (summary.brought, summary.alone, summary.shared) == ((4, 3), (3, 2), (5, 1))
+
     def test_a_summary_counts_what_is_new_and_what_came_from_one_run_alone(self):
         summary = depth_pool([ADA, BEN], 3).summary({b"t1": {b"d1": 0, b"d5": -1, b"d99": 1}})
         assert (summary.documents, summary.judged, summary.new) == (6, 1, 5)
         assert (summary.smallest, summary.middle, summary.largest) == (1, 3, 5)
-        assert summary.alone == (3, 2)
 
     def test_judged_documents_can_be_taken_out_and_negative_grades_are_no_judgments(self):
         pool = depth_pool([ADA, BEN], 2).without({b"t1": {b"d1": 0, b"d5": -1}})

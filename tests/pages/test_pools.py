@@ -7,7 +7,7 @@ import json
 import pytest
 
 from leaderboard.models import JudgmentSet, Pool
-from tests.builders import OTHER_RUN, QRELS, make_run, upload, work
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, upload, work
 
 
 @pytest.fixture
@@ -32,6 +32,29 @@ def test_a_pool_shows_its_size_before_it_is_kept(as_ada, pool):
     page = as_ada.get("/tracks/bread/pools/pool-1/").content.decode()
     assert "<b>10</b> documents of 3 topics: <b>3</b> to judge" in page
     assert "Keep it" in page
+
+
+def test_the_cost_of_a_pool_follows_the_minutes_that_a_document_takes(as_ada, pool):
+    page = as_ada.get("/tracks/bread/pools/pool-1/?minutes=40").content.decode()
+    assert "3 documents at 40 minutes each: about <b>2 hours</b>" in page
+
+
+def test_minutes_that_are_no_number_count_as_one(as_ada, pool):
+    page = as_ada.get("/tracks/bread/pools/pool-1/?minutes=long").content.decode()
+    assert "at 1 minute each" in page and "Enter a number." in page
+
+
+def test_the_form_names_the_teams_and_the_priorities_of_their_runs(as_ada, runs, ben):
+    make_run(runs[0].track, ben, RUN.replace("ben-bm25", "first"), facts={"priority": 1})
+    page = as_ada.get("/tracks/bread/pools/").content.decode()
+    assert page.index("first, priority 1") < page.index("ben-bm25") < page.index("other")
+
+
+def test_a_pool_of_so_many_runs_a_team_says_so(as_ada, runs):
+    chosen = [run.pk for run in runs]
+    choice = {"runs": chosen, "method": "depth", "size": 2, "runs_per_team": 1}
+    page = as_ada.post("/tracks/bread/pools/", choice, follow=True).content.decode()
+    assert "the first 1 run of each team, by priority" in page
 
 
 def test_a_kept_pool_waits_for_its_judgments(as_ada, pool):
