@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
+from typing import Any
 
 import qrcode
 from allauth.account.adapter import DefaultAccountAdapter
@@ -16,10 +18,19 @@ from django.utils.html import format_html
 
 from leaderboard.admitting import needs_second_factor
 
+log = logging.getLogger(__name__)
+
 
 class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.SIGNUP_OPEN
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """A mail server that is away breaks no page: whoever waits for the mail asks again."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except OSError as error:
+            log.error("the mail server did not take a mail: %s", type(error).__name__)
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):

@@ -16,19 +16,14 @@ import socket
 import ssl
 import time
 from dataclasses import dataclass
-from datetime import timedelta
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
-from django.db.models.functions import Now
-from django.utils import timezone
 
-from leaderboard.models import Delivery, Job
+from leaderboard.models import Delivery
 from leaderboard.scoring import Progress, Publish
 
 SECONDS = 10
-# The pause after each try that failed, in seconds: for about two days in all.
-PAUSES = (30, 300, 3600, 21600, 86400)
 
 
 class NotCalled(Exception):
@@ -45,7 +40,7 @@ def deliver(delivery_id: str, progress: Progress) -> Publish:
     """One try at one call."""
     delivery = Delivery.objects.select_related("webhook").get(pk=delivery_id)
     answer = answer_to(delivery)
-    return lambda: keep_answer(delivery, answer)
+    return lambda: delivery.keep_answer(answer.words, answer.good)
 
 
 def answer_to(delivery: Delivery) -> Answer:
@@ -153,26 +148,3 @@ class Pinned(http.client.HTTPConnection):
         if self.is_secure:
             context = ssl.create_default_context()
             self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
-
-
-def keep_answer(delivery: Delivery, answer: Answer) -> None:
-    """Note how it went; a try that failed is made again after a pause."""
-    tries = delivery.tries + 1
-    again = not answer.good and tries < Delivery.MAX_TRIES
-    state = Delivery.State.WAITING if again else Delivery.State.GIVEN_UP
-    Delivery.objects.filter(pk=delivery.pk).update(
-        tries=tries,
-        answer=answer.words[:200],
-        state=Delivery.State.DELIVERED if answer.good else state,
-        delivered_at=timezone.now() if answer.good else None,
-    )
-    if again:
-        pause = timedelta(seconds=PAUSES[tries - 1])
-        priority = Job.PRIORITIES["deliver"]
-        Job.objects.create(
-            kind="deliver", target_id=str(delivery.pk), priority=priority, not_before=Now() + pause
-        )
-
-
-def delivery_failed(delivery_id: str, reason: str) -> None:
-    Delivery.objects.filter(pk=delivery_id).update(state=Delivery.State.GIVEN_UP, answer=reason)

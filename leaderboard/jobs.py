@@ -25,10 +25,21 @@ from django.db import (
 )
 from django.db.models import Exists, Model
 
-from leaderboard import calling, celery, checking, comparing, importing, pooling, scoring, sweeping
+from leaderboard import (
+    calling,
+    celery,
+    checking,
+    comparing,
+    importing,
+    mailing,
+    pooling,
+    rescoring,
+    scoring,
+    sweeping,
+)
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
 from leaderboard.logs import job_number
-from leaderboard.models import Job, Worker
+from leaderboard.models import Delivery, Job, Mail, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet
 from leaderboard.outages import outage_of
 from leaderboard.scoring import Progress, Publish
@@ -62,12 +73,16 @@ WENT_DOWN = "The worker was stopped."
 WAITS = "The database did not answer, or the disk is full."
 
 
+def told_by_the_job(target_id: str, reason: str) -> None:
+    """What the work was about is as it was; the row of the job says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a kind of job does, and what is written once it has failed for good."""
 
     do: Callable[[str, Progress], Publish]
-    failed: Callable[[str, str], None]
+    failed: Callable[[str, str], None] = told_by_the_job
     # One at a time in a worker, so that a slot stays free for what somebody waits for.
     long: bool = False
     # Held to JOB_MEMORY_LIMIT: whatever reads files nobody has checked yet, or scores.
@@ -80,9 +95,12 @@ class Work:
 
 WORK = {
     "check_run": Work(scoring.check_run, scoring.run_failed),
-    "build_edition": Work(scoring.build_edition, scoring.edition_failed, long=True),
-    "compare": Work(comparing.compare_edition, comparing.comparison_failed),
-    "deliver": Work(calling.deliver, calling.delivery_failed),
+    "build_edition": Work(scoring.build_edition, long=True),
+    "try_judgments": Work(scoring.try_on_every_track),
+    "score_again": Work(rescoring.score_again, long=True),
+    "compare": Work(comparing.compare_edition),
+    "deliver": Work(calling.deliver, Delivery.give_up),
+    "mail": Work(mailing.mail, Mail.give_up),
     "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True),
     "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(

@@ -10,11 +10,9 @@ import json
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable
-from copy import copy
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -25,7 +23,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from evaluation.conventions import CONVENTIONS, SCORING_VERSION
+from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Measure, parse_measure
 from evaluation.problems import Problems, Refused
@@ -35,6 +33,15 @@ from evaluation.reading.qrels import Qrels
 from evaluation.ties import tie_interval, turned
 from leaderboard import repeats, telling
 from leaderboard.documents import known_docnos
+from leaderboard.editions import (
+    build_editions,
+    edition_for,
+    editions_of,
+    editions_to_score,
+    tried_edition,
+    under_its_settings,
+    with_judgments,
+)
 from leaderboard.models import (
     Collection,
     Edition,
@@ -47,7 +54,6 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.collections import ImportState
-from leaderboard.models.tracks import settings_digest
 from leaderboard.rankings import Rankings, write_rankings
 from leaderboard.splitting import public_part
 from leaderboard.stating import settle_facts
@@ -83,7 +89,7 @@ def check_run(run_id: str, progress: Progress) -> Publish:
         return lambda: publish_refusal(run, problems)
     run.ranking_file.name = store_rankings(run, read)
     repeats.check_likeness(run, read.problems)
-    editions = list(editions_to_score(run.track))
+    editions = [under_its_settings(each) for each in editions_to_score(run.track)]
     if editions:
         Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
     tied = TIES in read.problems.counts
@@ -336,101 +342,22 @@ def measures_missing(edition: Edition, run_id: str) -> list[str]:
     return [text for text in edition.track.measures if text not in had]
 
 
-def editions_to_score(track: Track) -> list[Edition]:
-    """The edition on the board and the one that is to take its place."""
-    wanted = Edition.objects.filter(**identity(track)) if track.judgment_set_id else None
-    current = Edition.objects.filter(pk=track.edition_id)
-    editions = current | wanted if wanted is not None else current
-    if track.is_split and wanted is not None:
-        editions |= Edition.objects.filter(**identity(public_part(track)))
-    return list(editions.select_related("track", "judgment_set").order_by("pk"))
+def try_on_every_track(judgment_set_id: str, progress: Progress) -> Publish:
+    """New judgments: the runs of every track of their collection are scored with them too.
 
-
-def start_edition(track: Track) -> Edition | None:
-    """The edition that the track's settings ask for, made if need be; its runs get scored.
-
-    None while the track has no judgments.
+    No board changes by it; that is an act of its organisers.
     """
-    if track.judgment_set is None:
-        return None
-    if track.is_split:
-        Job.objects.enqueue("build_edition", edition_of(public_part(track), is_part=True))
-    edition = edition_of(track)
-    Job.objects.enqueue("build_edition", edition)
-    return edition
-
-
-def edition_of(track: Track, is_part: bool = False) -> Edition:
-    """The edition of these settings, made if need be."""
-    mask = evaluated_topics(track)
-    edition, _ = Edition.objects.get_or_create(
-        **identity(track),
-        defaults={
-            "settings": choices_of(track),
-            "mask": mask.tobytes(),
-            "num_evaluated": int(mask.sum()),
-            "is_part": is_part,
-        },
-    )
-    return edition
-
-
-def edition_with(track: Track, judgment_set: JudgmentSet) -> Edition | None:
-    """The edition of these judgments under the track's present settings, if there is one."""
-    return edition_for(with_judgments(track, judgment_set))
-
-
-def edition_for(track: Track) -> Edition | None:
-    """The edition of the track's present settings, if there is one."""
-    return Edition.objects.filter(**identity(track)).first()
-
-
-def with_judgments(track: Track, judgment_set: JudgmentSet) -> Track:
-    """The track as it would be with these judgments; not for saving."""
-    other = copy(track)
-    other.judgment_set = judgment_set
-    return other
-
-
-def identity(track: Track) -> dict[str, Any]:
-    """What tells the edition of the track's present settings from every other."""
-    return {
-        "track_id": track.pk,
-        "judgment_set_id": track.judgment_set_id,
-        "convention": track.convention,
-        "scoring_version": SCORING_VERSION,
-        "digest": settings_digest(choices_of(track)),
-    }
-
-
-def choices_of(track: Track) -> dict[str, Any]:
-    """The settings that change a value; measures are added to an edition, never change it."""
-    return {
-        "relevance_threshold": track.relevance_threshold,
-        "depth": track.depth,
-        "drop_empty_topics": track.drop_empty_topics,
-        "excluded_topics": sorted(track.excluded_topics),
-    }
-
-
-def evaluated_topics(track: Track) -> NDArray[np.uint8]:
-    """One byte a topic: 1 where it is judged, not excluded, and not dropped as empty."""
-    judged = Judgment.objects.filter(judgment_set=track.judgment_set)
-    if track.drop_empty_topics:
-        judged = judged.filter(grade__gte=max(1, track.relevance_threshold))
-    positions = (
-        judged.exclude(topic__number__in=track.excluded_topics)
-        .values_list("topic__position", flat=True)
-        .distinct()
-    )
-    mask = np.zeros(track.collection.num_topics, dtype=np.uint8)
-    mask[list(positions)] = 1
-    return mask
+    judgment_set = JudgmentSet.objects.get(pk=judgment_set_id)
+    tracks = Track.objects.filter(collection=judgment_set.collection_id)
+    tried = [with_judgments(track, judgment_set) for track in tracks]
+    editions = [edition for track in tried for edition in editions_of(track)]
+    return lambda: build_editions(editions)
 
 
 def build_edition(edition_id: str, progress: Progress) -> Publish:
     """Score every accepted run of the track in an edition, from the ranking files."""
     edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
+    under_its_settings(edition)
     runs = list(edition.track.runs.accepted())
     for done, run in enumerate(runs):
         progress(done, len(runs))
@@ -440,13 +367,17 @@ def build_edition(edition_id: str, progress: Progress) -> Publish:
     return lambda: publish_edition(edition)
 
 
+def measured_by_rankings(run: Run, edition: Edition) -> Measured:
+    with default_storage.open(run.ranking_file.name) as file:
+        tied = TIES in run.problem_totals
+        return measure_run(Rankings(file).run(run.tag), edition, tied)
+
+
 def complete_run(run: Run, edition: Edition, missing: list[str]) -> None:
     """Add the missing measures of one run: from its compact record, or from its rankings."""
     known = ScoreSet.objects.filter(run=run, edition=edition).first()
     if known is None:
-        with default_storage.open(run.ranking_file.name) as file:
-            tied = TIES in run.problem_totals
-            measured = measure_run(Rankings(file).run(run.tag), edition, tied)
+        measured = measured_by_rankings(run, edition)
         with transaction.atomic():
             store_scores(run.pk, measured)
         return
@@ -465,9 +396,11 @@ def publish_edition(edition: Edition) -> None:
         Job.objects.enqueue("build_edition", edition)
         return
     now = timezone.now()
-    Edition.objects.filter(pk=edition.pk, ready_at=None).update(
+    is_new = Edition.objects.filter(pk=edition.pk, ready_at=None).update(
         state=Edition.State.READY, ready_at=now
     )
+    if is_new and runs.exists() and edition == tried_edition(track):
+        telling.judgments_tried(track, edition)
     if track.is_split and edition == edition_for(public_part(track)):
         Track.objects.filter(pk=track.pk).update(public_edition=edition)
     if edition == edition_for(track):
@@ -491,7 +424,3 @@ def run_failed(run_id: str, reason: str) -> None:
     Run.objects.filter(
         pk=run_id, state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING]
     ).update(state=Run.State.FAILED, reason=reason or TECHNICAL)
-
-
-def edition_failed(edition_id: str, reason: str) -> None:
-    """The board keeps its old edition; the job's row says why."""

@@ -140,11 +140,16 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"
+# An address is confirmed before notices go there; an account works without one.
+ACCOUNT_EMAIL_VERIFICATION = "optional" if text("EMAIL_HOST") else "none"
+ACCOUNT_EMAIL_CONFIRMATION_AUTHENTICATED_REDIRECT_URL = "/account/"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rankfield] "
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_FORMS = {
     "login": "leaderboard.forms.accounts.SignInForm",
     "signup": "leaderboard.forms.accounts.SignUpForm",
+    "add_email": "leaderboard.forms.accounts.MailAddressForm",
     "change_password": "leaderboard.forms.accounts.ChangePasswordForm",
     "reauthenticate": "leaderboard.forms.accounts.PasswordAgainForm",
     "reset_password": "leaderboard.forms.accounts.ResetPasswordForm",
@@ -163,10 +168,21 @@ MFA_FORMS = {
 }
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
+
+# Mail: without a host none is sent, and nothing misses it.
 EMAIL_HOST = text("EMAIL_HOST")
+EMAIL_TLS = choice("EMAIL_TLS", ("none", "starttls", "tls"))
+EMAIL_PORT = number("EMAIL_PORT", {"none": 25, "starttls": 587, "tls": 465}[EMAIL_TLS])
+EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_TLS == "starttls", EMAIL_TLS == "tls"
+EMAIL_HOST_USER = text("EMAIL_USER")
+EMAIL_HOST_PASSWORD = text("EMAIL_PASSWORD")
+EMAIL_TIMEOUT = 10
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 if not EMAIL_HOST:
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+DEFAULT_FROM_EMAIL = text("EMAIL_FROM", "rankfield@localhost") or "rankfield@localhost"
+# Where readers of a mail find the site.
+SITE_URL = (text("SITE_URL") or "".join(CSRF_TRUSTED_ORIGINS[:1])).rstrip("/")
 
 # Headers and cookies
 HTTPS = switch("HTTPS")

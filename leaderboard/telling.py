@@ -1,4 +1,4 @@
-"""Who is told what: notices for teams, and calls for the webhooks of a track.
+"""Who is told what: notices for teams, by mail too, and calls for the webhooks of a track.
 
 A notice says no more than its reader may see: on a blind track a scored run is a valid one.
 """
@@ -8,10 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Announcement, Delivery, Grant, Job, JoinRequest, Notice, Run, Track
+from leaderboard.models import (
+    Announcement,
+    Delivery,
+    Edition,
+    Grant,
+    Job,
+    JoinRequest,
+    Mail,
+    Notice,
+    Run,
+    Track,
+    User,
+)
 from leaderboard.models.notices import Happening
 
 
@@ -37,6 +50,14 @@ def runs_scored(track: Track, runs: list[Run]) -> None:
         call(track, Happening.RUN_SCORED, about(run))
 
 
+def scored_again(track: Track, runs: int, changed: int) -> None:
+    """Of values computed anew: the organisers learn whether any is another."""
+    number = "1 run" if runs == 1 else f"{runs:,} runs"
+    result = f"the values of {changed:,} changed" if changed else "no value changed"
+    text = f"{number} of {track} scored again: {result}."
+    _notify_organisers(track, text, reverse("desk", args=[track.slug]))
+
+
 def released(track: Track) -> None:
     """The scores of a blind track show from now on: everybody who takes part learns it."""
     address = reverse("board", args=[track.slug])
@@ -45,11 +66,22 @@ def released(track: Track) -> None:
     call(track, Happening.RELEASED, {})
 
 
+def judgments_tried(track: Track, edition: Edition) -> None:
+    """Every run is scored in the edition; its organisers may look, and switch the board."""
+    version = edition.judgment_set.version
+    text = f"Every run of {track} is scored with the judgments {version}: see what they change."
+    _notify_organisers(track, text, reverse("impact", args=[track.slug, version]))
+
+
 def asked_to_join(request: JoinRequest) -> None:
     track = request.track
     text = f"{request.user} asks to take part in {track} as {request.team_name}."
-    organisers = {track.owner_id, *track.co_organisers.values_list("pk", flat=True)}
-    _notify(organisers, track, text, reverse("manage", args=[track.slug]))
+    _notify_organisers(track, text, reverse("manage", args=[track.slug]))
+
+
+def appointed(track: Track, user: User) -> None:
+    """Of somebody who organises a track from now on."""
+    _notify([user.pk], track, f"You organise {track}.", reverse("desk", args=[track.slug]))
 
 
 def answered_to_join(request: JoinRequest, approved: bool) -> None:
@@ -77,10 +109,16 @@ def notify_team(run: Run, text: str) -> None:
     _notify(run.team.memberships.values_list("user", flat=True), run.track, text, address)
 
 
+def _notify_organisers(track: Track, text: str, address: str) -> None:
+    _notify(track.organisers().values_list("pk", flat=True), track, text, address)
+
+
 def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
-    Notice.objects.bulk_create(
+    notices = Notice.objects.bulk_create(
         Notice(user_id=user, track=track, text=text[:300], address=address) for user in users
     )
+    if settings.EMAIL_HOST:
+        Mail.objects.post(notices)
 
 
 def about(run: Run) -> dict[str, Any]:

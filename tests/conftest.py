@@ -17,10 +17,28 @@ from tests.builders import make_collection, make_track, make_user, signed_in
 DATA = os.environ.get("RANKFIELD_DATA")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not DATA:
+        deselect_data(config, items)
+    # Told to a process of pytest-xdist that is given `--dist loadgroup`.
+    if getattr(config.option, "loadgroup", False):
+        keep_groups_together(items)
+
+
+def keep_groups_together(items: list[pytest.Item]) -> None:
+    """pytest-xdist reads the group of a test off the end of its id.
+
+    It writes it there itself, but not where pytest 9.2 reads it (pytest-xdist issue 1386).
+    """
+    for item in items:
+        mark = item.get_closest_marker("xdist_group")
+        if mark is not None and not item.nodeid.endswith(f"@{mark.args[0]}"):
+            item._id = type(item.id).parse(f"{item.nodeid}@{mark.args[0]}")
+
+
+def deselect_data(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests on real collections are deselected where the collections are not."""
-    if DATA:
-        return
     wanted = [item for item in items if not item.get_closest_marker("data")]
     config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("data")])
     items[:] = wanted

@@ -43,6 +43,10 @@ class NewPasswordForm(Unprompted, allauth.ResetPasswordKeyForm):
     pass
 
 
+class MailAddressForm(Unprompted, allauth.AddEmailForm):
+    pass
+
+
 class PasswordAgainForm(Unprompted, allauth.ReauthenticateForm):
     pass
 

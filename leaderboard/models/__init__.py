@@ -2,7 +2,7 @@
 
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker
-from leaderboard.models.notices import Announcement, Delivery, Notice, Webhook
+from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
 from leaderboard.models.people import (
     ApiToken,
     AuditEvent,
@@ -30,6 +30,7 @@ __all__ = [
     "JoinRequest",
     "Judgment",
     "JudgmentSet",
+    "Mail",
     "Membership",
     "Notice",
     "Pool",

@@ -74,9 +74,12 @@ class Job(models.Model):
         "compare": 4,
         "check_judgments": 5,
         "import_judgments": 5,
+        "try_judgments": 6,
         "build_edition": 6,
+        "score_again": 6,
         "gather_pool": 6,
         "deliver": 8,
+        "mail": 8,
         "check_collection": 7,
         "import_collection": 7,
     }

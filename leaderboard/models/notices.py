@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from leaderboard.models.jobs import Job
 from leaderboard.models.people import User
 from leaderboard.models.tracks import Track
 
@@ -86,19 +91,20 @@ class Webhook(models.Model):
         return self.url
 
 
-class Delivery(models.Model):
-    """One call to be made: tried until it is answered, at most `MAX_TRIES` times."""
+class Sending(models.Model):
+    """Something for another machine: tried until it is taken, at most `MAX_TRIES` times."""
 
+    # The job that makes one try.
+    KIND = ""
     MAX_TRIES = 6
+    # The pause after each try that failed, in seconds: for about two days in all.
+    PAUSES = (30, 300, 3600, 21600, 86400)
 
     class State(models.TextChoices):
         WAITING = "waiting"
         DELIVERED = "delivered"
         GIVEN_UP = "given up"
 
-    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
-    happening = models.CharField(max_length=20, choices=Happening)
-    body = models.JSONField()
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     tries = models.PositiveSmallIntegerField(default=0)
     answer = models.CharField(max_length=200, blank=True)
@@ -106,7 +112,67 @@ class Delivery(models.Model):
     delivered_at = models.DateTimeField(null=True)
 
     class Meta:
+        abstract = True
         ordering = ["-pk"]
+
+    def keep_answer(self, words: str, good: bool) -> None:
+        """Note how a try went; one that failed is made again after a pause."""
+        tries = self.tries + 1
+        again = not good and tries < self.MAX_TRIES
+        failed = self.State.WAITING if again else self.State.GIVEN_UP
+        type(self)._default_manager.filter(pk=self.pk).update(
+            tries=tries,
+            answer=words[:200],
+            state=self.State.DELIVERED if good else failed,
+            delivered_at=timezone.now() if good else None,
+        )
+        if again:
+            pause = timedelta(seconds=self.PAUSES[tries - 1])
+            self.job(not_before=Now() + pause).save(force_insert=True)
+
+    @classmethod
+    def give_up(cls, sending_id: str, reason: str) -> None:
+        """No try is made any more, because making one broke."""
+        given_up = cls._default_manager.filter(pk=sending_id)
+        given_up.update(state=cls.State.GIVEN_UP, answer=reason[:200])
+
+    def job(self, **fields: Any) -> Job:
+        """The job, not saved yet, that makes the next try."""
+        priority = Job.PRIORITIES[self.KIND]
+        return Job(kind=self.KIND, target_id=str(self.pk), priority=priority, **fields)
+
+
+class Delivery(Sending):
+    """One call to be made."""
+
+    KIND = "deliver"
+
+    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
+    happening = models.CharField(max_length=20, choices=Happening)
+    body = models.JSONField()
 
     def __str__(self) -> str:
         return f"{self.happening} to {self.webhook}"
+
+
+class MailQuerySet(models.QuerySet["Mail"]):
+    def post(self, notices: Sequence[Notice]) -> None:
+        """Queue a mail of each for a reader who wants it and has confirmed an address."""
+        readers = User.objects.filter(pk__in={each.user_id for each in notices}, is_active=True)
+        wanting = readers.filter(mails=True, emailaddress__verified=True)
+        wanted = set(wanting.values_list("pk", flat=True))
+        mails = self.bulk_create(Mail(notice=each) for each in notices if each.user_id in wanted)
+        Job.objects.bulk_create(each.job() for each in mails)
+
+
+class Mail(Sending):
+    """A notice on its way to the mail address of its reader."""
+
+    KIND = "mail"
+
+    notice = models.ForeignKey(Notice, models.CASCADE, related_name="mails")
+
+    objects = MailQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.notice} to {self.notice.user}"

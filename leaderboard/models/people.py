@@ -22,6 +22,8 @@ ALIAS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 class User(AbstractUser):
     can_organise = models.BooleanField(default=False)
+    # Whether notices come by mail too, where the site sends any.
+    mails = models.BooleanField(default=True, db_default=True)
 
     @property
     def may_organise(self) -> bool:
@@ -89,10 +91,15 @@ def team_key(name: str) -> str:
 
     >>> team_key("ＫＥＳＴＲＥＬ ") == team_key("kestrel") == team_key("k\u0435strel")
     True
+    >>> team_key("TU–Al") == team_key("TU-AI"), team_key("Corn") == team_key("Com")
+    (True, True)
     """
     # Before too, since normalising turns some letters into others that look different.
     name = unicodedata.normalize("NFKC", "".join(map(latin_for, name)))
-    return " ".join("".join(map(latin_for, name)).casefold().split())
+    key = " ".join("".join(map(latin_for, name)).casefold().split())
+    key = "".join("-" if unicodedata.category(c) == "Pd" else c for c in key)
+    # A capital I is an l, and in many faces rn is an m.
+    return key.replace("i", "l").replace("rn", "m")
 
 
 @lru_cache(maxsize=4096)
@@ -137,6 +144,7 @@ class JoinRequest(models.Model):
     team_name = models.CharField(max_length=80)
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     asked_at = models.DateTimeField(default=timezone.now, editable=False)
+    accepted_terms_at = models.DateTimeField(null=True, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
     decided_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
 

@@ -26,11 +26,21 @@ def new_run_id() -> str:
 
 
 class RunQuerySet(models.QuerySet["Run"]):
+    def taken(self) -> RunQuerySet:
+        """Neither refused nor failed by us."""
+        return self.exclude(state__in=[Run.State.REFUSED, Run.State.FAILED])
+
+    def upheld(self) -> RunQuerySet:
+        """Runs by which their team stands: they have a file and a tag for themselves."""
+        return self.taken().filter(withdrawn_at=None)
+
     def counting(self) -> RunQuerySet:
-        """Runs that use quota: neither refused, nor failed by us, nor withdrawn."""
-        return self.exclude(state__in=[Run.State.REFUSED, Run.State.FAILED]).filter(
-            withdrawn_at=None
-        )
+        """Runs that use quota; withdrawn ones too, unless the track is blind still.
+
+        There nobody learns from a run that was withdrawn; elsewhere its team reads the scores.
+        """
+        blind = Q(track__disclosure=Track.Disclosure.BLIND, track__released_at=None)
+        return self.taken().exclude(blind, withdrawn_at__isnull=False)
 
     def in_good_standing(self) -> RunQuerySet:
         """Neither withdrawn by its team, nor disqualified or hidden by an organiser."""

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Count, Q, Value
+from django.db.models import Case, Count, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
@@ -134,6 +134,8 @@ class Track(models.Model):
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
+    # Who has it sees the badge of a track that is not public; without one nobody does.
+    badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
     terms = models.TextField(blank=True, max_length=20000, default="", db_default="")
     disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
     # Teams and their runs have other names for others until the release.
@@ -197,6 +199,11 @@ class Track(models.Model):
             models.CheckConstraint(
                 condition=Q(ladder_step=0) | Q(ladder_step__gt=0, disclosure="leaderboard"),
                 name="a_ladder_is_of_a_leaderboard",
+            ),
+            models.UniqueConstraint(
+                fields=["badge_code"],
+                condition=~Q(badge_code=""),
+                name="a_badge_code_leads_to_one_track",
             ),
         ]
 
@@ -273,6 +280,12 @@ class Track(models.Model):
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()
+
+    def organisers(self) -> QuerySet[User]:
+        """Its owner first, then those beside."""
+        beside = self.co_organisers.values("pk")
+        found = User.objects.filter(Q(pk=self.owner_id) | Q(pk__in=beside))
+        return found.order_by(Case(When(pk=self.owner_id, then=0), default=1), "username")
 
     def team_of(self, user: User | AnonymousUser) -> Team | None:
         if not user.is_authenticated:

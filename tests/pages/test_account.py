@@ -1,6 +1,9 @@
 """Accounts and tokens; pages that are not there; the search."""
 
+import re
+
 import pytest
+from allauth.account.models import EmailAddress
 from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
@@ -192,3 +195,34 @@ def test_any_text_may_be_searched(track, client, wanted):
 
 def test_the_search_is_only_read(client):
     assert client.post("/search/").status_code == 405
+
+
+def test_an_address_is_confirmed_before_mails_go_there(as_ben, ben, settings, mailoutbox):
+    settings.EMAIL_HOST = "mail.example.org"
+    as_ben.post("/account/email/", {"action_add": "", "email": "ben@example.org"})
+    assertContains(as_ben.get("/account/"), "No mail address of yours is confirmed")
+    link = re.search(r"/account/confirm-email/\S+", mailoutbox[0].body)[0]
+    assertContains(as_ben.get(link), "Is this your address?")
+    assert as_ben.post(link)["Location"] == "/account/"
+    assertContains(as_ben.get("/account/"), "They go to <bdi>ben@example.org</bdi>")
+
+
+def test_mails_are_switched_off_and_on(as_ben, ben, settings):
+    settings.EMAIL_HOST = "mail.example.org"
+    EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True, primary=True)
+    assertContains(as_ben.get("/account/"), 'name="mails" id="id_mails" checked')
+    as_ben.post("/account/mails/")
+    assertNotContains(as_ben.get("/account/"), 'id="id_mails" checked')
+
+
+def test_a_site_without_mail_asks_for_no_address(as_ben):
+    assertNotContains(as_ben.get("/account/"), "Notices by mail")
+    assertContains(as_ben.get("/account/email/"), "This site sends no mail.")
+
+
+def test_a_mail_server_that_is_away_keeps_nobody_from_an_account(client, settings):
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    sign_up(client, email="dora@example.org")
+    assert client.get("/account/").status_code == 200

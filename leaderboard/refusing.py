@@ -1,0 +1,103 @@
+"""What is not taken, and why: a request that the rules of the track or the site do not allow.
+
+Each of these looks at one rule and raises NotAccepted where it is broken.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
+
+from leaderboard.facts import missing_facts
+from leaderboard.models import Run, Team, Track
+from leaderboard.quotas import quota_of
+
+
+class NotAccepted(Exception):
+    """A request that is not allowed: code, words for the user, and when it will be allowed."""
+
+    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retry_after = retry_after
+
+
+def refuse_large(file: UploadedFile, limit: int) -> None:
+    if (file.size or 0) > limit:
+        raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; {limit:,} are taken.")
+
+
+def refuse_outside_dates(track: Track, now: datetime) -> None:
+    if track.takes_runs(now):
+        return
+    if track.state(now) == Track.State.PLANNED:
+        raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
+    raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
+
+
+def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
+    missing = missing_facts(track.required_facts, facts)
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise NotAccepted("E_FIELD", f"facts: this track asks for {names}.")
+
+
+def utc(instant: datetime | None) -> str:
+    return f"{instant:%d %b %Y, %H:%M} UTC"
+
+
+def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
+    """Counted under the lock on the team's row, so that no two runs take the same last place."""
+    quota = quota_of(track, team, received_at)
+    if quota.left_in_all == 0:
+        raise NotAccepted("E_QUOTA", f"Your team has used its {quota.in_all} runs.")
+    if quota.left_today != 0:
+        return
+    if timezone.now() >= quota.next_day:
+        day = f"{received_at:%d %b %Y}"
+        raise NotAccepted("E_QUOTA", f"Your team has used its {quota.today} runs of {day}.")
+    raise NotAccepted(
+        "E_QUOTA",
+        f"Your team has used its {quota.today} runs of today; the next day begins at 00:00 UTC.",
+        seconds_between(received_at, quota.next_day),
+    )
+
+
+def refuse_after_refusals(track: Track, team: Team, received_at: datetime) -> None:
+    """So many refused files a day are enough: `check` says offline what is wrong."""
+    midnight = received_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Run.objects.filter(team=team, received_at__gte=midnight)
+    refused = today.filter(state=Run.State.REFUSED).count()
+    if refused >= track.attempts_per_day:
+        raise NotAccepted(
+            "E_QUOTA",
+            f"{refused} files of your team were refused today; "
+            "check the next one with `python -m evaluation check` and send it tomorrow.",
+            seconds_between(received_at, midnight + timedelta(days=1)),
+        )
+
+
+def seconds_between(now: datetime, then: datetime) -> int:
+    return int((then - now).total_seconds()) + 1
+
+
+def refuse_repeated_tag(run: Run) -> None:
+    if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
+        return
+    same = Run.objects.upheld().filter(team=run.team_id, tag=run.tag)
+    if same.exclude(pk=run.pk).exists():
+        raise NotAccepted("E_CONFLICT", f"Your team has a run {run.tag} already.")
+
+
+def refuse_sent_again(run: Run) -> None:
+    """The same bytes are one run of a team: the later one, where the earlier made room for it."""
+    same = Run.objects.upheld().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
+    again = same.first()
+    if again is not None:
+        raise NotAccepted(
+            "E_CONFLICT", f"The same file was sent again since, as the run {again.pk}."
+        )

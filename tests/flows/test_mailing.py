@@ -1,0 +1,183 @@
+"""Notices by mail, to a real mail server of a few lines."""
+
+from __future__ import annotations
+
+import email
+import socketserver
+import threading
+from collections.abc import Iterator
+from email.message import Message
+
+import pytest
+from allauth.account.models import EmailAddress
+
+from leaderboard import announcing, joining, organising
+from leaderboard.models import Job, Mail, Notice, Run, User
+from tests.builders import make_run, make_track, work
+from tests.security.test_deployment import manage
+
+
+class Postman(socketserver.StreamRequestHandler):
+    """Takes every mail, or answers each with the same refusal."""
+
+    taken: list[Message] = []
+    refusal = b""
+
+    def handle(self) -> None:
+        self.say(b"220 postman")
+        while line := self.rfile.readline():
+            word = line[:4].upper().strip()
+            if word == b"DATA":
+                self.take()
+            elif word == b"MAIL" and self.refusal:
+                self.say(self.refusal)
+            else:
+                self.say(b"221 bye" if word == b"QUIT" else b"250 good")
+
+    def take(self) -> None:
+        self.say(b"354 go on")
+        lines = iter(self.rfile.readline, b".\r\n")
+        self.taken.append(email.message_from_bytes(b"".join(lines)))
+        self.say(b"250 taken")
+
+    def say(self, words: bytes) -> None:
+        self.wfile.write(words + b"\r\n")
+
+
+@pytest.fixture
+def postman(settings) -> Iterator[type[Postman]]:
+    Postman.taken, Postman.refusal = [], b""
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Postman)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address
+    settings.DEFAULT_FROM_EMAIL = "board@example.org"
+    settings.SITE_URL = "https://board.example.org"
+    yield Postman
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def reader(ben: User) -> User:
+    """Ben, whose address is confirmed."""
+    EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True, primary=True)
+    return ben
+
+
+def bodies(postman: type[Postman]) -> list[str]:
+    return [str(mail.get_payload()) for mail in postman.taken]
+
+
+def send_again() -> None:
+    """The pause after a try that failed is over."""
+    Job.objects.open().filter(kind="mail").update(not_before=None)
+    work()
+
+
+def test_a_notice_comes_by_mail_with_the_way_to_its_page(postman, track, reader):
+    run = make_run(track, reader)
+    (mail,) = postman.taken
+    assert (mail["To"], mail["From"]) == ("ben@example.org", "board@example.org")
+    assert mail["Subject"] == "[Rankfield] ben-bm25 is scored."
+    assert f"https://board.example.org/runs/{run.pk}/" in mail.get_payload()
+
+
+def test_a_mail_of_a_blind_track_says_what_the_notice_says(postman, blind_track, reader):
+    run = make_run(blind_track, reader)
+    text, address = Notice.objects.values_list("text", "address").get()
+    assert address == f"/runs/{run.pk}/"
+    assert bodies(postman)[0].split("\r\n")[:3] == [text, "", f"https://board.example.org{address}"]
+    assert "scor" not in postman.taken[0].as_string()
+
+
+def test_a_release_is_mailed(postman, blind_track, ada, reader):
+    make_run(blind_track, reader)
+    organising.release(blind_track, ada)
+    work()
+    assert "The scores of Blind track are released." in bodies(postman)[1]
+
+
+def test_a_refused_run_is_mailed(postman, track, reader):
+    make_run(track, reader, "not a run\n")
+    assert "run.txt was refused: 1 error." in bodies(postman)[0]
+
+
+@pytest.mark.parametrize(("answer", "said"), [("approve", "You take part in"), ("decline", "decl")])
+def test_the_answer_to_a_request_is_mailed(postman, collection, ada, reader, answer, said):
+    track = make_track(collection, joining="approval")
+    getattr(joining, answer)(joining.ask(track, reader, joining.Asking()), ada)
+    work()
+    assert said in bodies(postman)[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "port"), [({}, 25), ({"EMAIL_TLS": "starttls"}, 587), ({"EMAIL_TLS": "tls"}, 465)]
+)
+def test_the_mail_server_is_told_by_the_environment(tmp_path, how, port):
+    asked = "from django.core.mail import get_connection as c; s = c(); print(vars(s))"
+    who = {"EMAIL_HOST": "mail.example.org", "EMAIL_USER": "board", "EMAIL_PASSWORD": "a word"}
+    told = manage(tmp_path, ["shell", "-v", "0", "-c", asked], **who, **how).stdout
+    assert f"'host': 'mail.example.org', 'port': {port}" in told
+    assert "'username': 'board', 'password': 'a word'" in told
+    assert f"'use_tls': {port == 587}, 'use_ssl': {port == 465}" in told
+
+
+def test_nobody_gets_mail_at_an_address_that_is_not_confirmed(postman, track, reader):
+    EmailAddress.objects.update(verified=False)
+    make_run(track, reader)
+    assert postman.taken == [] and not Mail.objects.exists()
+
+
+def test_who_wants_no_mails_gets_none(postman, track, reader):
+    User.objects.update(mails=False)
+    make_run(track, reader)
+    assert postman.taken == [] and Notice.objects.filter(user=reader).exists()
+
+
+def test_without_a_mail_server_nothing_is_queued(track, reader):
+    make_run(track, reader)
+    assert Notice.objects.filter(user=reader).exists() and not Mail.objects.exists()
+
+
+def test_a_mail_server_that_is_away_keeps_no_run_back(settings, postman, track, reader):
+    port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
+    assert make_run(track, reader).state == Run.State.SCORED
+    assert (Mail.objects.get().state, Mail.objects.get().tries) == ("waiting", 1)
+    settings.EMAIL_PORT = port
+    send_again()
+    assert len(postman.taken) == 1 and Mail.objects.get().state == "delivered"
+
+
+def test_a_mail_is_given_up_after_six_tries(postman, track, reader):
+    postman.refusal = b"550 no"
+    make_run(track, reader)
+    for _ in range(Mail.MAX_TRIES):
+        send_again()
+    mail = Mail.objects.get()
+    assert (mail.state, mail.tries) == ("given up", 6) and "550" in mail.answer
+
+
+def test_a_notice_that_was_read_meanwhile_is_not_mailed(postman, track, reader, as_ben):
+    postman.refusal = b"451 later"
+    make_run(track, reader)
+    as_ben.post("/account/notices/")
+    postman.refusal = b""
+    send_again()
+    assert postman.taken == [] and Mail.objects.get().state == "delivered"
+
+
+def test_a_mail_that_comes_twice_is_known_for_one(postman, track, reader):
+    make_run(track, reader)
+    Mail.objects.update(state="waiting")
+    Mail.objects.get().job().save(force_insert=True)
+    work()
+    assert len({mail["Message-ID"] for mail in postman.taken}) == 1 < len(postman.taken)
+
+
+def test_no_announcement_writes_headers(postman, track, ada, reader):
+    make_run(track, reader)
+    announcing.announce(track, ada, "Soon\nBcc: cat@example.org")
+    work()
+    assert postman.taken[-1]["Bcc"] is None
+    assert postman.taken[-1]["Subject"] == "[Rankfield] Bread track: Soon Bcc: cat@example.org"
