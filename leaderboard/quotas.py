@@ -35,10 +35,10 @@ def quota_of(track: Track, team: Team | None, now: datetime | None = None) -> Qu
 def quotas_of(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Quota]:
     """By team, with as few queries as for one."""
     midnight = _midnight(now)
+    next_day = midnight + timedelta(days=1)
+    that_day = Q(received_at__gte=midnight, received_at__lt=next_day)
     sent = Run.objects.counting().filter(team__in=teams).order_by().values("team")
-    counted = sent.annotate(
-        today=Count("pk", filter=Q(received_at__gte=midnight)), in_all=Count("pk")
-    )
+    counted = sent.annotate(today=Count("pk", filter=that_day), in_all=Count("pk"))
     used = {row["team"]: (row["today"], row["in_all"]) for row in counted}
     granted: dict[tuple[int, bool], int] = defaultdict(int)
     for grant in Grant.objects.filter(Q(day=midnight.date()) | Q(day=None), team__in=teams):
@@ -49,7 +49,7 @@ def quotas_of(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Q
         in_all = _more(team.track.quota_total, granted[team.pk, True])
         used_today, used_in_all = used.get(team.pk, (0, 0))
         left = _left(today, used_today), _left(in_all, used_in_all)
-        quotas[team.pk] = Quota(today, in_all, *left, midnight + timedelta(days=1))
+        quotas[team.pk] = Quota(today, in_all, *left, next_day)
     return quotas
 
 

@@ -22,7 +22,8 @@ from django.utils import timezone
 
 from leaderboard.erasing import erase_abandoned
 from leaderboard.importing import sweep_failed_imports
-from leaderboard.models import Delivery, Job, Notice, Run, Worker
+from leaderboard.models import Delivery, Job, Mail, Notice, Run, Worker
+from leaderboard.models.notices import Sending
 from leaderboard.storing import files_before
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,8 @@ EVERY = 600
 KEPT = 3600
 FOLDERS = ("runs", "collections", "pools")
 SILENT = timedelta(days=1)
-# Jobs that are done, calls that were made and notices that were read: the desk looks no further.
+# Jobs that are done, calls and mails that were made, notices that were read: the desk looks
+# no further.
 TRIFLES = timedelta(days=90)
 
 
@@ -77,7 +79,9 @@ def forget_trifles() -> None:
     ended = [Job.State.DONE, Job.State.CANCELLED]
     old_jobs = Job.objects.filter(state__in=ended, finished_at__lt=long_ago)
     old_jobs.exclude(kind="check_run").delete()
-    Delivery.objects.filter(created_at__lt=long_ago).exclude(state=Delivery.State.WAITING).delete()
+    for sendings in (Delivery.objects, Mail.objects):
+        old = sendings.filter(created_at__lt=long_ago)
+        old.exclude(state=Sending.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
 
 

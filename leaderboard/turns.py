@@ -3,40 +3,78 @@
 A thread that waits for the network costs next to nothing; one that works shares the processor
 and the database with the others. So there are many threads and few turns. A request whose body is
 awaited gives its turn back until the body is there, and its connection to the database with it.
+
+A deadline is not for how busy a server is, so the time is taken when the last byte of a body is
+here, before its request waits for a turn.
 """
 
 from __future__ import annotations
 
+import io
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, BinaryIO
 
 from django.db import connections
+from django.http import HttpRequest
+from django.utils import timezone
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+# No header can have this name.
+RECEIVED_AT = "rankfield.received_at"
+# A body of so many bytes is read before its request asks for a turn.
+AHEAD = 2**20
+# So much of a stream is made in one turn; less would ask for a connection too often.
+PIECE = 2**18
+
+
+def received_at(request: HttpRequest) -> datetime:
+    """When the last byte of a request was here; now, where nobody took the time."""
+    return request.META.get(RECEIVED_AT) or timezone.now()
 
 
 class Turns:
     """A WSGI application that works on so many requests at once.
 
-    An answer that is a stream is sent without a turn, so that slow readers hold up nobody either.
+    A streamed answer is made piece by piece, each in a turn, and sent without one, so that slow
+    readers hold up nobody either.
     """
 
-    def __init__(self, application: Application, count: int) -> None:
+    def __init__(self, application: Application, count: int, ahead: int = AHEAD) -> None:
         self.application = application
         self.free = threading.Semaphore(count)
+        self.ahead = ahead
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        length = environ.get("CONTENT_LENGTH") or "0"
-        body = AwaitedBody(environ["wsgi.input"], self.free, int(length) if length.isdigit() else 0)
+        read_ahead(environ, self.ahead)
+        body = AwaitedBody(environ, self.free)
         environ["wsgi.input"] = body
         with self.free:
             try:
-                return self.application(environ, start_response)
+                answer = self.application(environ, start_response)
             finally:
                 hand_back_connections()
                 body.take_turn()
+        return Stream(answer, self.free) if getattr(answer, "streaming", False) else answer
+
+
+def length_of(environ: Environ) -> int:
+    """How long the body is said to be."""
+    length = environ.get("CONTENT_LENGTH") or "0"
+    return int(length) if length.isdigit() else 0
+
+
+def read_ahead(environ: Environ, most: int) -> None:
+    """Have a small body whole.  Of a line that breaks the application hears when it reads."""
+    length = length_of(environ)
+    if 0 < length <= most:
+        with suppress(OSError):
+            environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(length))
+            environ[RECEIVED_AT] = timezone.now()
 
 
 def hand_back_connections() -> None:
@@ -46,13 +84,46 @@ def hand_back_connections() -> None:
             connection.close()
 
 
+class Stream:
+    """A streamed answer: while a piece is sent, turn and connection are others'.
+
+    So what makes it may not keep a cursor from one piece to the next.
+    """
+
+    def __init__(self, answer: Any, free: threading.Semaphore) -> None:
+        self.answer = answer
+        self.free = free
+
+    def __iter__(self) -> Iterator[bytes]:
+        pieces = iter(self.answer)
+        while piece := self._made_of(pieces):
+            yield piece
+
+    def _made_of(self, pieces: Iterator[bytes]) -> bytes:
+        """The next pieces in one; none once there are no more."""
+        made = bytearray()
+        with self.free:
+            try:
+                for piece in pieces:
+                    made += piece
+                    if len(made) >= PIECE:
+                        break
+            finally:
+                hand_back_connections()
+        return bytes(made)
+
+    def close(self) -> None:
+        self.answer.close()
+
+
 class AwaitedBody:
     """The body of a request, whose turn is others' from its first byte to its last."""
 
-    def __init__(self, body: BinaryIO, free: threading.Semaphore, length: int) -> None:
-        self.body = body
+    def __init__(self, environ: Environ, free: threading.Semaphore) -> None:
+        self.environ = environ
+        self.body: BinaryIO = environ["wsgi.input"]
         self.free = free
-        self.left = length
+        self.left = 0 if RECEIVED_AT in environ else length_of(environ)
         self.gave_turn = False
 
     def read(self, size: int = -1) -> bytes:
@@ -73,6 +144,7 @@ class AwaitedBody:
         self.left -= len(data)
         if self.left <= 0 or (whole and len(data) < size) or (size and not data):
             self.left = 0
+            self.environ.setdefault(RECEIVED_AT, timezone.now())
             self.take_turn()
         return data
 

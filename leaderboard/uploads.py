@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import jobs, joining
-from leaderboard.facts import columns_of, missing_facts
+from leaderboard.facts import columns_of
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -31,20 +31,18 @@ from leaderboard.models import (
 )
 from leaderboard.outages import outage_of
 from leaderboard.pooling import remember_pool
-from leaderboard.quotas import quota_of
+from leaderboard.refusing import (
+    NotAccepted,
+    refuse_after_refusals,
+    refuse_large,
+    refuse_outside_dates,
+    refuse_over_quota,
+    refuse_repeated_tag,
+    refuse_without_facts,
+)
 
 FILENAME_LIMIT = 120
 KEY_HOLDS = timedelta(hours=24)
-
-
-class NotAccepted(Exception):
-    """A request that is not allowed: code, words for the user, and when it will be allowed."""
-
-    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)
@@ -71,13 +69,15 @@ def accept_run(
     file: UploadedFile,
     details: RunDetails | None = None,
     team: Team | None = None,
+    received_at: datetime | None = None,
 ) -> Accepted:
     """Store the file and queue its check; the same file again is the same run.
 
-    `team` is for organisers, who may submit for others.  Raises NotAccepted.
+    `team` is for organisers, who may submit for others; `received_at` is when the last byte was
+    here, if not now.  Raises NotAccepted.
     """
     details = details or RunDetails()
-    received_at = timezone.now()
+    received_at = received_at or timezone.now()
     organises = track.is_organised_by(user)
     refuse_large(file, settings.RUN_UPLOAD_LIMIT)
     if not organises:
@@ -123,6 +123,7 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
             team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
             if limited:
                 refuse_over_quota(run.track, team, run.received_at)
+                refuse_after_refusals(run.track, team, run.received_at)
                 refuse_repeated_tag(run)
             run.save(force_insert=True)
             jobs.enqueue("check_run", run)
@@ -160,62 +161,7 @@ def known_run(
             return same_key
         if same_key is not None:
             Run.objects.filter(pk=same_key.pk).update(idempotency_key="")
-    return Run.objects.counting().filter(team=team, sha256=sha256).first()
-
-
-def refuse_large(file: UploadedFile, limit: int) -> None:
-    if (file.size or 0) > limit:
-        raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; {limit:,} are taken.")
-
-
-def refuse_outside_dates(track: Track, now: datetime) -> None:
-    if track.takes_runs(now):
-        return
-    if track.state(now) == Track.State.PLANNED:
-        raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
-    raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
-
-
-def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
-    missing = missing_facts(track.required_facts, facts)
-    if missing:
-        names = ", ".join(f"`{name}`" for name in missing)
-        raise NotAccepted("E_FIELD", f"facts: this track asks for {names}.")
-
-
-def utc(instant: datetime | None) -> str:
-    return f"{instant:%d %b %Y, %H:%M} UTC"
-
-
-def refuse_over_quota(track: Track, team: Team, now: datetime) -> None:
-    """Counted under the lock on the team's row, so that no two uploads see the same last place."""
-    quota = quota_of(track, team, now)
-    until_tomorrow = int((quota.next_day - now).total_seconds()) + 1
-    if quota.left_in_all == 0:
-        raise NotAccepted("E_QUOTA", f"Your team has used its {quota.in_all} runs.")
-    if quota.left_today == 0:
-        raise NotAccepted(
-            "E_QUOTA",
-            f"Your team has used its {quota.today} runs of today; "
-            "the next day begins at 00:00 UTC.",
-            until_tomorrow,
-        )
-    today = Run.objects.filter(team=team, received_at__gte=quota.next_day - timedelta(days=1))
-    refused = today.filter(state=Run.State.REFUSED).count()
-    if refused >= track.attempts_per_day:
-        raise NotAccepted(
-            "E_QUOTA",
-            f"{refused} files of your team were refused today; "
-            "check the next one with `python -m evaluation check` and send it tomorrow.",
-            until_tomorrow,
-        )
-
-
-def refuse_repeated_tag(run: Run) -> None:
-    if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
-        return
-    if Run.objects.counting().filter(team=run.team, tag=run.tag).exists():
-        raise NotAccepted("E_CONFLICT", f"Your team has a run {run.tag} already.")
+    return Run.objects.upheld().filter(team=team, sha256=sha256).first()
 
 
 def digest_of(file: UploadedFile) -> str:

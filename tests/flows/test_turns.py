@@ -5,11 +5,19 @@ from __future__ import annotations
 import io
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import StreamingHttpResponse
+from django.test import RequestFactory
+from django.utils import timezone
 
-from leaderboard.turns import Turns
+from leaderboard.models import ApiToken, Run, Track
+from leaderboard.turns import PIECE, RECEIVED_AT, Turns
+from tests.builders import RUN, upload
 
 
 def echo(environ, start_response):
@@ -20,8 +28,14 @@ def ask(application, body, length=4):
     return application({"wsgi.input": body, "CONTENT_LENGTH": str(length)}, None)
 
 
-def test_who_is_slow_to_send_gives_the_turn_to_others():
-    turns, (reading, writing) = Turns(echo, 1), os.pipe()
+# A small body is read before the turn, a larger one within it.
+@pytest.fixture(params=[0, 2**20], ids=["large", "small"])
+def ahead(request) -> int:
+    return request.param
+
+
+def test_who_is_slow_to_send_gives_the_turn_to_others(ahead):
+    turns, (reading, writing) = Turns(echo, 1, ahead), os.pipe()
     with open(reading, "rb") as slow, ThreadPoolExecutor() as pool:
         first = pool.submit(ask, turns, slow)
         assert ask(turns, io.BytesIO(b"fast")) == [b"fast"]
@@ -45,24 +59,102 @@ def test_no_more_are_worked_on_than_there_are_turns():
 
 
 @pytest.mark.parametrize("body", [b"", b"ab", b"abcd"])
-def test_what_ends_early_is_worked_on_in_a_turn(body):
+def test_what_ends_early_is_worked_on_in_a_turn(body, ahead):
     def work(environ, start_response):
         read = environ["wsgi.input"].read(5)
         return [read, turns.free.acquire(blocking=False)]
 
-    turns = Turns(work, 1)
+    turns = Turns(work, 1, ahead)
     assert ask(turns, io.BytesIO(body), 9) == [body, False]
     assert is_free(turns)
 
 
-def test_a_line_that_breaks_gives_the_turn_back_once():
-    def breaking(environ, start_response):
+def test_a_line_that_breaks_gives_the_turn_back_once(ahead):
+    def reading(environ, start_response):
         environ["wsgi.input"].read()
 
-    turns = Turns(breaking, 1)
-    with pytest.raises(AttributeError):
-        ask(turns, None)
+    turns = Turns(reading, 1, ahead)
+    with pytest.raises(ConnectionResetError):
+        ask(turns, Broken())
     assert is_free(turns)
+
+
+def told_time(environ, start_response):
+    environ["wsgi.input"].read(4)
+    return [environ[RECEIVED_AT]]
+
+
+def test_the_time_is_that_of_the_last_byte_and_not_of_the_turn(ahead):
+    turns, (reading, writing) = Turns(told_time, 1, ahead), os.pipe()
+    with open(reading, "rb") as line, ThreadPoolExecutor() as pool:
+        asked = pool.submit(ask, turns, line)
+        time.sleep(0.1)
+        with turns.free:
+            os.write(writing, b"slow")
+            sent = timezone.now()
+            time.sleep(0.5)
+        (received,) = asked.result()
+    os.close(writing)
+    assert received - sent < timedelta(seconds=0.3)
+
+
+# A request of its own ends no transaction of a test.
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("late", [False, True])
+def test_a_deadline_that_passes_in_the_wait_for_a_turn_is_kept(track, ben, late):
+    turns = Turns(WSGIHandler(), 1)
+    closes_at = timezone.now() + timedelta(seconds=0 if late else 0.4)
+    Track.objects.update(closes_at=closes_at)
+    turns.free.acquire()
+    threading.Timer(0.8, turns.free.release).start()
+    _, secret = ApiToken.objects.issue(ben, ["submit"])
+    assert status_of(turns, secret) == ("403 Forbidden" if late else "201 Created")
+    assert late or Run.objects.get().received_at < closes_at
+
+
+def status_of(turns: Turns, secret: str) -> str:
+    """What a run is answered that is sent now."""
+    request = RequestFactory().post(
+        "/api/v1/tracks/bread/runs",
+        {"file": upload("run.txt", RUN)},
+        headers={"Authorization": f"Bearer {secret}"},
+    )
+    answered = []
+    turns(request.environ, lambda status, headers, *_: answered.append(status)).close()
+    return answered[0]
+
+
+def test_the_page_judges_by_the_last_byte_too(track, as_ben):
+    Track.objects.update(closes_at=timezone.now() - timedelta(seconds=1))
+    form = {"file": upload("run.txt", RUN), "kind": "automatic"}
+    in_time = timezone.now() - timedelta(seconds=2)
+    answer = as_ben.post("/tracks/bread/submit/", form, **{RECEIVED_AT: in_time})
+    assert (answer.status_code, Run.objects.get().received_at) == (302, in_time)
+
+
+class Broken(io.RawIOBase):
+    """A line that breaks."""
+
+    def read(self, size: int = -1) -> bytes:
+        raise ConnectionResetError
+
+
+def test_each_piece_of_a_stream_is_made_in_a_turn_and_sent_without_one():
+    turns = Turns(lambda environ, start_response: answer, 1)
+    large = (bytes(PIECE) for _ in range(2) if not turns.free.acquire(blocking=False))
+    answer = StreamingHttpResponse(large)
+    sent = ask(turns, io.BytesIO(), 0)
+    assert [len(piece) for piece in sent if is_free_between(turns)] == [PIECE, PIECE]
+
+
+def is_free_between(turns: Turns) -> bool:
+    with turns.free:
+        return True
+
+
+def test_small_pieces_of_a_stream_go_together():
+    turns = Turns(lambda *_: StreamingHttpResponse([b"a", b"", b"b"]), 1)
+    assert list(ask(turns, io.BytesIO(), 0)) == [b"ab"]
 
 
 def is_free(turns: Turns) -> bool:

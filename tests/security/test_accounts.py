@@ -112,11 +112,11 @@ def test_t11_a_guessed_token_opens_nothing_and_the_table_holds_none(ben):
         assert answer.status_code == 401
 
 
-@pytest.mark.parametrize("row", ACTS.values(), ids=list(ACTS))
-def test_t12_no_act_is_done_for_a_page_elsewhere(track, ada, row):
+@pytest.mark.parametrize("act", ACTS.values(), ids=list(ACTS))
+def test_t12_no_act_is_done_for_a_page_elsewhere(track, ada, act):
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)
-    address = row[0].format(run="a", webhook=1, asked=1, token=1)
+    address = act.address.format(run="a", webhook=1, asked=1, token=1, kim=1)
     for headers in ({}, {"Origin": "https://evil.example"}, {"Referer": "https://evil.example/"}):
         assert client.post(address, headers=headers).status_code == 403
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import resource
 import socket
 import threading
@@ -19,6 +20,7 @@ from django.conf import settings as site
 
 from leaderboard import uploads
 from leaderboard.models import Collection, Run
+from leaderboard.reserving import LeavesRoom
 from leaderboard.uploads import CollectionFiles, NotAccepted
 from tests.api.conftest import Program
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
@@ -270,3 +272,54 @@ def test_t20_uploads_leave_room_on_the_disk(track, ben, monkeypatch, left, statu
     monkeypatch.setattr("leaderboard.reserving.shutil.disk_usage", lambda _: disk)
     answer = Program(ben).send_run()
     assert answer.status_code == status and Run.objects.count() == (status == 201)
+
+
+@pytest.fixture
+def small_disk(settings, tmp_path, monkeypatch) -> Path:
+    """A disk of 16 MiB with what this process has open on it."""
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+
+    def usage(folder: Path) -> SimpleNamespace:
+        return SimpleNamespace(total=16 * MIB, free=16 * MIB - taken(folder))
+
+    monkeypatch.setattr("leaderboard.reserving.shutil.disk_usage", usage)
+    return tmp_path
+
+
+def taken(folder: Path) -> int:
+    """The bytes of the open files of a folder, also of those that have no name any more."""
+    handles = list(Path("/proc/self/fd").iterdir())
+    found = [each for each in handles if link_of(each).startswith(f"{folder}/")]
+    return sum(512 * os.stat(int(each.name)).st_blocks for each in found)
+
+
+def link_of(handle: Path) -> str:
+    try:
+        return os.readlink(handle)
+    except FileNotFoundError:
+        return ""
+
+
+def test_t20_uploads_at_the_same_moment_leave_room_together(small_disk):
+    first, second = LeavesRoom(), LeavesRoom()
+    first.handle_raw_input(None, {}, 10 * MIB)
+    with pytest.raises(OSError, match="would fill the disk"):
+        second.handle_raw_input(None, {}, 10 * MIB)
+    first.upload_complete()
+    second.handle_raw_input(None, {}, 10 * MIB)
+
+
+def test_t20_bytes_that_have_come_take_their_room_once(small_disk):
+    awaited = LeavesRoom()
+    awaited.handle_raw_input(None, {}, 12 * MIB)
+    with open(small_disk / "upload", "wb", buffering=0) as file:
+        for piece in range(12):
+            file.write(awaited.receive_data_chunk(bytes(MIB), piece * MIB))
+        assert taken(small_disk) == 12 * MIB
+
+
+def test_t20_an_upload_that_breaks_off_gives_its_room_back(small_disk):
+    broken = LeavesRoom()
+    broken.handle_raw_input(None, {}, 10 * MIB)
+    broken.upload_interrupted()
+    assert taken(small_disk) == 0

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import CharField, JSONField, TextField
@@ -44,6 +45,8 @@ def everything_happened(ada, ben, caplog, monkeypatch, mailoutbox, settings) -> 
     )
     track = make_track(make_collection(ada, qrels=qrels), slug="blind", disclosure="blind")
     organising.add_webhook(track, ada, "https://webhooks.invalid/", Happening.values)
+    settings.EMAIL_HOST = "mail.example.org"
+    EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True, primary=True)
     ben.email = "ben@example.org"
     ben.set_password(PASSWORD)
     ben.save()
