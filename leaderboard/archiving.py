@@ -7,7 +7,9 @@ what happened is told without who did it.
     topics.jsonl                         in the order of their positions
     docnos.txt or documents.jsonl        where the collection has documents
     judgments/<version>.qrels            as they count: grades are mapped
+    judgments/<version>.file             as they were brought
     runs/<id>                            the file as it was sent
+    problems/<id>.jsonl                  of a refused run, where there are many
     scores/<edition>/<id>.json           its values in each edition
     board.csv  board.tex                 as an organiser sees it
     pages/<tag>-<id>.txt                 each run of the board on a page
@@ -40,6 +42,7 @@ from leaderboard.disclosure import look
 from leaderboard.documents import open_documents
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
+    LEFT_OUT_OF_REFUSED,
     CollectionEntry,
     EditionEntry,
     JudgmentsEntry,
@@ -49,18 +52,23 @@ from leaderboard.manifests import (
     SnapshotEntry,
     TeamEntry,
     TrackEntry,
+    named_rows,
     plain_values,
 )
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.portions import in_portions
 from leaderboard.standings import Board, Choice, find_board
 
+# The judgments of so many topics are in memory at once.
+TOPICS = 50
 # Whose deeds are told; the others are of people, or name addresses of theirs.
-TOLD = ("track", "run", "snapshot", "pool", "judgmentset")
+TOLD = ("track", "run", "snapshot", "pool", "judgmentset", "grant", "announcement")
+OF_PEOPLE = ("add organiser", "remove organiser")
 
 
 def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
-    """The members of its archive: every accepted run of a track, also those off the board."""
+    """The members of its archive: every run of a track, also those off the board or refused."""
     collection = track.collection
     yield Member("topics.jsonl", as_lines(topics_of(collection)))
     if collection.documents and with_documents:
@@ -70,12 +78,15 @@ def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
         yield Member("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
     for judged in judgments_of(collection):
         yield Member(f"judgments/{judged.version}.qrels", lines_of(judged))
+        yield Member(f"judgments/{judged.version}.file", pieces_of(judged.file))
     editions = editions_of(track)
     for run in runs_of(track):
         yield Member(f"runs/{run.pk}", pieces_of(run.file))
         for edition in editions:
             scores = json.dumps(scores_of(run, edition)).encode()
             yield Member(f"scores/{edition.pk}/{run.pk}.json", [scores])
+    for run in refused_of(track):
+        yield from files_of_refused(run)
     yield from board_of(track)
     for snapshot in track.snapshots.all():
         frozen = plain_values(snapshot)
@@ -101,16 +112,41 @@ def pools_of(track: Track) -> list[Pool]:
 
 
 def events_of(track: Track) -> Iterator[dict[str, Any]]:
-    told = track.events.filter(target_kind__in=TOLD).order_by("at", "pk")
-    yield from told.values("at", "act", "target_kind", "target_id", "before", "after")
+    told = track.events.filter(target_kind__in=TOLD).exclude(act__in=OF_PEOPLE)
+    names = names_of(track)
+    for row in told.order_by("at", "pk").values(
+        "at", "act", "target_kind", "target_id", "before", "after"
+    ):
+        yield {**row, "target_id": names.get((row["target_kind"], row["target_id"]), "")}
+
+
+def names_of(track: Track) -> dict[tuple[str, str], str]:
+    """What events are about, by kind and key here, under the name that it has in an archive."""
+    runs = {("run", run_id): run_id for run_id in track.runs.values_list("pk", flat=True)}
+    rows = named_rows(track).items()
+    return runs | {(kind, str(key)): name for kind, pairs in rows for key, name in pairs}
 
 
 def runs_of(track: Track) -> list[Run]:
     return list(track.runs.accepted().select_related("team").order_by("received_at"))
 
 
+def refused_of(track: Track) -> list[Run]:
+    """Those that never came on a board: refused, or failed by us."""
+    ended = track.runs.filter(state__in=[Run.State.REFUSED, Run.State.FAILED])
+    return list(ended.select_related("team").order_by("received_at"))
+
+
+def files_of_refused(run: Run) -> Iterator[Member]:
+    """What is still kept of it."""
+    if run.file:
+        yield Member(f"runs/{run.pk}", pieces_of(run.file))
+    if run.problems_file:
+        yield Member(f"problems/{run.pk}.jsonl", pieces_of(run.problems_file))
+
+
 def teams_of(track: Track) -> QuerySet[Team]:
-    return track.teams.filter(of_organisers=False).order_by("pk")
+    return track.teams.order_by("pk")
 
 
 def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
@@ -119,13 +155,14 @@ def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def topics_of(collection: Collection) -> Iterator[dict[str, str]]:
-    for topic in collection.topics.iterator():
-        yield {
-            "number": topic.number,
-            "title": topic.title,
-            "description": topic.description,
-            "narrative": topic.narrative,
-        }
+    for portion in in_portions(collection.topics.all(), "position"):
+        for topic in portion:
+            yield {
+                "number": topic.number,
+                "title": topic.title,
+                "description": topic.description,
+                "narrative": topic.narrative,
+            }
 
 
 def documents_of(collection: Collection) -> Iterator[dict[str, str]]:
@@ -134,9 +171,11 @@ def documents_of(collection: Collection) -> Iterator[dict[str, str]]:
 
 
 def lines_of(judgment_set: JudgmentSet) -> Iterator[bytes]:
-    rows = judgment_set.judgments.order_by("topic__position", "pk")
-    for number, docno, grade in rows.values_list("topic__number", "docno", "grade").iterator():
-        yield f"{number} 0 {docno} {grade}\n".encode()
+    """Qrels, some topics at a time."""
+    for topics in in_portions(judgment_set.collection.topics.all(), "position", TOPICS):
+        rows = judgment_set.judgments.filter(topic__in=topics).order_by("topic__position", "pk")
+        for number, docno, grade in rows.values_list("topic__number", "docno", "grade"):
+            yield f"{number} 0 {docno} {grade}\n".encode()
 
 
 def pieces_of(stored: FieldFile) -> Iterator[bytes]:
@@ -190,6 +229,7 @@ def manifest_of(track: Track) -> Manifest:
         ),
         teams=[team_entry(team) for team in teams_of(track)],
         runs=[run_entry(run) for run in runs_of(track)],
+        refused=[run_entry(run, LEFT_OUT_OF_REFUSED) for run in refused_of(track)],
         announcements=[plain_values(each) for each in track.announcements.order_by("pk")],
         editions=[edition_entry(edition) for edition in editions_of(track)],
         pools=[pool_entry(pool) for pool in pools_of(track)],
@@ -209,20 +249,27 @@ def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
         pool_depth=judged.pool_depth,
         sha256=judged.sha256,
         pooled_runs=list(judged.pooled_runs.order_by("pk").values_list("pk", flat=True)),
+        fields=plain_values(judged),
     )
 
 
 def team_entry(team: Team) -> TeamEntry:
     grants = [plain_values(each) for each in team.grants.order_by("pk")]
-    return TeamEntry(name=team.name, alias=team.alias, grants=grants)
+    return TeamEntry(
+        name=team.name,
+        of_organisers=team.of_organisers,
+        created_at=team.created_at,
+        alias=team.alias,
+        grants=grants,
+    )
 
 
-def run_entry(run: Run) -> RunEntry:
+def run_entry(run: Run, left_out: set[str] | None = None) -> RunEntry:
     return RunEntry(
         id=run.pk,
         team="" if run.team.of_organisers else run.team.name,
         sha256=run.sha256,
-        fields=plain_values(run),
+        fields=plain_values(run, left_out),
     )
 
 

@@ -22,7 +22,7 @@ def erase_collection(collection: Collection) -> None:
     _erase_tracks(Track.objects.filter(collection=collection))
     for kind in ("check_collection", "import_collection"):
         _cancel(kind, [collection.pk])
-    for kind in ("check_judgments", "import_judgments"):
+    for kind in ("check_judgments", "import_judgments", "try_judgments"):
         _cancel(kind, collection.judgment_sets.values_list("pk", flat=True))
     collection.delete()
 
@@ -37,7 +37,7 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     editions = Edition.objects.filter(track__in=tracks)
     runs = Run.objects.filter(track__in=tracks)
     _cancel("check_run", runs.values_list("pk", flat=True))
-    for kind in ("build_edition", "compare"):
+    for kind in ("build_edition", "score_again", "compare"):
         _cancel(kind, editions.values_list("pk", flat=True))
     # Those that protect others go before them.
     for rows in (Snapshot, Pool):

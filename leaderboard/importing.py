@@ -26,7 +26,7 @@ from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.documents import known_docnos, write_documents
-from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
+from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring import Progress, Publish
 
@@ -222,7 +222,21 @@ def import_judgments(judgment_set_id: str, progress: Progress) -> Publish:
     judgment_set = JudgmentSet.objects.select_related("collection").get(pk=judgment_set_id)
     delete_in_chunks(judgment_set.judgments.all())
     counts = write_judgments(judgment_set, progress)
-    return lambda: publish_judgments(judgment_set, counts)
+    inherit_pooled_runs(judgment_set)
+    return lambda: publish_version(judgment_set, counts)
+
+
+def publish_version(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
+    """Judgments that came later, for tracks that there are: each is shown what they change."""
+    publish_judgments(judgment_set, counts)
+    Job.objects.enqueue("try_judgments", judgment_set)
+
+
+def inherit_pooled_runs(judgment_set: JudgmentSet) -> None:
+    """What was pooled for earlier judgments was pooled for those that hold all of them."""
+    pooled = JudgmentSet.objects.filter(pooled_runs__isnull=False).distinct()
+    for earlier in pooled.held_by(judgment_set):
+        judgment_set.count_as_pooled(earlier.pooled_runs.all(), earlier.pool_depth)
 
 
 def collection_failed(collection_id: str, reason: str) -> None:

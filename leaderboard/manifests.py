@@ -8,14 +8,19 @@ from typing import Any
 from django.db import models
 from pydantic import BaseModel, ConfigDict, Field
 
-from leaderboard.models import Edition, Pool, Run, Track
+from leaderboard.models import Edition, JudgmentSet, Pool, Run, Track
 
 # Raised when an older reader could misunderstand what is written.
 ARCHIVE_VERSION = 3
 
 # What belongs to this installation, or is found again where the archive is read.
 LEFT_OUT: dict[type[models.Model], set[str]] = {
-    Track: {"id", "slug", "invitation", "created_at"},
+    JudgmentSet: {
+        *("id", "version", "state", "asks_first", "note", "sha256", "top_grade", "relevant_from"),
+        *("pool_depth", "grade_counts", "num_judgments", "num_topics", "num_relevant"),
+        *("preview", "questions", "problems", "problem_totals"),
+    },
+    Track: {"id", "slug", "invitation", "badge_code"},
     Run: {
         *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
         *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
@@ -26,6 +31,8 @@ LEFT_OUT: dict[type[models.Model], set[str]] = {
     },
     Pool: {"id", "reason"},
 }
+# Of a run that was refused everything is a fact: it is not judged again by other rules.
+LEFT_OUT_OF_REFUSED = {"id", "idempotency_key"}
 
 
 class Entry(BaseModel):
@@ -49,6 +56,7 @@ class JudgmentsEntry(Entry):
     # Of the file as it was brought, which may have had other grades.
     sha256: str
     pooled_runs: list[str]
+    fields: dict[str, Any] = {}
 
 
 class TrackEntry(Entry):
@@ -59,9 +67,11 @@ class TrackEntry(Entry):
 
 
 class TeamEntry(Entry):
-    """A team that is not of the organisers, with what it may send beyond the quota."""
+    """A team with what it may send beyond the quota."""
 
     name: str
+    of_organisers: bool = False
+    created_at: datetime | None = None
     alias: str = Field(pattern=r"^[A-Z0-9]{1,8}$")
     grants: list[dict[str, Any]]
 
@@ -108,22 +118,34 @@ class Manifest(Entry):
     track: TrackEntry
     teams: list[TeamEntry]
     runs: list[RunEntry]
+    refused: list[RunEntry] = []
     announcements: list[dict[str, Any]]
     editions: list[EditionEntry]
     pools: list[PoolEntry]
     snapshots: list[SnapshotEntry]
 
 
-def plain_fields(model: type[models.Model]) -> list[models.Field]:
+def named_rows(track: Track) -> dict[str, models.QuerySet]:
+    """What events are about beside runs, by kind: the key here, and the name in an archive."""
+    return {
+        "judgmentset": track.collection.judgment_sets.values_list("pk", "version"),
+        "pool": track.pools.values_list("pk", "name"),
+        "snapshot": track.snapshots.values_list("pk", "slug"),
+    }
+
+
+def plain_fields(model: type[models.Model], left_out: set[str] | None = None) -> list[models.Field]:
     """The fields that go with an archive: neither relations nor files, nor what is left out."""
+    left_out = LEFT_OUT.get(model, {"id"}) if left_out is None else left_out
     return [
         field
         for field in model._meta.concrete_fields
         if not field.is_relation
         and not isinstance(field, models.FileField)
-        and field.name not in LEFT_OUT.get(model, {"id"})
+        and field.name not in left_out
     ]
 
 
-def plain_values(row: models.Model) -> dict[str, Any]:
-    return {field.name: field.value_from_object(row) for field in plain_fields(type(row))}
+def plain_values(row: models.Model, left_out: set[str] | None = None) -> dict[str, Any]:
+    fields = plain_fields(type(row), left_out)
+    return {field.name: field.value_from_object(row) for field in fields}

@@ -22,7 +22,7 @@ from evaluation.measures.ranks import LEVELS
 from leaderboard import exports
 from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import Member
-from leaderboard.breakdowns.origins import command_of
+from leaderboard.breakdowns.origins import command_of, qrels_name, run_name
 from leaderboard.breakdowns.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
 from leaderboard.breakdowns.precision import Precision, read_precision
 from leaderboard.breakdowns.scores import evaluated_topics, read_scores
@@ -58,7 +58,6 @@ board.csv    the board
 board.tex    the same for a paper
 scores.csv   a line for each run and topic, a column for each measure
 """
-NO_COMMAND = "This track leaves topics out, so no single command gives the same means.\n"
 
 
 def table(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> Iterator[bytes]:
@@ -206,9 +205,8 @@ class Pack:
     def _command(self, run: Run) -> str:
         edition, track = self.board.edition, self.board.sight.track
         measures = [str(resolved(track, measure)) for measure in self.board.measures]
-        files = [f"qrels.{edition.judgment_set.version}.txt", f"{run.tag or 'RUN'}.run"]
-        command = command_of(edition, measures, files)
-        return f"{command}\n" if command else NO_COMMAND
+        files = [qrels_name(edition), run_name(run)]
+        return f"{command_of(edition, measures, files)}\n"
 
     def _page(self, run: Run) -> str:
         beside = next(each for each in self.by_measure if each.measure == self.board.measure)

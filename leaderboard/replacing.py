@@ -13,7 +13,8 @@ from django.db import transaction
 from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
 from leaderboard.organising import check_again, check_judgments_again
-from leaderboard.uploads import digest_of, label_of, refuse_large
+from leaderboard.refusing import refuse_large
+from leaderboard.uploads import digest_of, label_of
 
 FIRST_VERSION = "v1"
 

@@ -6,6 +6,7 @@ Each step queues work and returns; whoever calls them lets the work be done in b
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from contextlib import ExitStack
 from copy import copy
@@ -16,22 +17,27 @@ from typing import Any
 import numpy as np
 from django.core.exceptions import ValidationError
 from django.core.files import File
+from django.core.files.storage import default_storage
 from django.db import connection, models, transaction
 from django.utils import timezone
 from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
+from evaluation.problems import Problem
 from leaderboard import joining, organising, uploads
 from leaderboard.archives import Archive, NotAnArchive
+from leaderboard.editions import edition_of
 from leaderboard.facts import clean_facts
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
+    LEFT_OUT_OF_REFUSED,
     EditionEntry,
     JudgmentsEntry,
     Manifest,
     PoolEntry,
     RunEntry,
     SnapshotEntry,
+    named_rows,
     plain_fields,
 )
 from leaderboard.models import (
@@ -49,7 +55,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.scoring import complete_run, edition_of, measures_missing
+from leaderboard.scoring import complete_run, measures_missing
 from leaderboard.uploads import CollectionFiles, RunDetails
 
 # Whoever restores an archive counts as gone after so long without a sign.
@@ -158,6 +164,26 @@ def restore_judgments(
     return judged
 
 
+def restore_file_as_brought(
+    archive: Archive, entry: JudgmentsEntry, collection: Collection
+) -> None:
+    """Judgments that are ready again get the file that they came in, and its dates.
+
+    An archive of an earlier version does not hold it.
+    """
+    name = f"judgments/{entry.version}.file"
+    judged = judgments_called(collection, entry.version)
+    if judged is None or name not in archive:
+        return
+    values = values_of(JudgmentSet, entry.fields)
+    with archive.member(name) as file:
+        sent = File(file, name=name)
+        if uploads.digest_of(sent) != entry.sha256:
+            raise NotAnArchive(f"{name} is not the file that the judgments came in")
+        stored = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", sent)
+    JudgmentSet.objects.filter(pk=judged.pk).update(file=stored, sha256=entry.sha256, **values)
+
+
 def member(archive: Archive, name: str, stack: ExitStack) -> File | None:
     return File(stack.enter_context(archive.member(name)), name=name) if name else None
 
@@ -184,9 +210,11 @@ def judgments_called(collection: Collection, version: str | None) -> JudgmentSet
     return found
 
 
-def values_of(model: type[models.Model], told: dict[str, Any]) -> dict[str, Any]:
+def values_of(
+    model: type[models.Model], told: dict[str, Any], left_out: set[str] | None = None
+) -> dict[str, Any]:
     """The values of plain fields, each such as its field takes. Raises NotAnArchive."""
-    known = {field.name: field for field in plain_fields(model)}
+    known = {field.name: field for field in plain_fields(model, left_out)}
     if unknown := sorted(set(told) - set(known)):
         raise NotAnArchive(f"it was made by a newer version: {unknown[0]} is not known here")
     try:
@@ -207,12 +235,18 @@ def cleaned(field: models.Field, value: Any) -> Any:
 def restore_teams(manifest: Manifest, track: Track) -> None:
     """The teams by their names, without members, with what was granted to them."""
     for entry in manifest.teams:
-        team = joining.team_called(track, entry.name)
-        Team.objects.filter(pk=team.pk).update(alias=entry.alias)
+        team = team_called(track, "" if entry.of_organisers else entry.name)
+        came = {} if entry.created_at is None else {"created_at": entry.created_at}
+        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **came)
         grants = [values_of(Grant, each) for each in entry.grants]
         Grant.objects.bulk_create(
             Grant(team=team, granted_by=track.owner, **values) for values in grants
         )
+
+
+def team_called(track: Track, name: str) -> Team:
+    """The team of that name, made if need be; that of the organisers has none in an archive."""
+    return joining.team_called(track, name) if name else joining.organisers_team(track)
 
 
 def restore_announcements(manifest: Manifest, track: Track) -> None:
@@ -232,12 +266,47 @@ def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     details = RunDetails(tag=values["tag"], lenient=values["lenient"])
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
-        team = (
-            joining.team_called(track, entry.team) if entry.team else joining.organisers_team(track)
-        )
+        team = team_called(track, entry.team)
         run = uploads.accept_run(track, track.owner, sent, details, team=team).run
     Run.objects.filter(pk=run.pk).update(**values)
     return run
+
+
+def restore_refused_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
+    """A run that was refused stays refused, with what was said of it and what is kept of it.
+
+    It is not read again: the rules of the track may be others now.
+    """
+    values = values_of(Run, entry.fields, LEFT_OUT_OF_REFUSED)
+    values["facts"] = clean_facts(values["facts"])
+    refuse_other_problems(values["problems"])
+    run = Run(track=track, team=team_called(track, entry.team), submitted_by=track.owner, **values)
+    if run.state not in (Run.State.REFUSED, Run.State.FAILED):
+        raise NotAnArchive(f"its run {entry.id} is {run.state} and stands among the refused")
+    problems = f"problems/{entry.id}.jsonl"
+    if problems in archive:
+        refuse_other_problems(objects_in(archive, problems))
+    run.file = stored_member(archive, f"runs/{entry.id}", f"runs/{run.pk}/file")
+    run.problems_file = stored_member(archive, problems, f"runs/{run.pk}/problems")
+    run.save(force_insert=True)
+    return run
+
+
+def refuse_other_problems(told: list[dict[str, Any]]) -> None:
+    """Whether each is a problem as pages print it. Raises NotAnArchive."""
+    try:
+        for each in told:
+            Problem(**each)
+    except TypeError:
+        raise NotAnArchive("it tells problems of a run as they are not written here") from None
+
+
+def stored_member(archive: Archive, name: str, place: str) -> str:
+    """The name under which a member is stored here; empty where the archive does not hold it."""
+    if name not in archive:
+        return ""
+    with archive.member(name) as file:
+        return default_storage.save(f"{place}-{secrets.token_hex(4)}", File(file))
 
 
 Runs = dict[str, Run]
@@ -308,11 +377,18 @@ def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Run
 def restore_events(archive: Archive, track: Track, runs: Runs) -> None:
     """What happened there; who did it is not in an archive."""
     events = [values_of(AuditEvent, each) for each in objects_in(archive, "events.jsonl")]
+    keys = keys_by_name(track, runs)
     for values in events:
-        known = runs.get(values["target_id"])
-        target = track.pk if values["target_kind"] == "track" else known and known.pk
-        values["target_id"] = str(target or values["target_id"])
+        kind, name = values["target_kind"], values["target_id"]
+        values["target_id"] = str(track.pk if kind == "track" else keys.get((kind, name), ""))
     AuditEvent.objects.bulk_create(AuditEvent(track=track, **values) for values in events)
+
+
+def keys_by_name(track: Track, runs: Runs) -> dict[tuple[str, str], Any]:
+    """What events may be about: by kind and its name in the archive, its key here."""
+    keys: dict[tuple[str, str], Any] = {("run", old_id): run.pk for old_id, run in runs.items()}
+    rows = named_rows(track).items()
+    return keys | {(kind, name): key for kind, pairs in rows for key, name in pairs}
 
 
 def objects_in(archive: Archive, name: str) -> list[dict[str, Any]]:

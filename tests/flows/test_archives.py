@@ -90,52 +90,6 @@ def scores(slug: str) -> dict[tuple[str, ...], bytes]:
     }
 
 
-def history(slug: str) -> dict[str, object]:
-    """What else a track is made of, its runs by team and tag, whatever their ids."""
-    track = Track.objects.get(slug=slug)
-    names = {run.pk: f"{run.team.name} {run.tag}" for run in track.runs.all()}
-    told = ("track", "run", "pool", "snapshot", "judgmentset")
-    since = track.created_at if slug == "away" else None
-    return {
-        "judgments": [
-            (
-                *(each.version, each.note, each.top_grade, each.relevant_from, each.pool_depth),
-                *sorted(names[run.pk] for run in each.pooled_runs.all()),
-                *each.judgments.values_list("topic__number", "docno", "grade"),
-            )
-            for each in track.collection.judgment_sets.order_by("pk")
-        ],
-        "editions": {
-            (each.judgment_set.version, each.digest, each.ready_at, each == track.edition)
-            for each in track.editions.all()
-        },
-        "pools": [
-            (
-                *(each.name, each.size, each.state, each.sha256, each.kept_at, each.file.read()),
-                *sorted(names[run_id] for run_id in each.summary["runs"]),
-            )
-            for each in track.pools.all()
-        ],
-        "snapshots": [
-            (
-                *(each.slug, each.note, each.caption, each.heads, each.files, each.created_at),
-                *((names[run_id], *cells) for run_id, *cells in each.rows),
-            )
-            for each in track.snapshots.all()
-        ],
-        "teams": [
-            (each.name, each.alias, *each.grants.values_list("runs", "day", "reason", "granted_at"))
-            for each in track.teams.filter(of_organisers=False).order_by("name")
-        ],
-        "announcements": list(track.announcements.values_list("text", "created_at")),
-        "events": [
-            (each.at, each.act, names.get(each.target_id), each.before, each.after)
-            for each in track.events.filter(target_kind__in=told).order_by("at", "pk")
-            if since is None or each.at < since
-        ],
-    }
-
-
 def repacked(file: Path, changes: dict[str, bytes | None]) -> Path:
     """The archive with members put in or left out, and with checksums that fit."""
     with zipfile.ZipFile(file) as old:
@@ -180,11 +134,46 @@ def test_a_restored_track_scores_to_the_last_bit(file):
     assert scores("away") == scores("bread") and len(scores("away")) == 9
 
 
-def test_a_restored_track_has_its_whole_history(grown, tmp_path):
+def test_an_earlier_board_scores_to_the_last_bit(grown, tmp_path):
     command("export_track", "bread", tmp_path / "grown.zip")
     command("import_track", tmp_path / "grown.zip", *AWAY)
-    assert history("away") == history("bread")
-    assert scores("away") == scores("bread") and len(scores("away")) == 18
+    assert scores("away") == scores("bread") and len(scores("away")) == 27
+
+
+def test_a_refused_run_stays_refused_where_the_rules_are_others(track, ben, tmp_path):
+    make_run(track, ben, RUN.replace("d9", "x9"))
+    Track.objects.update(unknown_documents="drop")
+    command("export_track", "bread", tmp_path / "bread.zip")
+    command("import_track", tmp_path / "bread.zip", *AWAY)
+    assert Run.objects.get(track__slug="away").state == "refused"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (b'"state": "refused"', b'"state": "scored"', "stands among the refused"),
+        (b'"line": 2', b'"lime": 2', "tells problems of a run as they are not written here"),
+    ],
+)
+def test_a_refused_run_that_is_something_else_breaks_the_import_off(
+    track, ben, tmp_path, before, after, why
+):
+    make_run(track, ben, RUN.replace("1 Q0 d2 2", "1 Q0 d2"))
+    command("export_track", "bread", tmp_path / "bread.zip")
+    with zipfile.ZipFile(tmp_path / "bread.zip") as archive:
+        manifest = archive.read("manifest.json").replace(before, after)
+    with pytest.raises(CommandError, match=why):
+        command(
+            "import_track", repacked(tmp_path / "bread.zip", {"manifest.json": manifest}), *AWAY
+        )
+    assert not Run.objects.filter(track__slug="away").exists()
+
+
+def test_judgments_come_with_the_file_that_they_came_in(grown, tmp_path):
+    command("export_track", "bread", tmp_path / "grown.zip")
+    other = repacked(tmp_path / "grown.zip", {"judgments/v2.file": b"1 0 d1 1\n"})
+    with pytest.raises(CommandError, match="is not the file that the judgments came in"):
+        command("import_track", other, *AWAY)
 
 
 @pytest.mark.parametrize("text", [None, b"{}", b"?", b"[]"], ids=["none", "empty", "no", "list"])

@@ -25,6 +25,7 @@ from leaderboard.management.waiting import wait_for_collection, wait_for_judgmen
 from leaderboard.manifests import Manifest
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.refusing import NotAccepted
 from leaderboard.restoring import (
     Arrival,
     differences,
@@ -33,16 +34,17 @@ from leaderboard.restoring import (
     restore_collection,
     restore_edition,
     restore_events,
+    restore_file_as_brought,
     restore_judgments,
     restore_pool,
     restore_pooled_runs,
+    restore_refused_run,
     restore_run,
     restore_snapshot,
     restore_teams,
     restore_track,
 )
 from leaderboard.templatetags.numbers import counted
-from leaderboard.uploads import NotAccepted
 
 
 class Command(BaseCommand):
@@ -121,12 +123,14 @@ class Command(BaseCommand):
         }
         for judged in manifest.judgments:
             restore_pooled_runs(judged, track.collection, runs)
+            restore_file_as_brought(archive, judged, track.collection)
         for pool in manifest.pools:
             restore_pool(archive, pool, track, runs)
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
-        restore_events(archive, track, runs)
+        refused = {each.id: restore_refused_run(archive, each, track) for each in manifest.refused}
+        restore_events(archive, track, runs | refused)
         return editions
 
     def compare(

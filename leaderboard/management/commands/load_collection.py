@@ -24,8 +24,9 @@ from leaderboard.management.published import NotPublished, write_files
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
+from leaderboard.refusing import NotAccepted
 from leaderboard.templatetags.numbers import count, counted
-from leaderboard.uploads import CollectionFiles, NotAccepted
+from leaderboard.uploads import CollectionFiles
 
 PARTS = ("topics", "documents", "docnos", "judgments")
 # The option of this command that answers a question of the check.

@@ -15,8 +15,9 @@ from leaderboard import joining
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.waiting import wait_for_runs
 from leaderboard.models import Run, Score, Team, Track
+from leaderboard.refusing import NotAccepted
 from leaderboard.templatetags.numbers import counted, score
-from leaderboard.uploads import NotAccepted, RunDetails, accept_run
+from leaderboard.uploads import RunDetails, accept_run
 
 ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 

@@ -1,0 +1,307 @@
+"""What goes out of one installation comes in at another: every table, every file, every board."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.files.storage import default_storage
+from django.db import models
+from django.db.models.fields.files import FileField
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard import (
+    announcing,
+    freezing,
+    granting,
+    organising,
+    stating,
+    uploads,
+)
+from leaderboard.archiving import TOLD
+from leaderboard.disclosure import look
+from leaderboard.models import (
+    Announcement,
+    ApiToken,
+    AuditEvent,
+    Collection,
+    Comparison,
+    Delivery,
+    Edition,
+    Grant,
+    Job,
+    JoinRequest,
+    Judgment,
+    JudgmentSet,
+    Mail,
+    Membership,
+    Notice,
+    Pool,
+    Run,
+    Score,
+    ScoreSet,
+    Snapshot,
+    Team,
+    Topic,
+    Track,
+    User,
+    Webhook,
+    Worker,
+)
+from leaderboard.standings import find_board
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
+from tests.flows.test_archives import AWAY, command
+
+# How the rows of a table are found from their track.
+TABLES: dict[type[models.Model], str] = {
+    Collection: "tracks",
+    Topic: "collection__tracks",
+    JudgmentSet: "collection__tracks",
+    Judgment: "judgment_set__collection__tracks",
+    Track: "pk",
+    Edition: "track",
+    Team: "track",
+    Grant: "team__track",
+    Run: "track",
+    ScoreSet: "run__track",
+    Score: "score_set__run__track",
+    Comparison: "edition__track",
+    Pool: "track",
+    Snapshot: "track",
+    Announcement: "track",
+    AuditEvent: "track",
+}
+STAYS: dict[type[models.Model], str] = {
+    User: "accounts are of an installation",
+    ApiToken: "a secret of a person here",
+    Membership: "people stay, teams go",
+    JoinRequest: "of a person here",
+    Notice: "was told to a person here",
+    Mail: "goes to a person here",
+    Webhook: "an address and a secret of somebody here",
+    Delivery: "a call from here",
+    Job: "the queue of this installation",
+    Worker: "a process of this installation",
+}
+# What an event is about is found by its key; grants and announcements are told and not looked up.
+FOUND_AGAIN = ("track", "run", "snapshot", "pool", "judgmentset")
+PEOPLE = ("owner", "submitted_by", "created_by", "granted_by", "actor")
+TAKEN_OFF_BY = ("withdrawn_by", "disqualified_by", "hidden_by")
+MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
+    Collection: {
+        "slug": "asked for by whoever imports",
+        "topics_file": "the topics as they were read",
+        "topics_filename": "the same",
+        "documents_file": "the docnos, or the documents as they were read",
+        "documents_filename": "the same",
+        "documents": "without the texts, unless they are asked for",
+        "created_at": "when it was brought here",
+        "ready_at": "the same",
+        "formats": "those of the archive's own files",
+        "preview": "what was found in the archive's own files",
+        "asks_first": "nobody is asked while an archive is read",
+    },
+    JudgmentSet: {
+        "preview": "what was found in the archive's own files",
+        "asks_first": "nobody is asked while an archive is read",
+        "changes": "against the judgments before, which were read anew",
+    },
+    Track: {
+        "slug": "asked for by whoever imports",
+        "invitation": "a secret of this installation",
+    },
+    Team: {"invitation": "a secret of this installation"},
+    Run: {
+        "idempotency_key": "of a program that talked to this installation",
+        "checked_at": "when it was read here",
+        "scored_at": "when it was scored here",
+        **dict.fromkeys(TAKEN_OFF_BY, "people stay"),
+    },
+    ScoreSet: {"created_at": "when it was scored here"},
+    Comparison: {"created_at": "when it was made here"},
+}
+# What is printed stays as it was printed, the ids of runs in it too.
+AS_PRINTED = {(Snapshot, "files")}
+
+
+def test_every_table_goes_along_or_stays_for_a_reason():
+    assert {*TABLES, *STAYS} == set(apps.get_app_config("leaderboard").get_models())
+    assert not TABLES.keys() & STAYS.keys()
+
+
+SPLIT = {"disclosure": "leaderboard", "public_topics": ["1", "3"], "ladder_step": 0.01}
+
+
+@pytest.fixture(params=[{"disclosure": "open"}, SPLIT], ids=["open", "split leaderboard"])
+def lived(request, collection, ada, ben, cat) -> Track:
+    """A track with everything that a year brings."""
+    track = make_track(collection, **request.param)
+    send_runs(track, ada, ben, cat)
+    send_what_leaves_the_board(track, ada, make_user("dan"))
+    judge_a_pool(track, ada)
+    change = {"excluded_topics": ["2"], "exclusion_reason": "Its judge fell ill."}
+    organising.change_track(Track.objects.get(), ada, change)
+    work()
+    track = Track.objects.get()
+    freezing.freeze(find_board(look(track, ada)), ada, "final", "as published")
+    granting.grant(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
+    granting.grant(track.teams.get(name="cat"), ada, 1, today=True)
+    announcing.announce(track, ada, "Judgments v2 are out.")
+    return track
+
+
+def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:
+    """A good one, one that its team withdrew, a baseline, one with facts, and two refused."""
+    good = make_run(track, ben, RUN, description="BM25, k1 = 0.9")
+    stating.change_facts(good, ben, {"kind": "manual", "models": "none"})
+    organising.withdraw(make_run(track, cat, RUN), cat, "a slip")
+    organising.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
+    make_run(track, ben, RUN.replace("1 Q0 d2 2", "1 Q0 d2"))
+    make_run(track, ben, "".join(f"1 Q0 x{n} {n} 1.0 unknown\n" for n in range(200)))
+
+
+def send_what_leaves_the_board(track: Track, ada: User, dan: User) -> None:
+    for docno, how in {"d9": "disqualified", "d11": "hidden"}.items():
+        run = make_run(track, dan, OTHER_RUN.replace("d10", docno))
+        organising.take_off(run, ada, how, "a doubt")
+
+
+def judge_a_pool(track: Track, ada: User) -> None:
+    """The second judgments came of a kept pool, and the board is theirs."""
+    organising.begin_pool(track, ada, list(track.runs.on_the_board()), "depth", 3)
+    work()
+    pool = track.pools.get()
+    organising.keep_pool(pool, ada)
+    text = upload("second.txt", QRELS.replace("2 0 d5 0", "2 0 d5 2"))
+    uploads.accept_judgments(
+        track.collection, text, "v2", ada, note="d5", asks_first=False, pool=pool
+    )
+    work()
+    second = {"judgment_set": JudgmentSet.objects.get(version="v2"), "relevance_threshold": 2}
+    organising.change_track(track, ada, second)
+    work()
+
+
+@pytest.fixture
+def travelled(lived, tmp_path: Path) -> Track:
+    """The same track, from its archive."""
+    command("export_track", lived.slug, tmp_path / "lived.zip")
+    command("import_track", tmp_path / "lived.zip", *AWAY)
+    work()
+    return Track.objects.get(slug="away")
+
+
+def rows_of(model: type[models.Model], track: Track) -> list[dict[str, Any]]:
+    """What the rows of a table say, whatever their keys are here."""
+    rows = model._base_manager.filter(**{TABLES[model]: track.pk})
+    if model is Comparison:
+        # Those of earlier boards are made again when somebody asks for them.
+        rows = rows.filter(edition=track.edition)
+    if model is AuditEvent:
+        rows = rows.filter(target_kind__in=TOLD).exclude(at__gte=arrival_of(track))
+    names = {run.pk: name_of(run) for run in track.runs.all()}
+    return sorted((said(row, names) for row in rows), key=repr)
+
+
+def arrival_of(track: Track) -> datetime:
+    """When it came to be here; what an import does itself is told of the track as well."""
+    return track.collection.created_at if track.slug == "away" else timezone.now()
+
+
+def said(row: models.Model, names: dict[str, str]) -> dict[str, Any]:
+    left_out = {"id", *PEOPLE, *MAY_DIFFER.get(type(row), {})}
+    fields = [each for each in row._meta.get_fields() if each.concrete]
+    return {each.name: value_of(row, each, names) for each in fields if each.name not in left_out}
+
+
+def value_of(row: models.Model, field: models.Field, names: dict[str, str]) -> Any:
+    if field.many_to_many:
+        return sorted(map(name_of, getattr(row, field.name).all()))
+    if field.is_relation:
+        return name_of(getattr(row, field.name))
+    value = getattr(row, field.name)
+    if isinstance(field, FileField):
+        return digest_of(value.name) if value else ""
+    if (type(row), field.name) == (AuditEvent, "target_id"):
+        return target_of(row)
+    if (type(row), field.name) == (Comparison, "family"):
+        return sorted(names[run_id] for run_id in value)
+    if isinstance(field, models.JSONField) and (type(row), field.name) not in AS_PRINTED:
+        return named(value, names)
+    return bytes(value) if isinstance(field, models.BinaryField) else value
+
+
+def target_of(event: AuditEvent) -> str:
+    """What the key in an event leads to, in its own track."""
+    tables = {each._meta.model_name: each for each in TABLES}
+    rows = tables[event.target_kind]._base_manager.filter(pk=event.target_id or None)
+    return name_of(rows.first()) if event.target_kind in FOUND_AGAIN else ""
+
+
+def digest_of(name: str) -> str:
+    with default_storage.open(name) as file:
+        return sha256(file.read()).hexdigest()
+
+
+def named(value: Any, names: dict[str, str]) -> Any:
+    """Runs by what they are instead of by their keys."""
+    text = json.dumps(value)
+    for key, name in names.items():
+        text = text.replace(key, name)
+    return json.loads(text)
+
+
+def name_of(row: models.Model | None) -> str:
+    match row:
+        case None | Track() | Collection():
+            return type(row).__name__
+        case Run():
+            return f"{row.team.name} {row.tag} {row.received_at}"
+        case Edition():
+            return f"{row.judgment_set.version} {row.digest}"
+        case ScoreSet():
+            return f"{name_of(row.run)} {name_of(row.edition)}"
+        case _:
+            return str(row)
+
+
+def test_every_table_is_the_same_elsewhere(lived, travelled):
+    for model in TABLES:
+        there = rows_of(model, lived)
+        assert (model, rows_of(model, travelled)) == (model, there) != (model, [])
+
+
+def test_keys_in_a_restored_track_lead_to_its_own_rows(travelled):
+    own = set(travelled.runs.values_list("pk", flat=True))
+    [snapshot], [pool] = travelled.snapshots.all(), travelled.pools.all()
+    assert {run_id for run_id, *_ in snapshot.rows} < own
+    assert set(pool.summary["runs"]) < own
+
+
+BOARDS = ("", "judgments=v1", "judgments=v2", "measure=nDCG@10", "measure=P@5&judgments=v1")
+
+
+def test_every_board_is_the_same_elsewhere(lived, travelled, as_ada):
+    for client, choice in product((as_ada, Client()), BOARDS):
+        address = f"?format=csv&column=all&{choice}"
+        there, here = (
+            renamed(client.get(f"/tracks/{track.slug}/{address}"), track)
+            for track in (lived, travelled)
+        )
+        assert (choice, here) == (choice, there)
+        assert "ben-bm25" in there or there == "404"
+
+
+def renamed(response: HttpResponse, track: Track) -> str:
+    text = response.content.decode() if response.status_code == 200 else str(response.status_code)
+    for run in track.runs.all():
+        text = text.replace(run.pk, name_of(run))
+    return text
