@@ -173,7 +173,3 @@ def _keep(
         test=test,
         defaults={"family": family, "results": results},
     )
-
-
-def comparison_failed(edition_id: str, reason: str) -> None:
-    """The board makes its comparisons while the reader waits; the job's row says why."""

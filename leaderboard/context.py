@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.functional import SimpleLazyObject
+from django.utils.functional import SimpleLazyObject, cached_property
 
 from leaderboard.models import Job, Notice, Worker
 
@@ -34,6 +34,6 @@ class Standstill:
     def __bool__(self) -> bool:
         return self.waiting > 0 and not Worker.objects.alive().exists()
 
-    @property
+    @cached_property
     def waiting(self) -> int:
         return Job.objects.open().count()

@@ -8,44 +8,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from urllib.parse import urlencode
 
 import numpy as np
-from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard import charts
+from leaderboard.addresses import address, address_of_runs
 from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
 from leaderboard.breakdowns.topics import FOUND, TOP, JudgedDocument
 from leaderboard.charts import Column, Mark
 from leaderboard.charts.drawing import Kind
-from leaderboard.models import Run, Track
+from leaderboard.models import Run
+from leaderboard.standings import Board
 from leaderboard.templatetags.numbers import MISSING, count, exact, score
 from leaderboard.templatetags.parts import badge
 
 
-def address(name: str, track: Track, **query: str) -> str:
-    """A page of a track with its parameters."""
-    return f"{reverse(name, args=[track.slug])}?{urlencode(query)}"
-
-
-def address_of_runs(page: str) -> str:
-    """A page of runs, the id of one to be put in: hundreds of them are not looked up one by one."""
-    before, after = reverse(page, args=["0"]).rsplit("0", 1)
-    return f"{before}{{}}{after}"
-
-
-def ranking_addresses(breakdown: TopicBreakdown) -> list[str]:
+def ranking_addresses(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
     """What each run retrieved for the topic in view."""
-    page, query = address_of_runs("ranking"), urlencode({"number": breakdown.topic.number})
-    return [f"{page.format(each.run.pk)}?{query}" for each in breakdown.answers]
+    page = address_of_runs("ranking", chosen, number=breakdown.topic.number)
+    return [page.format(each.run.pk) for each in breakdown.answers]
 
 
-def topic_strip(breakdown: TopicBreakdown) -> SafeString:
+def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
     """Every run on one line of values; a dot leads to its ranking."""
     marks = [
         Mark(each.score, str(each.run), _kind(each.is_own, each.is_baseline), href)
-        for each, href in zip(breakdown.answers, ranking_addresses(breakdown), strict=True)
+        for each, href in zip(breakdown.answers, ranking_addresses(breakdown, chosen), strict=True)
     ]
     return charts.strip(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
 
@@ -54,12 +43,13 @@ def _kind(is_own: bool, is_baseline: bool) -> Kind:
     return "baseline" if is_baseline else "own" if is_own else "other"
 
 
-def answer_rows(breakdown: TopicBreakdown, track: Track, top_grade: int) -> SafeString:
+def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:
     """A line for each run on the topic in view, with its first ten documents as squares."""
-    run, computed = address_of_runs("run"), reverse("computed", args=[track.slug])
+    chosen = board.choice.carried
+    run = escape(address_of_runs("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
-    measure = escape("&" + urlencode(asked))
-    rankings = map(escape, ranking_addresses(breakdown))
+    computed = escape(address("computed", chosen, board.sight.track.slug, **asked))
+    rankings = map(escape, ranking_addresses(breakdown, chosen))
     return mark_safe(
         "\n".join(
             f"<tr{_marked(each)}>"
@@ -68,7 +58,7 @@ def answer_rows(breakdown: TopicBreakdown, track: Track, top_grade: int) -> Safe
             f"<bdi>{escape(str(each.run))}</bdi></a>"
             f'<span class="opt">{_badges(each)}</span></th>'
             f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
-            f'<td class="num best"><a class="number" href="{computed}?run={each.run.pk}{measure}"'
+            f'<td class="num best"><a class="number" href="{computed}&amp;run={each.run.pk}"'
             f' title="{exact(each.score)}">{score(each.score)}</a></td>'
             f'<td class="num opt">{count(each.first_relevant)}</td>'
             f"<td>{charts.grade_squares(each.top_grades, top_grade)}</td>"

@@ -10,11 +10,11 @@ import numpy as np
 from django.utils.safestring import SafeString
 
 from leaderboard import charts
+from leaderboard.addresses import address
 from leaderboard.breakdowns.holes import HoleLine, HoleTable
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.charts import Column
 from leaderboard.charts.drawing import Kind
-from leaderboard.drawings import address
 from leaderboard.models import Topic
 from leaderboard.standings import Standing
 from leaderboard.templatetags.numbers import count
@@ -106,7 +106,8 @@ class HoleDrawing:
                 difference=self._difference(line),
                 explained=address(
                     "computed",
-                    line.standing.run.track,
+                    {},
+                    line.standing.run.track.slug,
                     run=line.standing.run.pk,
                     measure=self.table.measure,
                 ),

@@ -8,14 +8,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from urllib.parse import urlencode
 
 import numpy as np
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard import charts
+from leaderboard.addresses import address_of_topics
 from leaderboard.breakdowns.precision import DepthLine, Precision
 from leaderboard.breakdowns.runs import MeasureLine, RunBreakdown, TopicLine
 from leaderboard.charts import Bar, Mark, RecallCurves
@@ -224,11 +223,11 @@ class Portrait:
         return charts.range_cell(self._range, *values, line.score)
 
     @cached_property
-    def _ranking(self) -> str:
-        return reverse("ranking", args=[self.run.pk])
+    def _ranking_address(self) -> Callable[[str], str]:
+        return address_of_topics("ranking", self.board.choice.carried, self.run.pk)
 
     def ranking_address(self, topic: Topic) -> str:
-        return f"{self._ranking}?{urlencode({'number': topic.number})}"
+        return self._ranking_address(topic.number)
 
     @property
     def topics_as_csv(self) -> str:

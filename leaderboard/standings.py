@@ -50,6 +50,8 @@ class Choice:
     # By the name of a fact the word that runs have to state.
     facts: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    # What goes along to other pages, as it was asked.
+    carried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def filters(self) -> bool:
@@ -112,7 +114,10 @@ class Board:
     teams: list[str] = field(default_factory=list)
 
     def standing_of(self, run: Run) -> Standing | None:
-        return next((each for each in self.standings if each.run == run), None)
+        return self.standing_with(run.pk)
+
+    def standing_with(self, run_id: str) -> Standing | None:
+        return next((each for each in self.standings if each.run.pk == run_id), None)
 
     @property
     def goes_by_pseudonyms(self) -> bool:

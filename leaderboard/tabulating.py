@@ -17,10 +17,11 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluation.significance import Difference
 from leaderboard import charts
+from leaderboard.addresses import address_of_runs
 from leaderboard.charts.drawing import Kind, text_width
 from leaderboard.columns import ALL, RANK, Column, choosable, shown_columns
-from leaderboard.drawings import address_of_runs
 from leaderboard.models import Run
 from leaderboard.standings import Board, Standing, order_of
 from leaderboard.templatetags.numbers import (
@@ -38,6 +39,7 @@ from leaderboard.templatetags.numbers import (
 from leaderboard.templatetags.parts import badge, difference
 
 JUDGED_AT_10 = "Judged@10"
+EMPTY = '<td class="num opt"></td>'
 DENSE = 40
 # Pixels: the room of a table on a desk, and what columns take of it.
 DESK = 1232
@@ -197,16 +199,27 @@ class BoardTable:
     @cached_property
     def of_measure(self) -> dict[str, str]:
         """How the address of an explanation ends, by measure."""
-        measures, other = [*self.board.measures, JUDGED_AT_10], self.board.sight.other
-        asked = {"judgments": other.judgment_set.version} if other is not None else {}
-        return {each: escape(f"&{urlencode({'measure': each, **asked})}") for each in measures}
+        measures = [*self.board.measures, JUDGED_AT_10]
+        return {
+            each: escape(f"&{urlencode({**self._asked, 'measure': each})}") for each in measures
+        }
 
     @cached_property
-    def compared(self) -> str:
-        """The page of two runs, up to the one that is held to the baseline."""
-        track, baseline = self.board.sight.track, self.board.baseline
-        query = {"measure": self.board.measure, "a": baseline.pk if baseline is not None else ""}
-        return escape(f"{reverse('compare', args=[track.slug])}?{urlencode(query)}&b=")
+    def _asked(self) -> dict[str, str]:
+        """What an explanation has to know of this board: the reader's choice, other judgments."""
+        other = self.board.sight.other
+        asked = {"judgments": other.judgment_set.version} if other is not None else {}
+        return {**self.board.choice.carried, **asked}
+
+    @cached_property
+    def comparisons(self) -> list[str]:
+        """For each row the link of its numbers against the baseline, up to the number."""
+        page = reverse("statistic", args=[self.board.sight.track.slug, "difference"])
+        asked = escape(f"&{urlencode(self._asked)}") if self._asked else ""
+        return [
+            f'<a class="number" href="{page}?run={each.run.pk}{asked}">'
+            for each in self.board.shown
+        ]
 
     @cached_property
     def with_baseline(self) -> str:
@@ -270,7 +283,7 @@ def _interval(each: Standing) -> str:
 
 
 def _run(table: BoardTable, column: Column) -> Iterator[str]:
-    href, pooled = address_of_runs("run"), table.pooled
+    href, pooled = escape(address_of_runs("run", table.board.choice.carried)), table.pooled
     for each in table.board.shown:
         words = badges(each, pooled)
         own = ["yours"] if each.is_own else []
@@ -338,50 +351,48 @@ def _numbers(
 
 def _difference(table: BoardTable, column: Column) -> Iterator[str]:
     with_baseline = table.with_baseline
-    for each in table.board.shown:
+    for each, link in zip(table.board.shown, table.comparisons, strict=True):
         if each.is_baseline or each.against is None:
             yield f'<td class="num against">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
         p = each.against.p_adjusted
         small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
         yield (
-            f'<td class="num against">{difference(each.against.difference, each.verdict or None)}'
+            f'<td class="num against">{link}'
+            f"{difference(each.against.difference, each.verdict or None)}</a>"
             f'{small}<a class="make" href="{with_baseline}{each.run.pk}">make baseline</a></td>'
         )
 
 
-def _confidence(each: Standing) -> str:
-    against = each.against
-    known = against is not None and against.low is not None and against.high is not None
-    text = interval(against.low, against.high) if known else ""  # type: ignore[union-attr, arg-type]
-    return f'<td class="num opt">{text}</td>'
+def _held(number: Callable[[Difference], str]) -> Cells:
+    """One number against the baseline, which leads to how it was computed; empty without one."""
+
+    def cells(table: BoardTable, column: Column) -> Iterator[str]:
+        for each, link in zip(table.board.shown, table.comparisons, strict=True):
+            text = number(each.against) if each.against is not None else ""
+            yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY
+
+    return cells
 
 
-def _p(table: BoardTable, column: Column) -> Iterator[str]:
-    # Two runs are compared as the board is now.
-    links, compared = table.board.sight.other is None, table.compared
-    for each in table.board.shown:
-        if each.against is None:
-            yield '<td class="num opt"></td>'
-            continue
-        p = each.against.p_adjusted
-        text = escape(p_value(p))
-        if links:
-            text = f'<a class="number" href="{compared}{each.run.pk}">{text}</a>'
-        yield f'<td class="num opt" title="{exact(p)}">{text}</td>'
+def _confidence(against: Difference) -> str:
+    if against.low is None or against.high is None:
+        return ""
+    return interval(against.low, against.high)
 
 
-def _effect(each: Standing) -> str:
-    size = each.against.effect_size if each.against is not None else None
-    return f'<td class="num opt">{"" if size is None else signed(size, 2)}</td>'
+def _p(against: Difference) -> str:
+    p = against.p_adjusted
+    return "" if p is None else f'<span title="{exact(p)}">{escape(p_value(p))}</span>'
 
 
-def _wins(each: Standing) -> str:
-    if each.against is None:
-        return '<td class="num opt"></td>'
-    slash = ' <span class="split">/</span> '
-    counts = (each.against.wins, each.against.losses, each.against.ties)
-    return f'<td class="num opt">{slash.join(map(str, counts))}</td>'
+def _effect(against: Difference) -> str:
+    return "" if against.effect_size is None else signed(against.effect_size, 2)
+
+
+def _wins(against: Difference) -> str:
+    counts = (against.wins, against.losses, against.ties)
+    return ' <span class="split">/</span> '.join(map(str, counts))
 
 
 def _date(each: Standing) -> str:
@@ -399,9 +410,9 @@ CELLS: dict[str, Cells] = {
     "axis": _axis,
     "judged": _judged,
     "difference": _difference,
-    "confidence": _each(_confidence),
-    "p": _p,
-    "effect": _each(_effect),
-    "wins": _each(_wins),
+    "confidence": _held(_confidence),
+    "p": _held(_p),
+    "effect": _held(_effect),
+    "wins": _held(_wins),
     "date": _each(_date),
 }

@@ -4,6 +4,7 @@ Topic numbers and docnos are parameters, never part of a path: they may contain 
 """
 
 from django.urls import include, path
+from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
@@ -13,6 +14,7 @@ from leaderboard.views import (
     collections,
     costs,
     desk,
+    explanations,
     facts,
     feeds,
     history,
@@ -20,6 +22,7 @@ from leaderboard.views import (
     operators,
     packs,
     pairs,
+    people,
     pools,
     rankings,
     runs,
@@ -51,10 +54,11 @@ track_urls = [
     path("judgments/<slug:version>/impact/", versions.impact, name="impact"),
     path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
     path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),
-    path("computed/", boards.computed, name="computed"),
+    path("computed/", explanations.computed, name="computed"),
+    path("computed/<slug:name>/", explanations.statistic, name="statistic"),
     path("history/", history.history, name="history"),
     path("badge.svg", history.badge, name="badge"),
-    path("feed.xml", feeds.TrackFeed(), name="feed"),
+    path("feed.xml", require_GET(feeds.TrackFeed()), name="feed"),
     path("join/", teams.join, name="join"),
     path("team/", teams.team, name="team"),
     path("team/change/", teams.change_team, name="change_team"),
@@ -71,8 +75,13 @@ track_urls = [
     path("desk/announce/", desk.announce, name="announce"),
     path("desk/grant/", desk.grant, name="grant"),
     path("desk/jobs/<int:job_id>/again/", desk.try_job_again, name="try_job_again"),
+    path("desk/calls/<int:webhook_id>/again/", desk.call_again, name="call_again"),
+    path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
     path("manage/", tracks.manage, name="manage"),
+    path("manage/badge/", history.change_badge, name="change_badge"),
+    path("manage/people/", people.people, name="people"),
+    path("manage/people/<int:user_id>/remove/", people.remove_organiser, name="remove_organiser"),
     path("manage/webhooks/", notices.webhooks, name="webhooks"),
     path("manage/webhooks/<int:webhook_id>/remove/", notices.remove_webhook, name="remove_webhook"),
     path("manage/freeze/", snapshots.freeze, name="freeze"),
@@ -91,7 +100,8 @@ run_urls = [
     path("topics.csv", runs.run_topics_csv, name="run_topics_csv"),
     path("facts/", facts.run_facts, name="run_facts"),
     path("metadata.yml", facts.run_metadata, name="run_metadata"),
-    path("withdraw/", runs.withdraw, name="withdraw"),
+    path("withdraw/", takeoffs.withdraw, name="withdraw"),
+    path("withdraw/undo/", takeoffs.undo_withdrawal, name="undo_withdrawal"),
     path("take-off/", takeoffs.take_off, name="take_off"),
     path("bring-back/", takeoffs.bring_back, name="bring_back"),
     path("again/", runs.score_again, name="score_again"),
@@ -128,12 +138,14 @@ collection_urls = [
         name="changed_judgments",
     ),
     path("tracks/new/", tracks.new_track, name="new_track"),
+    path("tracks/new/internal/", tracks.new_board, name="new_board"),
 ]
 
 urlpatterns = [
     path("", tracks.home, name="home"),
     path("tracks/", RedirectView.as_view(pattern_name="home"), name="tracks"),
     path("tracks/<slug:slug>/", include(track_urls)),
+    path("badges/<str:code>.svg", history.badge_by_code, name="badge_by_code"),
     path("runs/<slug:run_id>/", include(run_urls)),
     path("collections/", collections.collections, name="collections"),
     path("collections/new/", collections.new_collection, name="new_collection"),
@@ -142,6 +154,7 @@ urlpatterns = [
     path("limits/", site.limits, name="limits"),
     path("search/", site.search, name="search"),
     path("account/", site.account, name="account"),
+    path("account/mails/", site.change_mails, name="change_mails"),
     path("account/notices/", notices.notices, name="notices"),
     path("account/tokens/<int:token_id>/revoke/", site.revoke_token, name="revoke_token"),
     path("account/", include("allauth.account.urls")),

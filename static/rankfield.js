@@ -15,7 +15,12 @@ function wear(theme) {
   all("[data-theme-switch] b").forEach((word) => { word.textContent = THEMES[theme]; });
 }
 wear(stored());
-document.addEventListener("DOMContentLoaded", () => { wear(stored()); all("form[data-upload]").forEach(upload); });
+document.addEventListener("DOMContentLoaded", () => {
+  wear(stored());
+  all("form[data-upload]").forEach(upload);
+  // On a phone the tabs scroll; the current one shows.
+  one(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+});
 
 // Keys: / goes to the search, arrows to the neighbour of a topic, Escape closes a menu.
 const MENUS = "details.menu[open], details.columns[open]";
@@ -24,7 +29,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") all(MENUS).forEach((menu) => { menu.open = false; });
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const neighbour = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
-  if (neighbour && !event.target.closest(".scroll")) one(`a[rel="${neighbour}"]`)?.click();
+  if (neighbour && !event.target.closest(".scroll")) one(`.actions a[rel="${neighbour}"]`)?.click();
   if (event.key === "/") { event.preventDefault(); one(".search input")?.focus(); }
 });
 
@@ -52,6 +57,32 @@ document.addEventListener("pointerover", (event) => {
   if (!time || time.title) return;
   time.title = `${here(time, { dateStyle: "medium", timeStyle: "short" })} where you are`;
 });
+
+// A distance in time goes on counting from what the server said: a clock here may be wrong.
+const UNITS = { day: 86400, hour: 3600, minute: 60, second: 1 };
+function fromNow(seconds) {
+  let left = Math.abs(seconds);
+  const parts = [];
+  for (const [unit, length] of Object.entries(UNITS)) {
+    const many = Math.floor(left / length);
+    left %= length;
+    if (many || parts.length) parts.push([many, unit]);
+  }
+  if (!parts.length) return "now";
+  const most = seconds > 0 && seconds < UNITS.day ? 2 : 1;
+  const words = parts.slice(0, most).filter(([many]) => many);
+  const distance = words.map(([many, unit]) => `${count(many)} ${unit}${many === 1 ? "" : "s"}`).join(" ");
+  return seconds > 0 ? `in ${distance}` : `${distance} ago`;
+}
+function tick() {
+  all(".distance[data-in]").forEach((distance) => {
+    distance.at ??= Date.now() + distance.dataset.in * 1000;
+    const words = fromNow(Math.trunc((distance.at - Date.now()) / 1000));
+    if (distance.textContent !== words) distance.textContent = words;
+  });
+}
+document.addEventListener("DOMContentLoaded", tick);
+setInterval(tick, 1000);
 
 async function copy(button) {
   const words = button.textContent;

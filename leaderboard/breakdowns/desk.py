@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Model, QuerySet
+from django.db.models import Count, Model, Q, QuerySet
 
 from leaderboard.breakdowns.summaries import JudgedTopic, judged_topics
 from leaderboard.breakdowns.topic_map import FEWEST_RUNS, MappedTopic, topic_map
 from leaderboard.disclosure import Sight
-from leaderboard.models import Edition, Job, JudgmentSet, Pool, Run, Team, Track, Worker
+from leaderboard.editions import tried_edition
+from leaderboard.models import (
+    Delivery,
+    Edition,
+    Job,
+    JudgmentSet,
+    Pool,
+    Run,
+    Team,
+    Track,
+    Webhook,
+    Worker,
+)
 from leaderboard.models.collections import ImportState
 from leaderboard.quotas import Quota, quotas_of
 from leaderboard.repeats import Alike, alike_across_teams
@@ -25,8 +37,12 @@ LATEST_WORKERS = 8
 KINDS = {
     "check_run": "Reading and scoring the run",
     "build_edition": "Scoring all runs anew:",
+    "try_judgments": "Scoring all runs with the judgments",
+    "score_again": "Scoring all runs again:",
     "compare": "Comparing the runs:",
     "gather_pool": "Gathering the pool",
+    "check_judgments": "Reading the judgments",
+    "import_judgments": "Importing the judgments",
 }
 
 
@@ -44,10 +60,19 @@ class FailedJob:
 
 @dataclass(frozen=True)
 class Rescoring:
-    """An edition that is being built; `job` is None where none is open."""
+    """An edition whose runs are being scored, with how far that is."""
 
     edition: Edition
-    job: Job | None
+    job: Job
+
+
+@dataclass(frozen=True)
+class SilentWebhook:
+    """A webhook with calls that were given up, and what was answered last."""
+
+    webhook: Webhook
+    calls: int
+    latest: Delivery
 
 
 @dataclass(frozen=True)
@@ -84,7 +109,11 @@ class Desk:
     release_waits: bool
     failed: list[FailedJob]
     rescoring: list[Rescoring]
+    # Every run is scored in it; the board stays as it is until somebody switches.
+    tried: Edition | None
+    silent: list[SilentWebhook]
     previews: list[JudgmentSet]
+    refused_judgments: list[JudgmentSet]
     pools: list[Pool]
     num_refused: int
     num_valid: int
@@ -98,8 +127,10 @@ class Desk:
     @property
     def waits(self) -> bool:
         """Whether anything here asks for an act, or will be done by itself."""
-        lists = (self.failed, self.rescoring, self.previews, self.pools)
-        return any(lists) or bool(self.num_refused or self.num_valid or self.release_waits)
+        broken = (self.failed, self.silent, self.refused_judgments)
+        lists = (*broken, self.rescoring, self.previews, self.pools)
+        counts = self.num_refused or self.num_valid
+        return any(lists) or bool(self.tried or counts or self.release_waits)
 
 
 def desk_of(sight: Sight) -> Desk:
@@ -110,7 +141,10 @@ def desk_of(sight: Sight) -> Desk:
         release_waits=track.planned_release is not None and not track.takes_runs(),
         failed=failed_jobs(track),
         rescoring=_rescoring(track),
+        tried=_tried(track),
+        silent=silent_webhooks(track),
         previews=list(track.collection.judgment_sets.filter(state=ImportState.PREVIEW)),
+        refused_judgments=list(track.collection.judgment_sets.filter(state=ImportState.REFUSED)),
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.in_good_standing().filter(state=Run.State.VALID).count(),
@@ -125,11 +159,16 @@ def desk_of(sight: Sight) -> Desk:
 
 def failed_jobs(track: Track) -> list[FailedJob]:
     """The latest job of each piece of work of a track, where it failed."""
+    failed_judgments = track.collection.judgment_sets.filter(state=ImportState.FAILED)
     rows: dict[str, QuerySet] = {
         "check_run": track.runs.filter(state=Run.State.FAILED),
         "build_edition": track.editions.filter(state=Edition.State.BUILDING),
+        "try_judgments": track.collection.judgment_sets.filter(state=ImportState.READY),
+        "score_again": track.editions.filter(state=Edition.State.READY),
         "compare": track.editions.filter(pk=track.edition_id),
         "gather_pool": track.pools.filter(state=Pool.State.FAILED),
+        "check_judgments": failed_judgments,
+        "import_judgments": failed_judgments,
     }
     return [
         FailedJob(job, targets[job.target_id])
@@ -145,11 +184,27 @@ def _latest(kind: str, targets: dict[str, Model]) -> dict[str, Job]:
     return {job.target_id: job for job in jobs.order_by("pk")}
 
 
+def silent_webhooks(track: Track) -> list[SilentWebhook]:
+    """The webhooks that did not answer calls until these were given up."""
+    given_up = Q(deliveries__state=Delivery.State.GIVEN_UP)
+    silent = track.webhooks.annotate(calls=Count("deliveries", filter=given_up)).filter(calls__gt=0)
+    return [SilentWebhook(each, each.calls, _last_given_up(each)) for each in silent]
+
+
+def _last_given_up(webhook: Webhook) -> Delivery:
+    return webhook.deliveries.filter(state=Delivery.State.GIVEN_UP)[0]
+
+
 def _rescoring(track: Track) -> list[Rescoring]:
-    building = track.editions.filter(state=Edition.State.BUILDING).select_related("judgment_set")
-    editions = {str(edition.pk): edition for edition in building}
-    jobs = Job.objects.open().filter(kind="build_edition", target_id__in=editions)
+    editions = {str(each.pk): each for each in track.editions.select_related("judgment_set")}
+    kinds = ("build_edition", "score_again")
+    jobs = Job.objects.open().filter(kind__in=kinds, target_id__in=editions)
     return [Rescoring(editions[job.target_id], job) for job in jobs]
+
+
+def _tried(track: Track) -> Edition | None:
+    edition = tried_edition(track)
+    return edition if edition is not None and edition.state == Edition.State.READY else None
 
 
 def _little_judged(board: Board | None) -> list[Standing]:

@@ -46,11 +46,12 @@ class History:
         return [each for each in reversed(self.lines) if each.leads]
 
 
-def history_of_track(sight: Sight) -> History | None:
-    """None where no score may be seen."""
-    edition, measure = sight.edition, sight.track.primary_measure
+def history_of_track(sight: Sight, asked: str = "") -> History | None:
+    """By the measure asked for, where the track has it; None where no score may be seen."""
+    edition, track = sight.edition, sight.track
     if edition is None:
         return None
+    measure = asked if asked in track.measures else track.primary_measure
     return History(edition, measure, _lines(sight, edition, measure), _changes(sight, edition))
 
 

@@ -21,6 +21,7 @@ WORST = 7
 TRIED = 20
 
 Ranks = dict[bytes, int]
+Grades = dict[bytes, int]
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,14 @@ def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
     there: dict[str, Ranks] = {}
     for best in {each.best_run for each in worst}:
         there |= ranks_of(best, [each for each in worst if each.best_run == best])
-    graded = relevant_of(board, lines, worst)
+    judgments, threshold = prepared(board.edition.pk), board.sight.track.relevance_threshold
+    grades = {each.topic.number: judgments.grades[place] for place, each in enumerate(lines)}
     found = []
     for each in worst:
         number = each.topic.number
-        fallen = list(fallen_of(graded[number], here[number], there[number]))
-        tried = with_worth(board, lines.index(each), each, list(here[number]), fallen)
+        relevant = {docno: g for docno, g in grades[number].items() if g >= threshold}
+        fallen = list(fallen_of(relevant, here[number], there[number]))
+        tried = with_worth(board, grades[number], each, list(here[number]), fallen)
         found.append(Loss(each, max(tried, key=weight_of, default=None)))
     return _with_titles(board, found)
 
@@ -70,20 +73,6 @@ def ranks_of(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
         if ranking is not None
         else {}
         for number, ranking in found.items()
-    }
-
-
-def relevant_of(
-    board: Board, lines: Sequence[TopicLine], wanted: Sequence[TopicLine]
-) -> dict[str, dict[bytes, int]]:
-    """The relevant documents of the wanted topics with their grades."""
-    threshold = board.sight.track.relevance_threshold
-    judgments = prepared(board.edition.pk)
-    places = {each.topic.number: place for place, each in enumerate(lines)}
-    return {
-        number: {docno: grade for docno, grade in judged.items() if grade >= threshold}
-        for number in (each.topic.number for each in wanted)
-        for judged in [judgments.grades[places[number]]]
     }
 
 
@@ -102,16 +91,19 @@ def fallen_of(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator
 
 
 def with_worth(
-    board: Board, place: int, line: TopicLine, docnos: list[bytes], fallen: Sequence[Missed]
+    board: Board,
+    grades: Grades,
+    line: TopicLine,
+    docnos: list[bytes],
+    fallen: Sequence[Missed],
 ) -> list[Missed]:
     """Each with what it alone would bring: the ranking is scored with it where the best has it."""
-    track = board.sight.track
-    judgments = prepared(board.edition.pk)
+    track, top = board.sight.track, prepared(board.edition.pk).top_grade
     tries = {b"%d" % number: _with_document_at(docnos, each) for number, each in enumerate(fallen)}
-    qrels = Qrels(dict.fromkeys(tries, judgments.grades[place]), Problems())
+    qrels = Qrels(dict.fromkeys(tries, grades), Problems())
     run = evaluation.Run("tried", tries, lines=0, problems=Problems())
     convention = CONVENTIONS[board.edition.convention]
-    known = prepare(qrels, list(tries), judgments.top_grade)
+    known = prepare(qrels, list(tries), top)
     judged = judge(run, known, track.depth, convention)
     scores = resolved(track, board.measure).scores(judged).tolist() if tries else []
     return [

@@ -13,9 +13,6 @@ from evaluation.significance.tukey import Tail
 from leaderboard.comparing import matrix_of
 from leaderboard.standings import LEVEL, Board, Standing
 
-# So many runs stand in a matrix; a larger one cannot be read.
-RUNS = 40
-
 
 @dataclass(frozen=True)
 class SignificanceMatrix:
@@ -51,13 +48,13 @@ class SignificanceMatrix:
         return self.num_runs > len(self.standings)
 
 
-def significance_matrix(board: Board) -> SignificanceMatrix:
-    """The matrix of a board with two ranked runs or more."""
+def significance_matrix(board: Board, most: int) -> SignificanceMatrix:
+    """The first `most` runs of a board with two ranked runs or more."""
     # In the order of the board's own comparison, so that both reach the same numbers.
     family = sorted(each.run.pk for each in board.standings)
     direction = parse_measure(board.measure).direction
     pairs = tukey_hsd(matrix_of(board.edition, board.measure, family), direction=direction)
-    shown = board.ranked[:RUNS]
+    shown = board.ranked[:most]
     rows = [family.index(each.run.pk) for each in shown]
     differences = pairs.differences[np.ix_(rows, rows)]
     return SignificanceMatrix(

@@ -58,6 +58,12 @@ class TopicMap:
         return (self.values - self.low) / (self.high - self.low)
 
     @property
+    def spread(self) -> NDArray[np.float64]:
+        """The lowest score of every topic, its quartiles and the highest, float64[5, topics]."""
+        ends = (np.nanmin(self.values, axis=0), np.nanmax(self.values, axis=0))
+        return np.vstack([ends[0], self.quartiles, ends[1]])
+
+    @property
     def hardest(self) -> MappedTopic | None:
         """The last topic that has a median, where there is another one."""
         known = [each for each in self.topics if not np.isnan(each.summary.median)]

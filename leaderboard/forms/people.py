@@ -29,6 +29,10 @@ class JoinForm(forms.Form):
             del self.fields["accepts_terms"]
 
 
+class OrganiserForm(forms.Form):
+    name = forms.CharField(label="User", max_length=150, help_text="The name of the account here.")
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, required=False, label="What it is for")
     scopes = forms.MultipleChoiceField(
@@ -46,6 +50,13 @@ class TokenForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not user.may_organise:
             self.fields["scopes"].choices = self.fields["scopes"].choices[:2]
+
+
+class MailsForm(forms.ModelForm):
+    class Meta:
+        model = User
+        fields = ["mails"]
+        labels = {"mails": "Send me my notices by mail too"}
 
 
 class WebhookForm(forms.Form):

@@ -10,6 +10,15 @@ from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.models import Run, Track
 
 
+class WithdrawForm(forms.Form):
+    reason = forms.CharField(
+        label="Reason",
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="It stands on the page of the run.",
+    )
+
+
 class RunForm(forms.ModelForm):
     file = forms.FileField(label="Run file", allow_empty_file=True)
     tag = forms.CharField(

@@ -26,7 +26,7 @@ from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.splitting import drawn_of
 
-MEASURES = "AP, nDCG@10, P@10, RR, R@1000"
+MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 # What becomes of a run, in the words that the form and the page about a track use.
 RULES = {
     "missing_topics": [("warn", "gets a warning; the topic counts 0"), ("refuse", "is refused")],

@@ -25,6 +25,8 @@ MISSING = "–"
 MINUS = "−"
 ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12), "AoE")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+DAY = 86_400
+UNITS = (("day", DAY), ("hour", 3_600), ("minute", 60), ("second", 1))
 WORDS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
@@ -155,14 +157,24 @@ def anywhere_on_earth(when: datetime) -> str:
     return f"{date(when)}, {when:%H:%M} AoE"
 
 
-def from_now(when: datetime, now: datetime | None = None) -> str:
-    """The distance in its largest unit, cut to a whole number: "in 9 days", "3 hours ago"."""
-    seconds = (when - (now or datetime.now(UTC))).total_seconds()
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
-        if abs(seconds) >= length:
-            distance = counted(int(abs(seconds) // length), unit)
-            return f"in {distance}" if seconds > 0 else f"{distance} ago"
-    return "now"
+def from_now(seconds: int) -> str:
+    """The distance to a moment in its largest unit, in two where it comes within a day.
+
+    `fromNow` in the script says the same.
+
+    >>> from_now(800_000), from_now(18_750), from_now(-18_750), from_now(0)
+    ('in 9 days', 'in 5 hours 12 minutes', '5 hours ago', 'now')
+    """
+    left, parts = abs(seconds), []
+    for unit, length in UNITS:
+        many, left = divmod(left, length)
+        if many or parts:
+            parts.append((many, unit))
+    if not parts:
+        return "now"
+    most = 2 if 0 < seconds < DAY else 1
+    distance = " ".join(counted(many, unit) for many, unit in parts[:most] if many)
+    return f"in {distance}" if seconds > 0 else f"{distance} ago"
 
 
 def time_element(when: datetime, text: str, due: bool = False) -> SafeString:
@@ -204,8 +216,15 @@ def due_anywhere(when: datetime | None) -> str:
 
 
 @register.filter
-def distance(when: datetime | None) -> str:
-    return from_now(when) if when else MISSING
+def distance(when: datetime | None, now: datetime | None = None) -> str:
+    """How far off a moment is: "in 9 days"; with scripts it goes on counting.
+
+    The script counts from what the server says, because a reader's clock may be wrong.
+    """
+    if when is None:
+        return MISSING
+    seconds = int((when - (now or datetime.now(UTC))).total_seconds())
+    return format_html('<span class="distance" data-in="{}">{}</span>', seconds, from_now(seconds))
 
 
 @register.simple_tag(takes_context=True)

@@ -10,9 +10,11 @@ from html import escape
 from typing import Literal
 
 from django import template
+from django.template import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard import addresses
 from leaderboard.charts.grades import RAMP, grade_class
 from leaderboard.logs import request_number
 from leaderboard.templatetags.numbers import signed
@@ -122,6 +124,19 @@ def crumbs(*steps: str) -> SafeString:
         links,
         here,
     )
+
+
+@register.simple_tag(takes_context=True)
+def address(context: Context, page: str, *of: str, **query: str) -> str:
+    """A page of the track or the run `of`; the reader's measure and baseline go along."""
+    return addresses.address(page, addresses.carried(context["request"].GET), *of, **query)
+
+
+@register.simple_tag(takes_context=True)
+def explained(context: Context, name: str, **query: str) -> SafeString:
+    """The way to how a number beside the measures is made; `name` is one of STATISTICS."""
+    href = address(context, "statistic", context["track"].slug, name, **query)
+    return format_html('<a data-drawer href="{}">How is this computed?</a>', href)
 
 
 @register.simple_tag

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
+from leaderboard.addresses import address, address_of_topics
 from leaderboard.breakdowns.agreement import MeasureAgreement, RankedRun, measure_agreement
-from leaderboard.breakdowns.matrices import RUNS, SignificanceMatrix, significance_matrix
+from leaderboard.breakdowns.matrices import SignificanceMatrix, significance_matrix
 from leaderboard.breakdowns.topic_map import MappedTopic, TopicMap, topic_map
 from leaderboard.charts.boxes import BOXES, Box, box_plot
 from leaderboard.charts.bumps import Climber, bumps
@@ -27,17 +27,18 @@ from leaderboard.charts.heat import (
     heat_map,
 )
 from leaderboard.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
-from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.drawings import address
+from leaderboard.disclosure import track_or_404
 from leaderboard.standings import Board, Standing
 from leaderboard.views.parts import board_of, page_of
-from leaderboard.views.tables import map_csv, pairs_csv, ranks_csv, wants_csv
+from leaderboard.views.tables import agreement_csv, map_csv, pairs_csv, ranks_csv, wants_csv
 
+# So many runs stand in a matrix or have a column; more cannot be read.
+RUNS = 40
 # So many cells of a map are drawn one by one; more are an image.
 CELLS = 3000
 # So many topics stand on a page of its table.
 TOPICS = 100
-# With more of them the values of a drawing are in the file alone.
+# With more of them a drawing has the values of those on this page beneath it.
 TABLED = 500
 
 
@@ -56,8 +57,10 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
     """All ranked runs against each other; the first of them on a long board."""
     sight = track_or_404(request.user, slug)
     board = board_of(sight, request)
-    matrix = significance_matrix(board) if len(board.ranked) > 1 else None
-    if matrix is not None and wants_csv(request):
+    as_file = wants_csv(request)
+    most = len(board.ranked) if as_file else RUNS
+    matrix = significance_matrix(board, most) if len(board.ranked) > 1 else None
+    if matrix is not None and as_file:
         return pairs_csv(f"{slug}-pairs", matrix)
     context = {
         "sight": sight,
@@ -65,20 +68,19 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "power": wording.power(board),
         "matrix": matrix,
-        "lines": _matrix_lines(matrix) if matrix is not None else [],
+        "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }
     return render(request, "significance.html", context)
 
 
-def _matrix_lines(matrix: SignificanceMatrix) -> list[MatrixLine]:
+def _matrix_lines(matrix: SignificanceMatrix, chosen: Mapping[str, str]) -> list[MatrixLine]:
     runs = [each.run for each in matrix.standings]
     pairs = Pairs(
         names=[str(run) for run in runs],
         differences=matrix.differences,
         p=matrix.p,
         hrefs=[
-            [address("compare", a.track, a=b.pk, b=a.pk, measure=matrix.measure) for b in runs]
-            for a in runs
+            [address("compare", chosen, a.track.slug, a=b.pk, b=a.pk) for b in runs] for a in runs
         ],
         direction=matrix.direction,
     )
@@ -119,6 +121,8 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_of(sight, request)
     found = measure_agreement(board)
     if wants_csv(request):
+        if request.GET.get("table") == "agreement":
+            return agreement_csv(f"{slug}-agreement", found)
         return ranks_csv(f"{slug}-ranks", found)
     context = {
         "sight": sight,
@@ -133,7 +137,7 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
             RunLine(each, [_rank(each, place, board) for place in range(len(found.measures))])
             for each in found.runs
         ],
-        "chart": _bumps(found),
+        "chart": _bumps(found, board.choice.carried),
         "is_cut": len(found.runs) > RUNS,
         "num_drawn": RUNS,
     }
@@ -144,7 +148,7 @@ def _rank(ranked: RankedRun, place: int, board: Board) -> RankAndMean:
     return RankAndMean(ranked.ranks[place], ranked.standing.scores[board.measures[place]])
 
 
-def _bumps(agreement: MeasureAgreement) -> SafeString:
+def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString:
     drawn = agreement.runs[:RUNS]
     # Places among the runs that are drawn, so that a long board leaves no gaps.
     columns = [sorted(column) for column in zip(*(each.places for each in drawn), strict=True)]
@@ -154,7 +158,7 @@ def _bumps(agreement: MeasureAgreement) -> SafeString:
             places=[
                 column.index(place) + 1 for column, place in zip(columns, each.places, strict=True)
             ],
-            href=reverse("run", args=[each.run.pk]),
+            href=address("run", chosen, each.run.pk),
             kind="own" if each.standing.is_own else "asks" if each.is_short else "",
         )
         for each in drawn
@@ -177,8 +181,10 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_of(sight, request)
     found = topic_map(board)
     if wants_csv(request):
-        return map_csv(f"{slug}-topics", found)
+        return map_csv(f"{slug}-topics", found, sight.organises)
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
+    topic_address = address_of_topics("topic", board.choice.carried, slug)
+    hrefs = [topic_address(each.topic.number) for each in found.topics]
     context = {
         "sight": sight,
         "track": sight.track,
@@ -190,31 +196,30 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
             MapLine(found.topics[place], value_cells(found.values[:RUNS, place].tolist()))
             for place in page
         ],
-        "chart": _heat(found, sight) if found.standings else "",
+        "chart": _heat(found, hrefs, sight.organises) if found.standings else "",
         "is_image": found.values.size > CELLS,
-        "difficulties": difficulties(_difficulties(found, sight), found.measure),
-        **(_spread(found, sight) if found.standings else {}),
+        "difficulties": difficulties(_difficulties(found, hrefs), found.measure),
+        **(_spread(found, hrefs, page) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)
 
 
-def _spread(found: TopicMap, sight: Sight) -> dict[str, object]:
-    """How the runs spread on every topic: the drawing, and its values where they are few."""
-    columns = (np.nanmin(found.values, axis=0), *found.quartiles, np.nanmax(found.values, axis=0))
+def _spread(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
+    """How the runs spread on every topic: the drawing, and its values, of many topics a page."""
     boxes = [
-        Box(each.topic.number, *values, _topic(found, sight, each))
-        for each, values in zip(found.topics, zip(*columns, strict=True), strict=True)
+        Box(each.topic.number, *values, href)
+        for each, values, href in zip(found.topics, found.spread.T.tolist(), hrefs, strict=True)
     ]
     title = f"{found.measure} of all runs on every topic"
     return {
         "box_plot": box_plot(boxes, title, found.measure),
         "has_boxes": len(boxes) <= BOXES,
-        "boxes": boxes if len(boxes) <= TABLED else [],
+        "boxes": boxes if len(boxes) <= TABLED else [boxes[place] for place in page],
     }
 
 
-def _heat(found: TopicMap, sight: Sight) -> SafeString:
-    """The cells as a drawing; empty where there are too many of them."""
+def _heat(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
+    """The cells as a drawing, `marks` where topics are inverted; empty where they are too many."""
     if found.values.size > CELLS:
         return SafeString()
     rows = [HeatRow(str(each.run), each.is_own) for each in found.standings]
@@ -222,27 +227,23 @@ def _heat(found: TopicMap, sight: Sight) -> SafeString:
         HeatColumn(
             number=each.topic.number,
             median=each.summary.median,
-            href=_topic(found, sight, each),
-            is_marked=sight.organises and each.is_inverted,
+            href=href,
+            is_marked=marks and each.is_inverted,
         )
-        for each in found.topics
+        for each, href in zip(found.topics, hrefs, strict=True)
     ]
     return heat_map(rows, columns, found.shares, f"{found.measure} of every run on every topic")
 
 
-def _topic(found: TopicMap, sight: Sight, mapped: MappedTopic) -> str:
-    return address("topic", sight.track, number=mapped.topic.number, measure=found.measure)
-
-
-def _difficulties(found: TopicMap, sight: Sight) -> list[Difficulty]:
+def _difficulties(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
     return [
         Difficulty(
             number=each.topic.number,
             relevant=each.summary.relevant,
             median=each.summary.median,
-            href=_topic(found, sight, each),
+            href=href,
         )
-        for each in found.topics
+        for each, href in zip(found.topics, hrefs, strict=True)
     ]
 
 

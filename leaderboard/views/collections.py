@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 
 from django.conf import settings
 from django.contrib import messages
@@ -29,10 +30,11 @@ from leaderboard.documents import open_documents
 from leaderboard.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.models import Collection, JudgmentSet, Topic, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.portions import in_portions
+from leaderboard.refusing import NotAccepted
 from leaderboard.replacing import Replacements, replace_files, replace_judgments
 from leaderboard.uploads import (
     CollectionFiles,
-    NotAccepted,
     accept_collection,
     accept_judgments,
 )
@@ -257,7 +259,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Number and text of every topic, a line each, for making runs and checking them."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
-    topics = found.topics.iterator(chunk_size=2_000)
+    topics = chain.from_iterable(in_portions(found.topics.all(), "position"))
     return _lines((f"{topic.number}\t{_one_line(topic)}\n" for topic in topics), "topics.txt")
 
 

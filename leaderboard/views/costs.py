@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
+from leaderboard.addresses import address
 from leaderboard.breakdowns.costs import CostBreakdown, CostLine, cost_breakdown
 from leaderboard.charts.costs import Priced, costs
 from leaderboard.charts.drawing import Kind
@@ -62,6 +62,7 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chart(found: CostBreakdown) -> SafeString:
+    chosen = found.board.choice.carried
     runs = [
         Priced(
             name=str(each.run),
@@ -74,7 +75,7 @@ def _chart(found: CostBreakdown) -> SafeString:
             is_measured=each.figure.is_measured,
             is_named=each in (found.best, found.cheapest_good),
             kind=_kind(each),
-            href=reverse("run", args=[each.run.pk]),
+            href=address("run", chosen, each.run.pk),
         )
         for each in found.lines
     ]

@@ -6,14 +6,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import announcing, granting, receipts, retrying
-from leaderboard.breakdowns.desk import desk_of, failed_jobs
+from leaderboard import announcing, granting, organising, receipts, retrying
+from leaderboard.breakdowns.desk import FailedJob, desk_of, failed_jobs
 from leaderboard.disclosure import Sight
 from leaderboard.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.models import JoinRequest
+from leaderboard.refusing import NotAccepted
 from leaderboard.views.parts import organised_or_403, page_of
 from leaderboard.wording.trail import trail_of
 
@@ -80,8 +81,39 @@ def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
     sight = organised_or_403(request, slug)
     for failed in failed_jobs(sight.track):
         if failed.job.pk == job_id:
-            retrying.try_again(failed.job, failed.target, request.user)
-            messages.success(request, "It waits in the queue again.")
+            _try_again(request, failed)
+    return redirect("desk", slug=slug)
+
+
+def _try_again(request: HttpRequest, failed: FailedJob) -> None:
+    try:
+        retrying.try_again(failed.job, failed.target, request.user)
+        messages.success(request, "It waits in the queue again.")
+    except NotAccepted as refusal:
+        messages.error(request, refusal.message)
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
+
+
+@login_required
+@require_POST
+def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Make the calls of a webhook again that were given up."""
+    track = organised_or_403(request, slug).track
+    retrying.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
+    messages.success(request, "The calls wait in the queue again.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    try:
+        organising.score_again(track, request.user)
+        messages.success(request, "All runs are scored again; the board stands meanwhile.")
+    except organising.NotPossible as reason:
+        messages.error(request, str(reason))
     return redirect("desk", slug=slug)
 
 

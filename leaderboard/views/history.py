@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import AnonymousUser
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import reverse
-from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_GET
+from collections.abc import Mapping
 
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard import organising
+from leaderboard.addresses import address, carried
 from leaderboard.breakdowns.history import History, history_of_track
 from leaderboard.charts.badges import badge as draw_badge
 from leaderboard.charts.steps import Dated, Turn, step_chart
-from leaderboard.disclosure import track_or_404
+from leaderboard.disclosure import Sight, look, track_or_404
+from leaderboard.models import Track
 from leaderboard.standings import find_board
 from leaderboard.templatetags.numbers import score
+from leaderboard.views.parts import organised_or_403, page_of
 from leaderboard.views.tables import csv_file, wants_csv
+
+# So many runs stand on a page of the table beneath the drawing.
+RUNS = 500
 
 
 @require_GET
 def history(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug).by_judgments(request.GET.get("judgments", ""))
-    found = history_of_track(sight)
+    found = history_of_track(sight, request.GET.get("measure", ""))
     if found is None:
         raise Http404("no board to see")
     if wants_csv(request):
@@ -30,12 +40,14 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "history": found,
-        "chart": _chart(found) if found.lines else "",
+        "measures": sight.track.measures,
+        "page": Paginator(found.lines, RUNS).get_page(page_of(request)),
+        "chart": _chart(found, carried(request.GET)) if found.lines else "",
     }
     return render(request, "history.html", context)
 
 
-def _chart(history: History) -> str:
+def _chart(history: History, chosen: Mapping[str, str]) -> str:
     runs = [
         Dated(
             at=each.run.received_at,
@@ -43,7 +55,7 @@ def _chart(history: History) -> str:
             best=each.best,
             name=str(each.run),
             kind="own" if each.is_own else "other",
-            href=reverse("run", args=[each.run.pk]),
+            href=address("run", chosen, each.run.pk),
         )
         for each in history.lines
     ]
@@ -74,8 +86,19 @@ def _as_csv(name: str, history: History) -> HttpResponse:
 @cache_control(public=True, max_age=300)
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
     """The best score of a public board, or of one of its teams, as everybody may see it."""
-    sight = track_or_404(AnonymousUser(), slug)
-    board, team = find_board(sight), request.GET.get("team", "")
+    return _badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
+
+
+@require_GET
+@cache_control(public=True, max_age=300)
+def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
+    """The same of a track that is not public, for whoever has the address of its badge."""
+    track = get_object_or_404(Track, badge_code=code)
+    return _badge(look(track, AnonymousUser()), request.GET.get("team", ""))
+
+
+def _badge(sight: Sight, team: str) -> HttpResponse:
+    board = find_board(sight)
     if board is None or (team and team not in board.teams):
         raise Http404("no score to show")
     of_team = (each for each in board.ranked if team in ("", each.run.team.name))
@@ -83,3 +106,15 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
     value = f"{board.measure} {score(first.scores[board.measure], 3)}" if first else "no run yet"
     words = f"{sight.track.name}, {team}" if team else sight.track.name
     return HttpResponse(draw_badge(words, value), content_type="image/svg+xml")
+
+
+@login_required
+@require_POST
+def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the badge of a track that is not public, give it another address, or take it away."""
+    track = organised_or_403(request, slug).track
+    if request.POST.get("act") == "remove":
+        organising.remove_badge(track, request.user)
+    else:
+        organising.renew_badge(track, request.user)
+    return redirect("manage", slug=slug)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
@@ -13,22 +15,24 @@ from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
 from leaderboard import charts, wording
+from leaderboard.addresses import CARRIED, address_of_topics, carried
 from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.breakdowns.pairs import PairLine, overlaps
 from leaderboard.breakdowns.rankings import Further
 from leaderboard.breakdowns.sides import DEPTHS, Card, Side, SideBySide, side_by_side
 from leaderboard.charts import Bar, Joined, Point
 from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.drawings import address
 from leaderboard.models import Run
 from leaderboard.standings import Board
 from leaderboard.templatetags.numbers import count, counted
-from leaderboard.views.parts import board_of, run_seen_or_404
+from leaderboard.views.parts import board_of, page_of, run_seen_or_404
 from leaderboard.views.tables import pair_csv, sides_csv, wants_csv
 
+# What the addresses of its topics hold on to.
+KEPT = (*CARRIED, "order", "depth")
 # So many of the largest differences stand beside the drawing of all of them.
 LARGEST = 11
-# More topics than this have their values in the file alone.
+# So many topics stand on a page of the table of all.
 TABLED = 500
 # So many of the relevant documents that are not in view are named.
 NAMED = 12
@@ -100,14 +104,17 @@ class PairRow:
 
 def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
     order = _order(request)
-    drawn = PairDrawing(pair, pair.in_order(order), line.topic.number if line else "")
-    largest, tabled = pair.by_size[:LARGEST], len(pair.topics) <= TABLED
-    known = overlaps(pair.a, pair.b, pair.topics if tabled else largest)
+    current = line.topic.number if line else ""
+    drawn = PairDrawing(pair, pair.in_order(order), current, carried(request.GET, KEPT))
+    page = Paginator(drawn.lines, TABLED).get_page(page_of(request))
+    largest = pair.by_size[:LARGEST]
+    known = overlaps(pair.a, pair.b, [*largest, *page])
     return {
         "order": order,
         "drawing": drawn,
         "largest": drawn.rows(largest, known),
-        "rows": drawn.rows(pair.in_order(order) if tabled else [], known),
+        "page": page,
+        "rows": drawn.rows(list(page), known),
         "verdict": wording.pair_verdict(pair),
         "test": wording.pair_test(pair),
     }
@@ -120,6 +127,8 @@ class PairDrawing:
     pair: Pair
     lines: Sequence[PairLine]
     current: str
+    # What the reader chose, on this page and before it.
+    kept: Mapping[str, str]
 
     @property
     def title(self) -> str:
@@ -167,9 +176,12 @@ class PairDrawing:
 
     def rankings_of(self, line: PairLine) -> str:
         """Both rankings of a topic, on this page."""
+        return self._topic_address(line.topic.number) + "#topic"
+
+    @cached_property
+    def _topic_address(self) -> Callable[[str], str]:
         a, b = self.pair.a.pk, self.pair.b.pk
-        query = {"a": a, "b": b, "measure": self.pair.measure, "number": line.topic.number}
-        return address("compare", self.pair.b.track, **query) + "#topic"
+        return address_of_topics("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
 
 
 def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:

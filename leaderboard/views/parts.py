@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
-from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.addresses import carried
+from leaderboard.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
 from leaderboard.facts import FILTERS
 from leaderboard.models import Run
 from leaderboard.standings import Board, Choice, find_board
@@ -17,6 +19,22 @@ def organised_or_403(request: HttpRequest, slug: str) -> Sight:
     if not sight.organises:
         raise PermissionDenied
     return sight
+
+
+def sight_asked_for(request: HttpRequest, slug: str) -> Sight:
+    """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
+    sight = track_or_404(request.user, slug)
+    if request.GET.get("as") == "everybody":
+        return look(sight.track, AnonymousUser())
+    return sight.by_judgments(request.GET.get("judgments", ""))
+
+
+def inside_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+    """The run, for its team and those who organise its track."""
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run):
+        raise PermissionDenied
+    return seen
 
 
 def choice_of(request: HttpRequest) -> Choice:
@@ -32,6 +50,7 @@ def choice_of(request: HttpRequest) -> Choice:
         best_per_team=bool(asked.get("best")),
         facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
         columns=tuple(asked.getlist("column")),
+        carried=carried(asked),
     )
 
 
@@ -44,10 +63,10 @@ def board_of(sight: Sight, request: HttpRequest) -> Board:
 
 
 def run_seen_or_404(board: Board, run_id: str) -> Run:
-    for standing in board.standings:
-        if standing.run.pk == run_id:
-            return standing.run
-    raise Http404("no such run on this board")
+    standing = board.standing_with(run_id)
+    if standing is None:
+        raise Http404("no such run on this board")
+    return standing.run
 
 
 def page_of(request: HttpRequest) -> int:

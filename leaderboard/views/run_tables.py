@@ -20,6 +20,12 @@ def measures_csv(name: str, portrait: Portrait, *_: object) -> HttpResponse:
     return csv_file(name, ["measure", "run", "rank", "of", "median", "best", "best_run"], lines)
 
 
+def spread_csv(name: str, portrait: Portrait, *_: object) -> HttpResponse:
+    """A line for each step of the histogram; the last one has both its ends."""
+    lines = [[each.low, each.high, each.own, each.other] for each in portrait.spread]
+    return csv_file(name, ["from", "to", "topics", "topics of the baseline"], lines)
+
+
 def recall_csv(name: str, _: Portrait, precision: PrecisionPortrait, *__: object) -> HttpResponse:
     """A line for each of the eleven levels of recall."""
     lines = [[each.recall, each.own, each.median, each.best] for each in precision.levels]
@@ -58,6 +64,7 @@ def failures_csv(name: str, _: Portrait, __: PrecisionPortrait, losses: list[Los
 
 TABLES: dict[str, Callable[[str, Portrait, PrecisionPortrait, list[Loss]], HttpResponse]] = {
     "measures": measures_csv,
+    "spread": spread_csv,
     "recall": recall_csv,
     "depth": depth_csv,
     "failures": failures_csv,

@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -26,10 +25,12 @@ from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.quotas import quota_of
+from leaderboard.refusing import NotAccepted
 from leaderboard.standings import find_board, find_means
 from leaderboard.stating import history_of
-from leaderboard.uploads import NotAccepted, RunDetails, accept_run
-from leaderboard.views.parts import choice_of, organised_or_403
+from leaderboard.turns import received_at
+from leaderboard.uploads import RunDetails, accept_run
+from leaderboard.views.parts import choice_of, inside_or_403, organised_or_403
 from leaderboard.views.run_tables import TABLES
 from leaderboard.views.tables import wants_csv
 
@@ -53,7 +54,8 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
         details = _details(form, facts)
         try:
-            accepted = accept_run(sight.track, request.user, request.FILES["file"], details)
+            file, at = request.FILES["file"], received_at(request)
+            accepted = accept_run(sight.track, request.user, file, details, received_at=at)
             if not accepted.is_new:
                 messages.info(request, "This file was sent before. Here is its run, unchanged.")
             return redirect("run", run_id=accepted.run.pk)
@@ -128,6 +130,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "stated": rows_of(stated(seen.run)),
         "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
         "receipt": receipts.receipt_of(seen.sight, seen.run),
+        "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
+        "brings_back": seen.sight.brings_back(seen.run),
         **scores,
     }
     return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
@@ -257,25 +261,12 @@ def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
-def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = run_or_404(request.user, run_id)
-    if not seen.sight.inside(seen.run):
-        raise PermissionDenied
-    if request.method == "POST":
-        organising.withdraw(seen.run, request.user, request.POST.get("reason", "")[:500])
-        messages.success(request, "Withdrawn. The file is kept; the board is without it.")
-        return redirect("board", slug=seen.sight.track.slug)
-    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run}
-    return render(request, "withdraw.html", context)
-
-
-@login_required
 @require_POST
 def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
     """Another try for a run that failed by our fault."""
-    seen = run_or_404(request.user, run_id)
-    if not seen.sight.inside(seen.run):
-        raise PermissionDenied
-    organising.try_again(seen.run, request.user)
+    seen = inside_or_403(request, run_id)
+    try:
+        organising.try_again(seen.run, request.user)
+    except NotAccepted as refusal:
+        messages.error(request, refusal.message)
     return redirect("run", run_id=run_id)

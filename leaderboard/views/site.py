@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from allauth.account.models import EmailAddress
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import connection
 from django.db.models import Prefetch, Q
@@ -16,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.defaults import server_error
 
 from leaderboard.disclosure import look
-from leaderboard.forms.people import TokenForm
+from leaderboard.forms.people import MailsForm, TokenForm
 from leaderboard.limits import of_site
 from leaderboard.models import ApiToken, Topic, Track
 from leaderboard.outages import outage_of
@@ -71,8 +73,19 @@ def account(request: HttpRequest) -> HttpResponse:
         "secret": secret,
         "tokens": request.user.tokens.usable().order_by("-created_at"),
         "memberships": request.user.memberships.select_related("team", "track"),
+        "mail_address": EmailAddress.objects.get_verified(request.user),
+        "mails_form": MailsForm(instance=request.user),
     }
     return render(request, "account.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_POST
+def change_mails(request: HttpRequest) -> HttpResponse:
+    """Whether one's notices come by mail too."""
+    MailsForm(request.POST, instance=request.user).save()
+    messages.success(request, "Saved.")
+    return redirect("account")
 
 
 @login_required

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import freezing
+from leaderboard.commissioning import tests_follow
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.exports import FORMATS
 from leaderboard.forms.desk import SnapshotForm
@@ -23,11 +24,14 @@ BIBTEX = "application/x-bibtex; charset=utf-8"
 @require_GET
 def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
     sight = _seen_or_404(request, slug)
+    board = find_board(sight) if sight.organises else None
     context = {
         "sight": sight,
         "track": sight.track,
+        "board": board,
         "snapshots": sight.track.snapshots.select_related("edition__judgment_set"),
-        "form": SnapshotForm() if sight.organises and sight.edition is not None else None,
+        "tests_follow": board is not None and tests_follow(board),
+        "form": SnapshotForm() if board is not None else None,
     }
     return render(request, "snapshots.html", context)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 
 from django.http import HttpRequest, HttpResponse
@@ -40,7 +40,7 @@ def csv_file(name: str, head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -
 
 
 def pairs_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:
-    """A line for each pair that the matrix shows: run minus other."""
+    """A line for each pair of the matrix: run minus other."""
     runs = [each.run for each in matrix.standings]
     lines = [
         [a.pk, a.tag, b.pk, b.tag, float(matrix.differences[i, j]), float(matrix.p[i, j])]
@@ -70,6 +70,17 @@ def ranks_csv(name: str, agreement: MeasureAgreement) -> HttpResponse:
     return csv_file(name, ["run", "tag", *named, "documents_a_topic"], lines)
 
 
+def agreement_csv(name: str, agreement: MeasureAgreement) -> HttpResponse:
+    """A line for every two measures; tau_ap holds the board of `measure` to that of `other`."""
+    lines = [
+        [one, other, float(agreement.tau[i, j]), float(agreement.tau_ap[i, j])]
+        for i, one in enumerate(agreement.measures)
+        for j, other in enumerate(agreement.measures)
+        if i != j
+    ]
+    return csv_file(name, ["measure", "other", "tau_b", "tau_ap"], lines)
+
+
 def impact_csv(name: str, impact: Impact) -> HttpResponse:
     """A line for each run on both boards: its ranks and means with the old and new judgments."""
     lines = [
@@ -80,16 +91,24 @@ def impact_csv(name: str, impact: Impact) -> HttpResponse:
     return csv_file(name, head, lines)
 
 
-def map_csv(name: str, topics: TopicMap) -> HttpResponse:
-    """A line for each topic, a column for each run, by its tag."""
-    rows = zip(topics.topics, topics.quartiles.T, topics.values.T, strict=True)
+def map_csv(name: str, topics: TopicMap, with_correlation: bool) -> HttpResponse:
+    """A line for each topic, a column for each run, by its tag; correlations for organisers."""
+    rows = zip(topics.topics, topics.spread.T, topics.values.T, strict=True)
     lines = [
-        [each.topic.number, each.summary.relevant, *quartiles.tolist(), *column.tolist()]
-        for each, quartiles, column in rows
+        [
+            each.topic.number,
+            each.topic.title or each.topic.description,
+            each.summary.relevant,
+            *([each.correlation] if with_correlation else []),
+            *spread.tolist(),
+            *column.tolist(),
+        ]
+        for each, spread, column in rows
     ]
     tags = [str(each.run) for each in topics.standings]
-    head = ["topic", "relevant", "first_quartile", "median", "third_quartile"]
-    return csv_file(name, [*head, *tags], lines)
+    correlation = ["correlation"] if with_correlation else []
+    spread = ["lowest", "first_quartile", "median", "third_quartile", "highest"]
+    return csv_file(name, ["topic", "title", "relevant", *correlation, *spread, *tags], lines)
 
 
 def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
@@ -118,11 +137,19 @@ def pair_csv(pair: Pair) -> HttpResponse:
     """A line for each topic, the largest difference of `b` minus `a` first."""
     known = overlaps(pair.a, pair.b, pair.topics)
     lines = [
-        [each.topic.number, each.a, each.b, each.difference, known[each.topic.number]]
+        [
+            each.topic.number,
+            each.topic.title or each.topic.description,
+            each.b,
+            each.a,
+            each.difference,
+            known[each.topic.number],
+        ]
         for each in pair.by_size
     ]
+    runs = [f"{pair.measure} of {run}" for run in (pair.b, pair.a)]
     name = f"compare-{pair.a.pk}-{pair.b.pk}"
-    return csv_file(name, ["topic", "a", "b", "difference", "overlap"], lines)
+    return csv_file(name, ["topic", "title", *runs, "difference", "overlap_rbo_.9"], lines)
 
 
 def sides_csv(sight: Sight, pair: Pair, topic: Topic) -> HttpResponse:
@@ -137,7 +164,7 @@ def sides_csv(sight: Sight, pair: Pair, topic: Topic) -> HttpResponse:
         for docno in dict.fromkeys([*ranks[1], *ranks[0]])
     ]
     name = f"compare-{pair.a.pk}-{pair.b.pk}-topic"
-    return csv_file(name, ["docno", "grade", "rank_a", "rank_b"], lines)
+    return csv_file(name, ["docno", "grade", f"rank in {pair.a}", f"rank in {pair.b}"], lines)
 
 
 def judged_csv(slug: str, edition: Edition, topics: Sequence[JudgedTopic]) -> HttpResponse:
@@ -155,6 +182,12 @@ def judged_csv(slug: str, edition: Edition, topics: Sequence[JudgedTopic]) -> Ht
     ]
     head = ["topic", "title", "judged", "relevant", *(f"grade {grade}" for grade in grades)]
     return csv_file(f"{slug}-judgments", head, lines)
+
+
+def grades_csv(name: str, grades: Mapping[int, int]) -> HttpResponse:
+    """A line for each grade, the highest first: how many documents have it."""
+    lines = sorted(grades.items(), reverse=True)
+    return csv_file(name, ["grade", "documents"], lines)
 
 
 def holes_csv(slug: str, holes: HoleTable) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Runs that organisers take off the board, and bring back."""
+"""Runs that their team or the organisers take off the board, and bring back."""
 
 from __future__ import annotations
 
@@ -12,6 +12,34 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard import organising
 from leaderboard.disclosure import SeenRun, run_or_404
 from leaderboard.forms.desk import TakeOffForm
+from leaderboard.forms.runs import WithdrawForm
+from leaderboard.refusing import NotAccepted
+from leaderboard.views.parts import inside_or_403
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = inside_or_403(request, run_id)
+    form = WithdrawForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        organising.withdraw(seen.run, request.user, form.cleaned_data["reason"])
+        return redirect("run", run_id=run_id)
+    status = 422 if request.method == "POST" else 200
+    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
+    return render(request, "withdraw.html", context, status=status)
+
+
+@login_required
+@require_POST
+def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = inside_or_403(request, run_id)
+    try:
+        organising.undo_withdrawal(seen.run, request.user)
+        messages.success(request, "The run is back.")
+    except NotAccepted as refusal:
+        messages.error(request, f"It stays withdrawn. {refusal.message}")
+    return redirect("run", run_id=run_id)
 
 
 @login_required

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from leaderboard.breakdowns import TopicBreakdown, TopicSummary
 from leaderboard.columns import Cell
-from leaderboard.views.tables import csv_file
+from leaderboard.views.tables import csv_file, grades_csv
 
 
 def answers_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
@@ -29,6 +29,10 @@ def answers_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     ]
     head = ["rank", "run", "tag", "team", breakdown.measure, "first_relevant"]
     return csv_file(name, [*head, "relevant_in_top_10", "unjudged_in_top_10", "retrieved"], lines)
+
+
+def grades_of_topic_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+    return grades_csv(name, breakdown.grades)
 
 
 def judged_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:

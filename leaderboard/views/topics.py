@@ -28,6 +28,7 @@ from leaderboard.views.parts import choice_of, page_of
 from leaderboard.views.tables import wants_csv
 from leaderboard.views.topic_tables import (
     answers_csv,
+    grades_of_topic_csv,
     judged_csv,
     summaries_csv,
     unjudged_csv,
@@ -35,7 +36,12 @@ from leaderboard.views.topic_tables import (
 
 TOPICS = 100
 # The tables of a topic's page as files.
-TABLES = {"runs": answers_csv, "judged": judged_csv, "unjudged": unjudged_csv}
+TABLES = {
+    "runs": answers_csv,
+    "grades": grades_of_topic_csv,
+    "judged": judged_csv,
+    "unjudged": unjudged_csv,
+}
 
 
 @require_GET
@@ -96,8 +102,8 @@ def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
     return {
         "breakdown": breakdown,
         "verdict": wording.topic_verdict(breakdown),
-        "strip": topic_strip(breakdown),
-        "answer_rows": answer_rows(breakdown, board.sight.track, top),
+        "strip": topic_strip(breakdown, board.choice.carried),
+        "answer_rows": answer_rows(breakdown, board, top),
         "judged_lines": judged_lines(breakdown),
         "grades": grade_lines(breakdown.grades, top, board.sight.track.relevance_threshold),
         "top_grade": top,

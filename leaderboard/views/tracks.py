@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -18,7 +20,8 @@ from leaderboard import limits, organising
 from leaderboard.disclosure import look, track_or_404
 from leaderboard.facts import label_of
 from leaderboard.forms.desk import BaselineForm
-from leaderboard.forms.tracks import TrackForm
+from leaderboard.forms.names import unused_slug
+from leaderboard.forms.tracks import MEASURES, TrackForm
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.standings import find_board
@@ -48,6 +51,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "limits": limits.of_track(sight.track),
         "announcements": sight.track.announcements.all(),
+        "organisers": sight.track.organisers(),
         "shows_everybody": look(sight.track, AnonymousUser()).edition is not None
         and sight.track.visibility == Track.Visibility.PUBLIC,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
@@ -69,11 +73,39 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
 
 
-def _proposal(collection: Collection) -> dict[str, object]:
-    newest = collection.judgment_sets.filter(state="ready").last()
+@login_required
+@require_POST
+def new_board(request: HttpRequest, slug: str) -> HttpResponse:
+    """An internal board at one click: every user of this site is in and sees every score."""
+    collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
+    track = _internal_board(collection)
+    try:
+        organising.open_track(track, request.user)
+        messages.success(request, "Opened: every user of this site sees it and may send runs.")
+    except IntegrityError:
+        # Clicked twice at once: the other click has made it.
+        pass
+    return redirect("board", slug=track.slug)
+
+
+def _internal_board(collection: Collection) -> Track:
+    """What the form proposes, for those who have an account here."""
+    proposal = _proposal(collection)
+    newest = proposal["judgment_set"]
+    fields = {
+        "slug": unused_slug(collection.name, Track),
+        "measures": MEASURES,
+        "primary_measure": MEASURES[0],
+        "relevance_threshold": newest.relevant_from if newest is not None else 1,
+        "visibility": Track.Visibility.MEMBERS,
+    }
+    return Track(collection=collection, **proposal | fields)
+
+
+def _proposal(collection: Collection) -> dict[str, Any]:
     return {
         "name": collection.name,
-        "judgment_set": newest,
+        "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
         "attempts_per_day": settings.ATTEMPTS_PER_DAY,
@@ -104,6 +136,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "off_the_board": track.runs.off_the_board().select_related("team"),
         "invitation": _invitation(request, track),
+        "badge_address": _badge_address(request, track),
         "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
     }
     return render(request, "manage.html", context, status=422 if form.is_bound else 200)
@@ -113,6 +146,12 @@ def _invitation(request: HttpRequest, track: Track) -> str:
     """The address that lets its reader take part."""
     query = urlencode({"invitation": track.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
+
+
+def _badge_address(request: HttpRequest, track: Track) -> str:
+    """Where its badge is for who knows it; "" where nobody has made one."""
+    path = reverse("badge_by_code", args=[track.badge_code]) if track.badge_code else ""
+    return request.build_absolute_uri(path) if path else ""
 
 
 @login_required

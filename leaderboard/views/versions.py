@@ -12,9 +12,9 @@ from leaderboard import organising, wording
 from leaderboard.breakdowns.impact import Impact, impact_of
 from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight
-from leaderboard.models import Edition, JudgmentSet, Track
+from leaderboard.editions import edition_with
+from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.scoring import edition_with
 from leaderboard.views.parts import organised_or_403
 from leaderboard.views.tables import impact_csv, wants_csv
 
@@ -35,6 +35,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "judgment_set": judgment_set,
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
+        "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
         "tests_follow": found is not None and _tests_follow(sight, found),
         "verdict": wording.impact_verdict(found) if found is not None else "",

@@ -5,9 +5,16 @@ from __future__ import annotations
 from evaluation.measures import parse_measure
 from evaluation.significance import smallest_p
 from leaderboard.columns import columns_of
-from leaderboard.models import Run, Track
+from leaderboard.models import Run, Snapshot, Track
 from leaderboard.standings import FEWEST_TOPICS, LEVEL, Board, Standing
-from leaderboard.templatetags.numbers import count, counted, p_value, score, unbroken
+from leaderboard.templatetags.numbers import (
+    anywhere_on_earth,
+    count,
+    counted,
+    p_value,
+    score,
+    unbroken,
+)
 from leaderboard.wording.phrases import (
     Phrase,
     Sentence,
@@ -209,6 +216,23 @@ def _order(board: Board) -> str:
     title = next((each.title for each in columns_of(board) if each.name == name), name)
     title = title if name in board.measures or not title[1:2].islower() else title.lower()
     return f"{title}, turned round" if board.choice.turned else title
+
+
+def provisional(board: Board, frozen: Snapshot | None) -> str:
+    """What may still change a live board, where that is worth a word."""
+    track = board.sight.track
+    if track.closes_at is None:
+        return "These numbers change as runs and judgments come." if frozen is not None else ""
+    if track.state() != Track.State.CLOSED:
+        until = anywhere_on_earth(track.closes_at)
+        return f"These numbers are provisional: runs are taken until {until}."
+    if track.takes_runs():
+        return "These numbers are provisional: late runs are still taken."
+    if not board.sight.everything:
+        return "These numbers are provisional until the release."
+    if frozen is not None:
+        return "Other judgments would still change these numbers."
+    return "These numbers are provisional until the organisers freeze them in a snapshot."
 
 
 def much_unjudged(board: Board) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from leaderboard.models import ScoreSet
+from leaderboard.disclosure import Sight
+from leaderboard.models import Run, ScoreSet
 from leaderboard.standings import Board
 from leaderboard.templatetags.numbers import score
 
@@ -31,3 +32,12 @@ def little_judged(scored: ScoreSet, board: Board) -> str:
         f"middle {median:.0%}: what nobody judged counts as not relevant, and its scores may be "
         "too low."
     )
+
+
+def withdrawn_by(sight: Sight, run: Run) -> str:
+    """Who withdrew a run: by name for those inside; empty where nobody did or is known."""
+    who = run.withdrawn_by
+    if who is None or sight.inside(run):
+        return who.username if who is not None else ""
+    is_member = run.team.memberships.filter(user=who).exists()
+    return "its team" if is_member else "the organisers"

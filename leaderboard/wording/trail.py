@@ -10,10 +10,12 @@ from leaderboard.models import AuditEvent, Run, Team
 
 ACTS = {
     "add": "added a",
+    "add organiser": "named an organiser of the",
     "announce": "made an",
     "approved": "approved a",
     "become member": "joined the",
     "bring back": "brought back the",
+    "call again": "had called again the",
     "change": "changed the",
     "check again": "had checked again the",
     "confirm": "confirmed the",
@@ -31,10 +33,15 @@ ACTS = {
     "open": "opened the",
     "release": "released the scores of the",
     "remove": "removed a",
+    "remove organiser": "took an organiser from the",
+    "remove badge": "took away the badge of the",
     "remove member": "took a member out of the",
+    "renew badge": "made an address for the badge of the",
+    "score again": "had scored again all runs of the",
     "state facts": "stated facts of the",
     "try": "tried other judgments on the",
     "try again": "tried again the",
+    "undo withdrawal": "undid the withdrawal of the",
     "upload": "sent the",
     "withdraw": "withdrew the",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 
@@ -14,6 +15,9 @@ from tests.services.machines import Site, until
 
 __all__ = ["sqlite_site"]
 
+# More than a page of topics, of a ranking, and of what is not dense.
+MANY = range(1, 121)
+RUNS = 45
 CHROMIUM = shutil.which("chromium")
 QUIET = [
     "--no-sandbox",
@@ -34,7 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps a loop of asyncio, beside which Django reads no database: it ends with these
+# tests, and others of the same process go on.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[object]:
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright installed")
     if CHROMIUM is None:
@@ -45,7 +51,7 @@ def browser() -> Iterator[object]:
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def scene(sqlite_site: Site) -> Site:
     """A site with Ada's open track, a baseline on its board, and one blind track."""
     token = sqlite_site.manage("create_token", "ada", "--organiser")
@@ -69,6 +75,56 @@ def scene(sqlite_site: Site) -> Site:
     run = SimpleUploadedFile("baseline.run", OTHER_RUN.encode())
     sqlite_site.ask("/tracks/open/runs", token, file=run)
     return sqlite_site
+
+
+@pytest.fixture(scope="package")
+def crowd(scene: Site) -> Site:
+    """The same site with a long board beside: tests, costs, and pages of everything."""
+    token = scene.manage("create_token", "ada", "--organiser")
+    parts = {"topics": many_topics(), "judgments": many_qrels()}
+    files = {name: SimpleUploadedFile(name, text.encode()) for name, text in parts.items()}
+    scene.ask("/collections", token, slug="many", name="Many topics", **files)
+    until(lambda: scene.ask("/collections/many", token)["state"] == "ready", "it is ready")
+    track = {"slug": "many", "name": "Many runs", "collection": "many", "judgments": "v1"}
+    measures = {"measures": ["AP", "nDCG@10", "P@10"], "primary_measure": "AP"}
+    scene.ask("/tracks", token, track | measures)
+    sent = [send_one_of_many(scene, token, number) for number in range(RUNS)]
+    until(lambda: all(is_scored(scene, token, run) for run in sent[-3:]), "the runs are scored")
+    scene.manage("shell", "-c", BASELINE)
+    return scene
+
+
+# As the form of the page does it.
+BASELINE = (
+    "from leaderboard import organising; from leaderboard.models import Track;"
+    " t = Track.objects.get(slug='many');"
+    " organising.choose_baseline(t, t.collection.owner, t.runs.get(tag='run-20'))"
+)
+
+
+def many_topics() -> str:
+    return "".join(f"<top>\n<num> {n}\n<title> about {n}\n</top>\n" for n in MANY)
+
+
+def many_qrels() -> str:
+    return "".join(f"{n} 0 d{n}-{k} {k % 3}\n" for n in MANY for k in range(30))
+
+
+def send_one_of_many(scene: Site, token: str, number: int) -> str:
+    """A run whose documents are shifted by its number, so no two are alike."""
+    lines = [
+        f"{n} Q0 d{n}-{(k * 7 + number * (n % 5 + 1)) % 45} {k + 1} {60 - k} run-{number}\n"
+        for n in MANY
+        for k in range(25)
+    ]
+    file = SimpleUploadedFile(f"run-{number}.run", "".join(lines).encode())
+    figure = {"what": "seconds_per_topic", "value": 0.1 * (number + 1), "unit": "s"}
+    facts = {"efficiency": [figure | {"origin": "tool"}]}
+    return scene.ask("/tracks/many/runs", token, file=file, facts=json.dumps(facts))["id"]
+
+
+def is_scored(scene: Site, token: str, run: str) -> bool:
+    return scene.ask(f"/runs/{run}", token)["state"] == "scored"
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ NO_PAGES = {
     "account_logout",
     "archive",
     "badge",
+    "badge_by_code",
     "changed_judgments",
     "collection_state",
     "docnos_file",

@@ -1,4 +1,4 @@
-"""Pictures of every page of a running site, to be looked at: wide and narrow, light and dark.
+"""Pictures of every page of a running site: wide and narrow, light and dark, and as printed.
 
     make demo
     python -m tests.browser.screenshots http://127.0.0.1:8000 pictures --name ada --password ...
@@ -15,11 +15,13 @@ import shutil
 from pathlib import Path
 
 import django
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 QUIET = ["--no-sandbox", "--disable-gpu"]
 WIDTHS = {"wide": 1280, "phone": 390}
 SCHEMES = ("light", "dark")
+# A4 on its side, without margins, in CSS pixels.
+PAPER = 1017
 
 
 def main() -> None:
@@ -63,9 +65,16 @@ def take(browser: Browser, options: argparse.Namespace) -> None:
             tab.set_viewport_size({"width": pixels, "height": 900})
             for scheme in SCHEMES:
                 tab.emulate_media(color_scheme=scheme)
-                path = options.folder / f"{name}-{width}-{scheme}.png"
-                tab.screenshot(path=path, full_page=True)
-                print(path)
+                shoot(tab, options.folder / f"{name}-{width}-{scheme}.png")
+        tab.set_viewport_size({"width": PAPER, "height": 900})
+        tab.emulate_media(media="print", color_scheme="light")
+        shoot(tab, options.folder / f"{name}-print.png")
+        tab.emulate_media(media="screen")
+
+
+def shoot(tab: Page, path: Path) -> None:
+    tab.screenshot(path=path, full_page=True)
+    print(path)
 
 
 if __name__ == "__main__":

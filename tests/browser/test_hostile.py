@@ -35,7 +35,7 @@ user.set_password({WORD!r}); user.first_name = evil[1]; user.save()
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def hostile(scene: Site) -> Site:
     """A track of Mallory's in which everything that may be named is named to do harm."""
     token = scene.manage("create_token", "mallory", "--organiser")

@@ -5,6 +5,7 @@ Pages are found by their links, so one that is new is walked too, and one withou
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -30,9 +31,11 @@ class Reader:
 
     cookies: dict
     pages: dict[str, str]
+    # On a track that nobody else looks at.
+    is_alone: bool = False
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def organiser(browser, scene: Site, tmp_path_factory) -> Reader:
     """Ada, with a pool, new judgments, and runs in every state."""
     set_password = (
@@ -76,7 +79,7 @@ def freeze_the_board(tab) -> None:
         tab.get_by_role("button", name="Freeze it").click()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def participant(browser, scene: Site, organiser: Reader, tmp_path_factory) -> Reader:
     """Flo, with a run on the open track and one on the blind track."""
     context = browser.new_context(base_url=scene.url)
@@ -90,20 +93,35 @@ def participant(browser, scene: Site, organiser: Reader, tmp_path_factory) -> Re
     return found_by(context, tab)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stranger(browser, scene: Site, organiser: Reader) -> Reader:
     """Nobody, who is not signed in."""
     context = browser.new_context(base_url=scene.url)
     return found_by(context, context.new_page())
 
 
-def found_by(context, tab) -> Reader:
-    reader = Reader(context.storage_state(), pages_of(tab, "/tracks/open/"))
+def found_by(context, tab, start: str = "/tracks/open/") -> Reader:
+    reader = Reader(context.storage_state(), pages_of(tab, start))
     context.close()
     return reader
 
 
-@pytest.fixture(params=["organiser", "participant", "stranger"])
+@pytest.fixture(scope="package")
+def visitor(browser, crowd: Site) -> Reader:
+    """Nobody either, who looks at the long board alone: second pages, tests, costs."""
+    context = browser.new_context(base_url=crowd.url)
+    found = found_by(context, context.new_page(), "/tracks/many/")
+    about_it = {name: each for name, each in found.pages.items() if "/tracks/many/" in each}
+    runs = {name: each for name, each in found.pages.items() if each.startswith("/runs/")}
+    again = {f"{name} again": second_page(each) for name, each in {**about_it, **runs}.items()}
+    return Reader(found.cookies, {**about_it, **runs, **again}, is_alone=True)
+
+
+def second_page(address: str) -> str:
+    return f"{address}{'&' if '?' in address else '?'}page=2"
+
+
+@pytest.fixture(params=["organiser", "participant", "stranger", "visitor"])
 def reader(request) -> Reader:
     return request.getfixturevalue(request.param)
 
@@ -131,6 +149,8 @@ def new_to(reader: Reader, organiser: Reader) -> list[str]:
     """The pages of a reader; of others than the organiser those that look different to them."""
     if reader is organiser:
         return [*reader.pages.values(), *BEYOND_LINKS]
+    if reader.is_alone:
+        return list(reader.pages.values())
     different = {"home", "board", "run"} | (set(reader.pages) - set(organiser.pages))
     return [address for name, address in reader.pages.items() if name in different]
 
@@ -144,13 +164,27 @@ def faults(page) -> list[str]:
 
 
 def test_every_page_says_the_same_without_javascript(browser, scene, reader):
-    context = browser.new_context(
-        base_url=scene.url, java_script_enabled=False, storage_state=reader.cookies
+    plain, scripted = (
+        browser.new_context(
+            base_url=scene.url, java_script_enabled=has_script, storage_state=reader.cookies
+        )
+        for has_script in (False, True)
     )
-    page = context.new_page()
+    bare, full = plain.new_page(), scripted.new_page()
     for address in reader.pages.values():
-        answer = page.goto(address)
-        assert answer.status in (200, 410), address
-        assert page.locator("h1").count() == 1, address
-        assert page.locator("main").inner_text().strip(), address
-    context.close()
+        assert bare.goto(address).status in (200, 410), address
+        full.goto(address)
+        assert said_by(bare) - said_by(full) == set(), address
+        assert bare.locator("h1").count() == 1, address
+    plain.close()
+    scripted.close()
+
+
+# What a page says of this moment: seconds since something, and when it was answered.
+MOMENTS = re.compile(r"\d+ (?:s|min|seconds?|minutes?)\b|\d\d:\d\d(?::\d\d)?|just now")
+
+
+def said_by(tab) -> set[str]:
+    """Headings, cells, links, fields and sentences of the page, without what changes by itself."""
+    words = tab.locator("main").locator("h1, h2, h3, th, td, a, label, button, p, dt, li")
+    return {MOMENTS.sub("", " ".join(each.split())) for each in words.all_text_contents()}

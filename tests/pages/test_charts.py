@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from leaderboard import charts
 from leaderboard.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
 from leaderboard.charts.boxes import Box, box_plot
+from leaderboard.charts.costs import Priced, costs
+from leaderboard.charts.heat import Difficulty, difficulties
+from leaderboard.charts.steps import Dated, Turn, step_chart
 
 NAN = float("nan")
 MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])
@@ -340,6 +344,63 @@ def test_points_stand_up_one_score_and_across_the_other():
     assert (number(point, "cx"), number(point, "cy")) == (25, 95)
     assert number(ring, "cx") == 25
     assert len(drawn(chart, "circle", "same")) == 1
+
+
+def proportional(places, values):
+    """Whether places on a drawing are values on an axis, whatever its ends and its direction."""
+    slope, ground = np.polyfit(values, places, 1)
+    return np.allclose(slope * np.asarray(values) + ground, places, atol=0.06)
+
+
+def test_a_run_stands_at_its_day_and_at_its_score():
+    days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4, 9)]
+    scores, bests = [0.21, 0.18, 0.32, 0.25], [0.21, 0.21, 0.32, 0.32]
+    runs = [Dated(*each, "bm25") for each in zip(days, scores, bests, strict=True)]
+    chart = step_chart(runs, [Turn(days[1], "judgments v2")], "x")
+    dots = drawn(chart, "circle", "dot")
+    assert proportional([number(dot, "cx") for dot in dots], [day.day for day in days])
+    assert proportional([number(dot, "cy") for dot in dots], scores)
+    assert number(drawn(chart, "line", "dashed")[0], "x1") == number(dots[1], "cx")
+
+
+def test_the_line_of_the_best_rises_where_a_run_raised_it():
+    days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4)]
+    runs = [Dated(day, 0.2, best, "bm25") for day, best in zip(days, (0.2, 0.3, 0.3), strict=True)]
+    path = drawn(step_chart(runs, [], "x"), "path", "curve")[0].get("d")
+    heights = [float(each) for each in re.findall(r"[V ]([\d.]+)", path)]
+    assert heights[1] < heights[0] and heights[1] == heights[2]
+
+
+def test_a_topic_stands_across_its_relevant_documents_up_its_median():
+    topics = [
+        Difficulty("1", 4, 0.25, ""),
+        Difficulty("2", 10, 0.5, ""),
+        Difficulty("3", 7, NAN, ""),
+    ]
+    first, second = drawn(difficulties(topics, "AP"), "circle", "point")
+    assert [number(first, "cx"), number(second, "cx")] == [40, 100]
+    assert [number(first, "cy"), number(second, "cy")] == [195, 130]
+
+
+def test_a_run_stands_across_the_logarithm_of_its_cost_up_its_mean():
+    spent, means = [0.1, 1.0, 10.0], [0.2, 0.35, 0.3]
+    priced = [
+        Priced(f"run {cost}", cost, f"{cost} s", mean, mean - 0.05, mean + 0.05, True, True)
+        for cost, mean in zip(spent, means, strict=True)
+    ]
+    chart = costs(priced, "Time, s", "AP", "x")
+    dots, whiskers = drawn(chart, "circle", "dot"), drawn(chart, "line", "whisker")
+    assert proportional([number(dot, "cx") for dot in dots], np.log10(spent))
+    assert proportional([number(dot, "cy") for dot in dots], means)
+    lengths = [number(each, "y2") - number(each, "y1") for each in whiskers]
+    assert np.allclose(lengths, lengths[0], atol=0.2) and lengths[0] > 0
+
+
+def test_bounds_go_from_the_lowest_to_the_highest_score_around_the_score():
+    cell = charts.bounds_cell(Column(UNIT, "x"), 0.3, 0.45, 0.8)
+    (way,), (dot,) = drawn(cell, "line", "range"), drawn(cell, "circle", "dot")
+    assert (number(way, "x1"), number(dot, "cx"), number(way, "x2")) == (30, 45, 80)
+    assert "<title>.4500, from .3000 to .8000</title>" in cell
 
 
 def test_a_document_is_joined_with_its_twin_or_ends_in_a_stub():

@@ -69,7 +69,7 @@ def test_every_topic_is_a_bar_and_a_row(ten, client):
 
 def test_a_bar_a_point_and_a_row_lead_to_both_rankings(ten, client):
     page = unescape(page_at(client, between(ten, "base", "mixed")))
-    address = between(ten, "base", "mixed", "&measure=AP&number=2#topic")
+    address = between(ten, "base", "mixed", "&number=2#topic")
     # In the drawings, in the table of all, and not among the largest eleven of ten again.
     assert page.count(f'href="{address}"') == 4
 
@@ -81,12 +81,17 @@ def test_overlap_is_that_of_the_first_documents(ten, client):
     assert rows(page, 1)[0] == f"1 about 1 1.0000 .5000 +.5000 {score(expected, 2)}"
 
 
-def test_a_long_comparison_has_its_values_in_the_file(ten, client, monkeypatch):
+def test_a_long_comparison_has_its_table_in_pages(ten, client, monkeypatch):
     monkeypatch.setattr(pairs, "TABLED", 9)
-    assert "Table of the" not in page_at(client, between(ten, "base", "mixed"))
+    second = page_at(client, between(ten, "base", "mixed", "&order=topic&page=2"))
+    assert rows(second)[0].startswith("10 about 10") and "10 to 10 of 10 topics" in words(second)
+
+
+def test_every_topic_is_a_line_for_other_programs(ten, client):
     lines = client.get(between(ten, "base", "mixed", "&format=csv")).content.decode().splitlines()
-    assert lines[0] == "topic,a,b,difference,overlap" and len(lines) == 11
-    assert lines[1].startswith("1,0.5,1.0,0.5,0.45")
+    head = "topic,title,AP of mixed,AP of base,difference,overlap_rbo_.9"
+    assert lines[0] == head and len(lines) == 11
+    assert lines[1].startswith("1,about 1,1.0,0.5,0.5,0.45")
 
 
 @pytest.fixture
@@ -163,7 +168,8 @@ def test_more_documents_are_shown_when_asked_for(ten, cat, client):
 def test_the_documents_of_both_are_a_table_for_other_programs(bread, client):
     address = between(bread, "other", "ben-bm25", "&number=1&format=csv&table=documents")
     lines = client.get(address).content.decode().splitlines()
-    assert lines == ["docno,grade,rank_a,rank_b", "d1,2,3,1", "d2,1,4,2", "d9,,2,3", "d3,0,1,"]
+    assert lines[0] == "docno,grade,rank in other,rank in ben-bm25"
+    assert lines[1:] == ["d1,2,3,1", "d2,1,4,2", "d9,,2,3", "d3,0,1,"]
 
 
 @pytest.mark.parametrize("number", ["99", "", "%00", "1%20"])

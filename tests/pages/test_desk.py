@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from leaderboard import organising, uploads
-from leaderboard.models import Job, Run, Track, Worker
+from leaderboard.models import Job, JudgmentSet, Notice, Run, Score, Track, Worker
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 
 DESK = "/tracks/bread/desk/"
@@ -60,6 +61,75 @@ def test_a_failed_pool_is_gathered_again(track, ada, ben, as_ada):
     work()
     pool.refresh_from_db()
     assert pool.state == "proposed"
+
+
+def test_judgments_that_could_not_be_read_are_read_again_from_here(track, ada, as_ada):
+    file = upload("v2", "1 0 d9 1\n")
+    made = uploads.accept_judgments(track.collection, file, "v2", ada)
+    JudgmentSet.objects.filter(pk=made.pk).update(state="failed")
+    Job.objects.filter(kind="check_judgments").update(state="failed", reason="The disk is full.")
+    assert "Reading the judgments <b><bdi>v2</bdi></b>" in as_ada.get(DESK).text
+    as_ada.post(f"{DESK}jobs/{Job.objects.get(kind='check_judgments').pk}/again/")
+    work()
+    made.refresh_from_db()
+    assert made.state == "preview" and "The disk is full." not in as_ada.get(DESK).text
+
+
+def test_judgments_that_were_refused_are_named(track, ada, as_ada):
+    uploads.accept_judgments(track.collection, upload("v2", "no judgments\n"), "v2", ada)
+    work()
+    page = as_ada.get(DESK).text
+    assert "<bdi>v2</bdi></a>: the page says what is wrong" in page
+    assert "Nothing waits for you." not in page
+
+
+def test_calls_that_were_given_up_are_made_again_from_here(track, ada, as_ada):
+    webhook = track.webhooks.create(url="https://webhooks.invalid/", created_by=ada)
+    given_up = {"state": "given up", "tries": 6, "answer": "HTTP 500", "body": {}}
+    for _ in range(2):
+        webhook.deliveries.create(happening="run.scored", **given_up)
+    page = as_ada.get(DESK).text
+    assert "2 calls of" in page and "<bdi>HTTP 500</bdi>" in page
+    as_ada.post(f"{DESK}calls/{webhook.pk}/again/")
+    assert set(webhook.deliveries.values_list("state", "tries")) == {("waiting", 0)}
+    assert Job.objects.open().filter(kind="deliver").count() == 2
+
+
+def test_all_runs_are_scored_again_and_no_value_changes(track, ben, ada, as_ada):
+    make_run(track, ben)
+    before = Score.objects.get(measure="AP")
+    as_ada.post(f"{DESK}scores/again/")
+    assert "All runs with judgments <b><bdi>v1" in as_ada.get(DESK).text
+    work()
+    after = Score.objects.get(measure="AP")
+    assert after.pk != before.pk and after.values.tolist() == before.values.tolist()
+    assert Notice.objects.filter(user=ada).first().text == (
+        "1 run of Bread track scored again: no value changed."
+    )
+
+
+def test_a_value_that_was_not_what_it_should_be_is_mended_and_told(track, ben, ada, as_ada):
+    make_run(track, ben)
+    Score.objects.filter(measure="AP").update(by_topic=bytes(24), mean=0)
+    as_ada.post(f"{DESK}scores/again/")
+    work()
+    assert Score.objects.get(measure="AP").mean == pytest.approx(25 / 36)
+    assert "the values of 1 changed" in Notice.objects.filter(user=ada).first().text
+
+
+def test_a_measure_that_the_track_has_no_more_is_kept(track, ben, ada, as_ada):
+    make_run(track, ben)
+    organising.change_track(track, ada, {"measures": ["AP"]})
+    work()
+    as_ada.post(f"{DESK}scores/again/")
+    work()
+    assert Score.objects.filter(measure="P@5").exists()
+
+
+def test_without_judgments_nothing_is_scored_again(collection, as_ada):
+    make_track(collection, judgment_set=None)
+    page = as_ada.post(f"{DESK}scores/again/", follow=True).text
+    assert "There are no judgments yet" in page and "Score all runs again" not in page
 
 
 def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from urllib.parse import urlsplit
 
 from django.test import Client
 
 from leaderboard import announcing, organising, uploads
 from leaderboard.models import ApiToken
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
+from tests.pages.reading import page_at, rows
 
 HISTORY = "/tracks/bread/history/"
 BADGE = "/tracks/bread/badge.svg"
@@ -75,6 +77,39 @@ def test_no_badge_leaves_a_board_of_members(collection, as_ada):
     assert as_ada.get(FEED).status_code == 404
 
 
+def test_a_board_of_members_has_a_badge_for_whoever_knows_its_address(
+    collection, ben, as_ada, client
+):
+    track = make_track(collection, visibility="members")
+    make_run(track, ben)
+    page = as_ada.post("/tracks/bread/manage/badge/", follow=True)
+    address = urlsplit(page.context["badge_address"]).path
+    assert address in page.text and "AP .694" in client.get(address).text
+    assert "AP .694" in client.get(f"{address}?team=ben").text
+
+
+def test_another_address_of_a_badge_closes_the_one_before(collection, as_ada, client):
+    make_track(collection, visibility="members")
+    pages = [as_ada.post("/tracks/bread/manage/badge/", follow=True) for _ in range(2)]
+    before, now = (urlsplit(page.context["badge_address"]).path for page in pages)
+    assert (client.get(before).status_code, client.get(now).status_code) == (404, 200)
+    as_ada.post("/tracks/bread/manage/badge/", {"act": "remove"})
+    assert client.get(now).status_code == 404
+
+
+def test_a_blind_board_has_no_badge_before_its_release(blind_track, ada, ben, as_ada, client):
+    make_run(blind_track, ben)
+    page = as_ada.post("/tracks/blind/manage/badge/", follow=True)
+    address = urlsplit(page.context["badge_address"]).path
+    assert client.get(address).status_code == 404
+    organising.release(blind_track, ada)
+    assert client.get(address).status_code == 200
+
+
+def test_a_track_without_a_code_has_no_badge_at_an_empty_one(track, client):
+    assert client.get("/badges/.svg").status_code == 404
+
+
 def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
     leaderboard_track, ada, ben, as_cat
 ):
@@ -122,3 +157,16 @@ def test_a_blind_run_has_no_verdict(blind_track, ben):
     _, secret = ApiToken.objects.issue(ben, ["read"])
     answer = Client().get(f"/api/v1/runs/{run.pk}", headers={"Authorization": f"Bearer {secret}"})
     assert "verdict" not in answer.json()
+
+
+def test_every_run_stands_in_the_table_beneath_the_drawing(track, ben, as_cat):
+    make_run(track, ben, OTHER_RUN)
+    make_run(track, ben, RUN)
+    first, second = rows(page_at(as_cat, HISTORY))
+    assert first.startswith("other ben .5278 .5278") and second.startswith("ben-bm25 ben .6944")
+
+
+def test_a_history_has_every_measure_of_the_track(track, ben, as_cat):
+    make_run(track, ben)
+    assert "The best P@5 over time" in page_at(as_cat, f"{HISTORY}?measure=P@5")
+    assert "The best AP over time" in page_at(as_cat, f"{HISTORY}?measure=unknown")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import QuerySet
 
 from leaderboard import comparing, organising, uploads
 from leaderboard.breakdowns.impact import impact_of
-from leaderboard.models import Comparison, Edition, Track
-from tests.builders import OTHER_RUN, QRELS, make_run, upload, work
+from leaderboard.disclosure import look
+from leaderboard.models import Collection, Comparison, Edition, Job, JudgmentSet, Run, Track, User
+from leaderboard.standings import Board, find_board
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
 # What Ben has first is no longer relevant, and what Cat has first is.
 V2 = "1 0 d1 0\n1 0 d3 2\n1 0 d9 1\n2 0 d4 1\n2 0 d5 0\n"
@@ -20,28 +23,98 @@ def runs(track, ben, cat):
 
 @pytest.fixture
 def v2(track, ada, runs):
-    file = upload("v2.txt", V2)
-    made = uploads.accept_judgments(track.collection, file, "v2", ada, asks_first=False)
-    work()
-    return made
+    return bring(track.collection, ada, "v2", V2)
 
 
 @pytest.fixture
-def tried(as_ada, v2):
-    as_ada.post("/tracks/bread/judgments/v2/try/")
-    work()
-
-
-@pytest.fixture
-def impact(track, tried):
+def impact(track, v2):
     track.refresh_from_db()
     new = Edition.objects.get(judgment_set__version="v2")
     return impact_of(track.edition, new, "AP")
 
 
-def test_trying_judgments_leaves_the_board_alone(track, tried):
+def test_new_judgments_are_tried_by_themselves_and_leave_the_board_alone(track, v2):
     assert Track.objects.get().edition.judgment_set.version == "v1"
-    assert Edition.objects.get(judgment_set__version="v2").state == "ready"
+    edition = Edition.objects.get(judgment_set__version="v2")
+    assert (edition.state, edition.score_sets.count()) == ("ready", 2)
+
+
+def test_every_track_of_the_collection_tries_them(track, collection, ada, ben):
+    other = make_track(collection, slug="other")
+    make_run(other, ben)
+    bring(collection, ada, "v2", V2)
+    assert {each.track.slug for each in tried_with("v2")} == {"bread", "other"}
+
+
+def test_a_run_that_comes_during_the_trial_is_on_both_boards(track, ada, v2):
+    run = make_run(track, ada, RUN.replace("9.0", "9.5"))
+    assert tried_with("v2").get().score_sets.filter(run=run).exists()
+
+
+def test_what_stood_on_the_board_is_on_trial_no_more(track, ada, v2):
+    for version in (v2, track.judgment_set):
+        organising.change_track(track, ada, {"judgment_set": version})
+        work()
+    run = make_run(track, ada, RUN.replace("9.0", "9.5"))
+    assert not tried_with("v2").get().score_sets.filter(run=run).exists()
+
+
+def test_settings_that_change_make_the_trial_anew(track, ada, v2):
+    organising.change_track(track, ada, {"relevance_threshold": 2, "measures": ["AP", "RR"]})
+    work()
+    after = tried_with("v2").get(settings__relevance_threshold=2)
+    assert {score.measure for each in after.score_sets.all() for score in each.scores.all()} == {
+        *("AP", "RR")
+    }
+
+
+def test_organisers_alone_are_told(track, ada, ben, v2):
+    text = "Every run of Bread track is scored with the judgments v2: see what they change."
+    assert ada.notices.filter(text=text).count() == 1
+    assert not ben.notices.filter(text__contains="v2").exists()
+
+
+def test_the_desk_keeps_it_until_the_board_is_switched(track, ada, v2, as_ada):
+    assert "see what they change" in as_ada.get("/tracks/bread/desk/").text
+    organising.change_track(track, ada, {"judgment_set": v2})
+    assert "see what they change" not in as_ada.get("/tracks/bread/desk/").text
+
+
+def test_meanwhile_the_page_says_how_far_it_is(track, v2, as_ada):
+    edition = tried_with("v2").get()
+    tried_with("v2").update(state="building")
+    Job.objects.enqueue("build_edition", edition)
+    Job.objects.open().update(progress=1, progress_of=2)
+    page = as_ada.get("/tracks/bread/judgments/v2/impact/").text
+    assert "is being scored with v2: 1 of 2 runs." in page
+
+
+def test_the_first_judgments_wait_to_be_put_on_the_board(collection, ada, ben, as_ada):
+    track = make_track(collection, judgment_set=None)
+    run = make_run(track, ben)
+    bring(collection, ada, "v2", V2)
+    assert Run.objects.get(pk=run.pk).state == "valid" and not as_board(ben)
+    link = 'href="/tracks/bread/judgments/v2/impact/"'
+    assert link in as_ada.get("/tracks/bread/judgments/").text
+    assert "Put v2 on the board" in as_ada.get("/tracks/bread/judgments/v2/impact/").text
+    as_ada.post("/tracks/bread/judgments/v2/switch/")
+    work()
+    assert Run.objects.get(pk=run.pk).state == "scored" and as_board(ben)
+
+
+def tried_with(version: str) -> QuerySet[Edition]:
+    return Edition.objects.filter(judgment_set__version=version)
+
+
+def bring(collection: Collection, user: User, version: str, text: str) -> JudgmentSet:
+    file = upload(f"{version}.txt", text)
+    made = uploads.accept_judgments(collection, file, version, user, asks_first=False)
+    work()
+    return made
+
+
+def as_board(user: User) -> Board | None:
+    return find_board(look(Track.objects.get(), user))
 
 
 def test_runs_that_change_places_are_named_with_both_ranks(impact):
@@ -61,41 +134,41 @@ def test_topics_that_are_no_longer_judged_are_named(impact):
     assert [each.topic.number for each in impact.topics] == ["1"]
 
 
-def test_the_page_says_what_would_change(as_ada, tried):
+def test_the_page_says_what_would_change(as_ada, v2):
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
     assert "leads now; 2 runs of 2 change place" in page
     assert "Switch the board to v2" in page
 
 
-def test_what_the_page_shows_is_a_table_too(as_ada, tried):
+def test_what_the_page_shows_is_a_table_too(as_ada, v2):
     table = as_ada.get("/tracks/bread/judgments/v2/impact/?format=csv").content.decode()
     assert table.splitlines()[0] == "run,tag,old_rank,new_rank,old,new"
     assert "ben-bm25,1,2," in table
 
 
-def test_a_switch_puts_the_new_edition_on_the_board(as_ada, tried):
+def test_a_switch_puts_the_new_edition_on_the_board(as_ada, v2):
     as_ada.post("/tracks/bread/judgments/v2/switch/")
     work()
     assert Track.objects.get().edition.judgment_set.version == "v2"
 
 
-def test_the_same_judgments_turn_nothing(track, ada, as_ada, runs):
-    file = upload("again.txt", QRELS)
-    uploads.accept_judgments(track.collection, file, "v1-again", ada, asks_first=False)
-    work()
-    as_ada.post("/tracks/bread/judgments/v1-again/try/")
-    work()
+def test_the_same_judgments_turn_nothing(track, ada, runs):
+    bring(track.collection, ada, "v1-again", QRELS)
     track.refresh_from_db()
     same = impact_of(track.edition, Edition.objects.latest("pk"), "AP")
     assert same.num_moved == 0 and same.topics == [] and same.agreement.tau == 1
 
 
-def test_before_a_try_the_page_offers_it(as_ada, v2):
-    page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "Not tried yet" in page
+def test_what_was_there_before_the_track_is_tried_on_request(collection, ada, as_ada):
+    bring(collection, ada, "v2", V2)
+    make_track(collection)
+    assert "Not tried yet" in as_ada.get("/tracks/bread/judgments/v2/impact/").text
+    as_ada.post("/tracks/bread/judgments/v2/try/")
+    work()
+    assert tried_with("v2").get().state == "ready"
 
 
-def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, tried, monkeypatch):
+def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeypatch):
     organising.choose_baseline(track, ada, track.runs.first())
     work()
     Comparison.objects.all().delete()

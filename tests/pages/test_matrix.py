@@ -1,37 +1,55 @@
-"""Who may open what: every page and act with every role, on a blind track and on an open one.
+"""Who may open what: every page and act with every role, on tracks of every kind.
 
-The resolver is walked, so an address without a row here fails.
+The resolver is walked, so an address without a row here fails, for reading and for acting apart.
+Forms are right in themselves: whatever is refused is refused to its sender.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.http import HttpResponse
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from leaderboard import freezing, organising
 from leaderboard.disclosure import look
 from leaderboard.models import ApiToken, JudgmentSet, Track
 from leaderboard.standings import find_board
-from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in, work
+from tests.builders import (
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    TOPICS,
+    make_run,
+    make_track,
+    make_user,
+    signed_in,
+    upload,
+    work,
+)
 
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
 # something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.
+# 401 stands for the way to the login page.
 EVERYBODY = [200, 200, 200, 200, 200, 200, 200, 200]
-SIGNED_IN = [302, 200, 200, 200, 200, 200, 200, 200]
+SIGNED_IN = [401, 200, 200, 200, 200, 200, 200, 200]
 OWN_TEAM = [404, 404, 200, 404, 404, 200, 200, 200]
-ORGANISERS = [302, 403, 403, 403, 403, 200, 200, 200]
-ORGANISERS_404 = [302, 404, 404, 404, 404, 200, 200, 200]
+ORGANISERS = [401, 403, 403, 403, 403, 200, 200, 200]
+ORGANISERS_404 = [401, 404, 404, 404, 404, 200, 200, 200]
 OPENED = [404, 404, 404, 404, 404, 200, 200, 200]
-ACT = [302, 403, 403, 403, 403, 302, 302, 302]
-EMPTY_FORM = [*ACT[:5], *[422] * (len(ROLES) - 5)]
-ACT_404 = [302, 404, 404, 404, 404, 302, 302, 302]
+NOBODY = [404] * len(ROLES)
+ACT = [401, 403, 403, 403, 403, 302, 302, 302]
+ACT_404 = [401, 404, 404, 404, 404, 302, 302, 302]
+OWN_ACT = [401, 404, 302, 404, 404, 302, 302, 302]
+SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 
 PAGES = {
     "home": ("/", EVERYBODY),
@@ -46,17 +64,18 @@ PAGES = {
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
     "compare": (
         "/tracks/blind/compare/?a={run}&b={other}",
-        [404, 404, 404, 404, 404, 200, 200, 200],
+        OPENED,
     ),
-    "significance": ("/tracks/blind/significance/", [404, 404, 404, 404, 404, 200, 200, 200]),
-    "cost": ("/tracks/blind/cost/", [404, 404, 404, 404, 404, 200, 200, 200]),
-    "measures_agreement": ("/tracks/blind/measures/", [404, 404, 404, 404, 404, 200, 200, 200]),
-    "topic_map": ("/tracks/blind/topics/map/", [404, 404, 404, 404, 404, 200, 200, 200]),
-    "topic_map_image": ("/tracks/blind/topics/map.png", [404, 404, 404, 404, 404, 200, 200, 200]),
-    "computed": ("/tracks/blind/computed/?run={run}", [404, 404, 404, 404, 404, 200, 200, 200]),
+    "significance": ("/tracks/blind/significance/", OPENED),
+    "cost": ("/tracks/blind/cost/", OPENED),
+    "measures_agreement": ("/tracks/blind/measures/", OPENED),
+    "topic_map": ("/tracks/blind/topics/map/", OPENED),
+    "topic_map_image": ("/tracks/blind/topics/map.png", OPENED),
+    "computed": ("/tracks/blind/computed/?run={run}", OPENED),
+    "statistic": ("/tracks/blind/computed/spread/", OPENED),
     "submit": ("/tracks/blind/submit/", SIGNED_IN),
     "my_runs": ("/tracks/blind/runs/", SIGNED_IN),
-    "team": ("/tracks/blind/team/", [302, 404, 200, 200, 404, 404, 404, 404]),
+    "team": ("/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
@@ -64,10 +83,12 @@ PAGES = {
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
+    "people": ("/tracks/blind/manage/people/", ORGANISERS),
     "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
     "history": ("/tracks/blind/history/", OPENED),
-    "badge": ("/tracks/blind/badge.svg", [404] * len(ROLES)),
-    "feed": ("/tracks/blind/feed.xml", [404] * len(ROLES)),
+    "badge": ("/tracks/blind/badge.svg", NOBODY),
+    "badge_by_code": ("/badges/code-of-blind.svg", NOBODY),
+    "feed": ("/tracks/blind/feed.xml", NOBODY),
     "desk": ("/tracks/blind/desk/", ORGANISERS),
     "trail": ("/tracks/blind/desk/trail/", ORGANISERS),
     "manage": ("/tracks/blind/manage/", ORGANISERS),
@@ -79,18 +100,18 @@ PAGES = {
     "ranking": ("/runs/{run}/ranking/?number=1", OWN_TEAM),
     "run_file": ("/runs/{run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{run}/problems/", OWN_TEAM),
-    "run_topics_csv": ("/runs/{run}/topics.csv", [404, 404, 404, 404, 404, 200, 200, 200]),
-    "run_facts": ("/runs/{run}/facts/", [302, 404, 200, 404, 404, 200, 200, 200]),
+    "run_topics_csv": ("/runs/{run}/topics.csv", OPENED),
+    "run_facts": ("/runs/{run}/facts/", [401, 404, 200, 404, 404, 200, 200, 200]),
     "run_metadata": ("/runs/{run}/metadata.yml", OWN_TEAM),
-    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 200, 404, 404, 200, 200, 200]),
-    "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 200, 200, 200]),
+    "withdraw": ("/runs/{run}/withdraw/", [401, 404, 200, 404, 404, 200, 200, 200]),
+    "take_off": ("/runs/{run}/take-off/", [401, 404, 403, 404, 404, 200, 200, 200]),
     "collections": ("/collections/", EVERYBODY),
-    "new_collection": ("/collections/new/", [302, 403, 403, 403, 200, 200, 403, 200]),
+    "new_collection": ("/collections/new/", [401, 403, 403, 403, 200, 200, 403, 200]),
     "collection": ("/collections/bread/", EVERYBODY),
     "collection_state": ("/collections/bread/state/", EVERYBODY),
     "changed_judgments": (
         "/collections/bread/judgments/v2/changes.csv",
-        [302, 404, 404, 404, 404, 200, 200, 200],
+        ORGANISERS_404,
     ),
     "topics_file": ("/collections/bread/topics.txt", EVERYBODY),
     "docnos_file": ("/collections/bread/docnos.txt", EVERYBODY),
@@ -101,44 +122,112 @@ PAGES = {
     "notices": ("/account/notices/", SIGNED_IN),
     "account": ("/account/", SIGNED_IN),
     "healthz": ("/healthz", EVERYBODY),
-    "metrics": ("/metrics", [404] * 8),
+    "metrics": ("/metrics", NOBODY),
 }
+
+
+@dataclass(frozen=True)
+class Act:
+    """A form with what is sent in it; what has several lines goes as a file."""
+
+    address: str
+    statuses: list[int]
+    form: dict[str, Any] = field(default_factory=dict)
+
+
+TRACK = {
+    "name": "Loaves",
+    "measures": "AP",
+    "relevance_threshold": 1,
+    "depth": 1000,
+    "attempts_per_day": 20,
+    "convention": "house",
+    "test": "sign_flip",
+    "disclosure": "blind",
+    "visibility": "public",
+    "joining": "everyone",
+    "selection": "all",
+    "late_runs": "refuse",
+    "run_formats": ["trec"],
+    "missing_topics": "warn",
+    "unknown_documents": "refuse",
+    "duplicates": "refuse",
+    "repeated_tags": "warn",
+    "zone": "UTC",
+}
+WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"]}
+JUDGMENTS = {"version": "v3", "file": QRELS}
 ACTS = {
-    "choose_baseline": ("/tracks/blind/manage/baseline/", ACT),
-    "release": ("/tracks/blind/manage/release/", ACT),
-    "try_judgments": ("/tracks/blind/judgments/v1/try/", ACT),
-    "switch_judgments": ("/tracks/blind/judgments/v1/switch/", ACT),
-    "remove_webhook": ("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
-    "change_team": ("/tracks/blind/team/change/", [302, 404, 404, 404, 404, 404, 404, 404]),
-    "decide_request": ("/tracks/blind/manage/requests/{asked}/decide/", ACT),
-    "announce": ("/tracks/blind/desk/announce/", EMPTY_FORM),
-    "grant": ("/tracks/blind/desk/grant/", EMPTY_FORM),
-    "try_job_again": ("/tracks/blind/desk/jobs/1/again/", ACT),
-    "freeze": ("/tracks/blind/manage/freeze/", ACT),
-    "keep_pool": ("/tracks/blind/pools/pool-1/keep/", ACT),
-    "discard_pool": ("/tracks/blind/pools/pool-1/discard/", ACT),
-    "judge_pool": (
-        "/tracks/blind/pools/pool-1/judgments/",
-        [302, 403, 403, 403, 403, 404, 404, 404],
+    "join": Act("/tracks/blind/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
+    "submit": Act(
+        "/tracks/blind/submit/",
+        SIGNED_IN_ACT,
+        {"file": RUN.replace("d9", "d11"), "kind": "automatic"},
     ),
-    "score_again": ("/runs/{run}/again/", [302, 404, 302, 404, 404, 302, 302, 302]),
-    "withdraw": ("/runs/{run}/withdraw/", [302, 404, 302, 404, 404, 302, 302, 302]),
-    "run_facts": ("/runs/{run}/facts/", [302, 404, 422, 404, 404, 422, 422, 422]),
-    "take_off": ("/runs/{run}/take-off/", [302, 404, 403, 404, 404, 422, 422, 422]),
-    "bring_back": ("/runs/{run}/bring-back/", [302, 404, 403, 404, 404, 302, 302, 302]),
-    "confirm_collection": ("/collections/bread/confirm/", ACT_404),
-    "check_again": ("/collections/bread/again/", ACT_404),
-    "discard_collection": ("/collections/bread/discard/", ACT_404),
-    "new_judgments": ("/collections/bread/judgments/", [302, 404, 404, 404, 404, 422, 422, 422]),
-    "confirm_judgments": ("/collections/bread/judgments/v2/confirm/", ACT_404),
-    "check_judgments_again": ("/collections/bread/judgments/v2/again/", ACT_404),
-    "discard_judgments": ("/collections/bread/judgments/v2/discard/", ACT_404),
-    "revoke_token": ("/account/tokens/{token}/revoke/", [302, 404, 302, 404, 404, 404, 404, 404]),
+    "change_team": Act(
+        "/tracks/blind/team/change/", [401, 404, 302, 302, 404, 404, 404, 404], {"act": "leave"}
+    ),
+    "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
+    "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
+    "release": Act("/tracks/blind/manage/release/", ACT),
+    "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
+    "switch_judgments": Act("/tracks/blind/judgments/v1/switch/", ACT),
+    "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),
+    "change_badge": Act("/tracks/blind/manage/badge/", ACT),
+    "people": Act("/tracks/blind/manage/people/", ACT, {"name": "ben"}),
+    "remove_organiser": Act("/tracks/blind/manage/people/{kim}/remove/", ACT),
+    "remove_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
+    "decide_request": Act("/tracks/blind/manage/requests/{asked}/decide/", ACT, {"approve": "yes"}),
+    "announce": Act("/tracks/blind/desk/announce/", ACT, {"text": "Runs are in."}),
+    "grant": Act("/tracks/blind/desk/grant/", ACT, {"team": "{team}", "runs": 1, "today": "today"}),
+    "call_again": Act("/tracks/blind/desk/calls/{webhook}/again/", ACT),
+    "score_all_again": Act("/tracks/blind/desk/scores/again/", ACT),
+    "try_job_again": Act("/tracks/blind/desk/jobs/1/again/", ACT),
+    "freeze": Act("/tracks/blind/manage/freeze/", ACT, {"name": "As published"}),
+    "pools": Act(
+        "/tracks/blind/pools/",
+        ACT,
+        {"runs": ["{run}", "{other}"], "method": "depth", "size": 2},
+    ),
+    "keep_pool": Act("/tracks/blind/pools/pool-1/keep/", ACT),
+    "discard_pool": Act("/tracks/blind/pools/pool-1/discard/", ACT),
+    "judge_pool": Act("/tracks/blind/pools/pool-2/judgments/", ACT, JUDGMENTS),
+    "score_again": Act("/runs/{run}/again/", OWN_ACT),
+    "withdraw": Act("/runs/{run}/withdraw/", OWN_ACT, {"reason": "a slip"}),
+    "undo_withdrawal": Act("/runs/{run}/withdraw/undo/", OWN_ACT),
+    "run_facts": Act("/runs/{run}/facts/", OWN_ACT, {"kind": "manual"}),
+    "take_off": Act(
+        "/runs/{run}/take-off/",
+        [401, 404, 403, 404, 404, 302, 302, 302],
+        {"how": "hidden", "reason": "a doubt"},
+    ),
+    "bring_back": Act("/runs/{run}/bring-back/", [401, 404, 403, 404, 404, 302, 302, 302]),
+    "new_collection": Act(
+        "/collections/new/",
+        [401, 403, 403, 403, 302, 302, 403, 302],
+        {"name": "Oats", "topics": TOPICS},
+    ),
+    "new_track": Act("/collections/bread/tracks/new/", ACT_404, TRACK),
+    "new_board": Act("/collections/bread/tracks/new/internal/", ACT_404),
+    "confirm_collection": Act("/collections/bread/confirm/", ACT_404),
+    "check_again": Act("/collections/bread/again/", ACT_404),
+    "discard_collection": Act("/collections/bread/discard/", ACT_404),
+    "new_judgments": Act("/collections/bread/judgments/", ACT_404, JUDGMENTS),
+    "confirm_judgments": Act("/collections/bread/judgments/v2/confirm/", ACT_404),
+    "check_judgments_again": Act("/collections/bread/judgments/v2/again/", ACT_404),
+    "discard_judgments": Act("/collections/bread/judgments/v2/discard/", ACT_404),
+    "notices": Act("/account/notices/", SIGNED_IN_ACT),
+    "account": Act("/account/", SIGNED_IN, {"name": "scripts", "scopes": ["read"]}),
+    "change_mails": Act("/account/mails/", SIGNED_IN_ACT),
+    "revoke_token": Act(
+        "/account/tokens/{token}/revoke/", [401, 404, 302, 404, 404, 404, 404, 404]
+    ),
 }
 # On an open track every reader opens scores, topics and rankings; files stay with their team.
 OPEN_PAGES = {
     "history": ("/tracks/open/history/", EVERYBODY),
     "badge": ("/tracks/open/badge.svg", EVERYBODY),
+    "badge_by_code": ("/badges/code-of-open.svg", EVERYBODY),
     "feed": ("/tracks/open/feed.xml", EVERYBODY),
     "run": ("/runs/{open_run}/", EVERYBODY),
     "run_topics_csv": ("/runs/{open_run}/topics.csv", EVERYBODY),
@@ -146,6 +235,7 @@ OPEN_PAGES = {
     "compare": ("/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/tracks/open/topic/?number=1", EVERYBODY),
     "computed": ("/tracks/open/computed/?run={open_run}", EVERYBODY),
+    "statistic": ("/tracks/open/computed/spread/", EVERYBODY),
     "cost": ("/tracks/open/cost/", EVERYBODY),
     "run_metadata": ("/runs/{open_run}/metadata.yml", EVERYBODY),
     "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
@@ -157,6 +247,7 @@ LEADERBOARD_PAGES = {
     "board": ("/tracks/lead/", EVERYBODY),
     "run": ("/runs/{lead_run}/", EVERYBODY),
     "computed": ("/tracks/lead/computed/?run={lead_run}", EVERYBODY),
+    "statistic": ("/tracks/lead/computed/spread/", OPENED),
     "run_topics_csv": ("/runs/{lead_run}/topics.csv", OPENED),
     "ranking": ("/runs/{lead_run}/ranking/?number=1", OWN_TEAM),
     "compare": ("/tracks/lead/compare/?a={lead_run}&b={lead_other}", OPENED),
@@ -166,8 +257,9 @@ LEADERBOARD_PAGES = {
     "topic_map": ("/tracks/lead/topics/map/", OPENED),
     "snapshots": ("/tracks/lead/snapshots/", OPENED),
     "history": ("/tracks/lead/history/", OPENED),
-    "badge": ("/tracks/lead/badge.svg", [404] * len(ROLES)),
-    "feed": ("/tracks/lead/feed.xml", [404] * len(ROLES)),
+    "badge": ("/tracks/lead/badge.svg", NOBODY),
+    "badge_by_code": ("/badges/code-of-lead.svg", NOBODY),
+    "feed": ("/tracks/lead/feed.xml", NOBODY),
     "everything": ("/tracks/lead/everything.zip", OPENED),
     "run_metadata": ("/runs/{lead_run}/metadata.yml", OWN_TEAM),
     "topics": ("/tracks/lead/topics/", EVERYBODY),
@@ -177,7 +269,7 @@ LEADERBOARD_PAGES = {
 
 @pytest.fixture
 def scene(blind_track, collection, ada, ben, cat, as_ada):
-    """Two tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name."""
+    """Tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name."""
     eve = make_user("eve", can_organise=True)
     people = {
         "cat": cat,
@@ -192,6 +284,8 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
     lead = make_track(collection, slug="lead", disclosure="leaderboard")
     for each in (collection, blind_track, open_track, lead):
         each.co_organisers.add(people["kim"])
+    for each in Track.objects.all():
+        Track.objects.filter(pk=each.pk).update(badge_code=f"code-of-{each.slug}")
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
@@ -204,57 +298,151 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "open_run": make_run(open_track, ben).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
         "token": token.pk,
+        "kim": people["kim"].pk,
+        "team": blind_track.team_of(ben).pk,
         "asked": blind_track.join_requests.create(user=eve, team_name="Eve").pk,
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
-    organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
-    work()
+    for _ in range(2):
+        organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
+        work()
+    organising.keep_pool(blind_track.pools.get(name="pool-2"), ada)
     freezing.freeze(find_board(look(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 
 
-def answers(scene, address: str, method: str) -> dict[str, int]:
+def opened(scene, address: str) -> dict[str, int]:
+    return answers(scene, address, "get")
+
+
+def acted(scene, act: Act) -> dict[str, int]:
+    return answers(scene, act.address, "post", act.form)
+
+
+def answers(scene, address: str, method: str, form: dict | None = None) -> dict[str, int]:
     """The status for each role, each tried on the same state of the database."""
     clients, names = scene
     found = {}
     for role in ROLES:
         with transaction.atomic():
-            send = getattr(clients[role], method)
-            found[role] = send(address.format(**names)).status_code
+            send, sent = getattr(clients[role], method), filled(form or {}, names)
+            found[role] = status_of(send(address.format(**names), sent))
             transaction.set_rollback(True)
     return found
+
+
+def filled(form: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    return {name: field_of(value, names) for name, value in form.items()}
+
+
+def field_of(value: Any, names: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [field_of(each, names) for each in value]
+    if isinstance(value, str) and "\n" in value:
+        return upload("file.txt", value)
+    return value.format(**names) if isinstance(value, str) else value
+
+
+def status_of(response: HttpResponse) -> int:
+    to_the_login = response.headers.get("Location", "").startswith("/account/login/")
+    return 401 if to_the_login else response.status_code
+
+
+def by_role(statuses: list[int]) -> dict[str, int]:
+    return dict(zip(ROLES, statuses, strict=True))
 
 
 @pytest.mark.parametrize("row", PAGES.values(), ids=list(PAGES))
 def test_a_page_of_a_blind_track(scene, row):
     address, expected = row
-    assert answers(scene, address, "get") == dict(zip(ROLES, expected, strict=True))
+    assert opened(scene, address) == by_role(expected)
 
 
-@pytest.mark.parametrize("row", ACTS.values(), ids=list(ACTS))
-def test_an_act(scene, row):
-    address, expected = row
-    assert answers(scene, address, "post") == dict(zip(ROLES, expected, strict=True))
+@pytest.mark.parametrize("act", ACTS.values(), ids=list(ACTS))
+def test_an_act(scene, act):
+    assert acted(scene, act) == by_role(act.statuses)
 
 
 @pytest.mark.parametrize("row", LEADERBOARD_PAGES.values(), ids=list(LEADERBOARD_PAGES))
 def test_a_page_of_a_leaderboard(scene, row):
     address, expected = row
-    assert answers(scene, address, "get") == dict(zip(ROLES, expected, strict=True))
+    assert opened(scene, address) == by_role(expected)
 
 
 @pytest.mark.parametrize("row", OPEN_PAGES.values(), ids=list(OPEN_PAGES))
 def test_a_page_of_an_open_track(scene, row):
     address, expected = row
-    assert answers(scene, address, "get") == dict(zip(ROLES, expected, strict=True))
+    assert opened(scene, address) == by_role(expected)
 
 
-@pytest.mark.parametrize("row", ACTS.values(), ids=list(ACTS))
-def test_an_act_is_never_done_by_a_link(scene, row):
+# Who does not see a track of members, by who may join it.
+OUTSIDE = {
+    "invitation": ("anonymous", "cat", "eve"),
+    "approval": ("anonymous", "cat", "eve"),
+    "everyone": ("anonymous",),
+}
+# The badge and the feed are read by programs, so they are there only where everybody may read them.
+TOLD_TO_ALL = ("badge", "feed")
+# Ben, Dan and the organisers are in already, and nobody else is let in without the link.
+JOINED_BY_LINK = [401, 404, 422, 422, 404, 422, 422, 422]
+
+
+def of_members(name: str, statuses: list[int], joining: str) -> dict[str, int]:
+    """What a row becomes where only members see the track: to all others there is none."""
+    seen = NOBODY if name in TOLD_TO_ALL else statuses
+    outside = {role: 404 for role in OUTSIDE[joining]}
+    if statuses[0] == 401:
+        outside["anonymous"] = 401
+    return by_role(seen) | outside
+
+
+@pytest.fixture(params=list(OUTSIDE))
+def members(scene, request) -> str:
+    """Every track is seen by its members alone; how they join."""
+    Track.objects.update(visibility="members", joining=request.param)
+    return request.param
+
+
+def of_tracks(address: str) -> bool:
+    """Whether what stands there belongs to a track, or to a collection that shows by tracks."""
+    return address.startswith(("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/")) or (
+        address.startswith("/collections/bread/")
+    )
+
+
+def test_a_page_of_members_is_not_there_for_others(scene, members):
+    rows = [*PAGES.items(), *OPEN_PAGES.items(), *LEADERBOARD_PAGES.items()]
+    for name, (address, statuses) in rows:
+        if of_tracks(address):
+            expected = of_members(name, statuses, members)
+            assert (address, opened(scene, address)) == (address, expected)
+
+
+def test_an_act_on_a_track_of_members_is_not_there_for_others(scene, members):
+    for name, act in ACTS.items():
+        if of_tracks(act.address):
+            by_link = (name, members) == ("join", "invitation")
+            statuses = JOINED_BY_LINK if by_link else act.statuses
+            expected = of_members(name, statuses, members)
+            assert (name, acted(scene, act)) == (name, expected)
+
+
+def test_no_list_tells_others_of_a_track_of_members(scene, members):
+    for address in ("/", "/search/?q=bread", "/collections/", "/api/v1/tracks"):
+        for role in ROLES:
+            shown = scene[0][role].get(address).content.decode()
+            seen = any(
+                name in shown for name in ("/tracks/blind/", "/collections/bread/", '"blind"')
+            )
+            assert (address, role, seen) == (address, role, role not in OUTSIDE[members])
+
+
+def test_an_act_is_never_done_by_a_link(scene):
     clients, names = scene
-    status = clients["ada"].get(row[0].format(**names)).status_code
-    assert status in (200, 404, 405)
+    for name, act in ACTS.items():
+        status = clients["ada"].get(act.address.format(**names)).status_code
+        assert (name, status) in [(name, 200), (name, 404), (name, 405)]
 
 
 def test_a_files_address_is_no_way_in(scene):
@@ -270,14 +458,56 @@ def test_the_judgments_are_nowhere_for_participants(scene, collection):
         assert clients["ben"].get(address, follow=True).status_code in (404, 405)
 
 
-def names_of(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
+def leaves(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
-            if not str(pattern.pattern).startswith(("api/", "account/")):
-                yield from names_of(pattern.url_patterns)
-        elif pattern.name:
-            yield pattern.name
+            yield from leaves(pattern.url_patterns)
+        else:
+            yield pattern
+
+
+def under(beginning: str) -> list[URLResolver]:
+    """What is included in the site there."""
+    found = (each for each in get_resolver().url_patterns if isinstance(each, URLResolver))
+    return [each for each in found if str(each.pattern).startswith(beginning)]
 
 
 def test_every_address_has_a_row():
-    assert set(names_of(get_resolver().url_patterns)) == set(PAGES) | set(ACTS)
+    elsewhere = [*under("api/"), *under("account/")]
+    own = [each for each in get_resolver().url_patterns if each not in elsewhere]
+    assert {each.name for each in leaves(own) if each.name} == set(PAGES) | set(ACTS)
+
+
+# Leads on whatever is asked, and does nothing.
+WAYS_ON = {"tracks"}
+
+
+def test_every_way_to_ask_of_an_address_has_a_row(scene):
+    """An address without a row for a method answers that it does not take it."""
+    clients, names = scene
+    addresses = {name: address for name, (address, _) in PAGES.items()}
+    addresses |= {name: act.address for name, act in ACTS.items()}
+    rows = {("get", name) for name in PAGES} | {("post", name) for name in ACTS}
+    for name in set(addresses) - WAYS_ON:
+        for method in ("get", "post", "put", "patch", "delete"):
+            if (method, name) not in rows:
+                answer = getattr(clients["sue"], method)(addresses[name].format(**names))
+                assert (name, method, answer.status_code) == (name, method, 405)
+
+
+# What the library that keeps accounts shows to somebody who has not signed in.
+BEFORE_SIGNING_IN = {
+    *("account_login", "account_logout", "account_signup", "account_inactive"),
+    *("account_email_verification_sent", "account_confirm_email", "account_reset_password"),
+    *("account_reset_password_done", "account_reset_password_from_key"),
+    "account_reset_password_from_key_done",
+}
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_what_belongs_to_an_account_asks_to_sign_in(db, client, method):
+    for pattern in leaves(under("account/")):
+        parts = dict.fromkeys(pattern.pattern.regex.groupindex, "a")
+        answer = getattr(client, method)(reverse(pattern.name, kwargs=parts))
+        signs_in = pattern.name not in BEFORE_SIGNING_IN
+        assert (pattern.name, status_of(answer) == 401) == (pattern.name, signs_in)

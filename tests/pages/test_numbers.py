@@ -1,6 +1,6 @@
 """Numbers and dates as pages print them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.template import Context, Template
@@ -125,16 +125,28 @@ def test_a_deadline_is_told_where_the_day_ends_last():
 
 
 @pytest.mark.parametrize(
-    ("now", "said"),
+    ("seconds", "said"),
     [
-        (datetime(2026, 11, 21, 12, 0, tzinfo=UTC), "in 9 days"),
-        (datetime(2026, 12, 1, 10, 59, tzinfo=UTC), "in 1 hour"),
-        (datetime(2026, 12, 1, 15, 0, tzinfo=UTC), "3 hours ago"),
-        (CLOSES, "now"),
+        (9 * 86_400 + 7_000, "in 9 days"),
+        (86_400, "in 1 day"),
+        (86_399, "in 23 hours 59 minutes"),
+        (3_661, "in 1 hour 1 minute"),
+        (3_600, "in 1 hour"),
+        (3_659, "in 1 hour"),
+        (61, "in 1 minute 1 second"),
+        (1, "in 1 second"),
+        (0, "now"),
+        (-10_900, "3 hours ago"),
+        (-90_000, "1 day ago"),
     ],
 )
-def test_distances_in_time_are_cut_to_their_largest_unit(now, said):
-    assert from_now(CLOSES, now) == said
+def test_a_distance_in_time_has_one_unit_or_two_within_a_day(seconds, said):
+    assert from_now(seconds) == said
+
+
+def test_a_distance_carries_its_seconds_for_the_script():
+    said = numbers.distance(CLOSES, CLOSES - timedelta(seconds=75))
+    assert said == '<span class="distance" data-in="75">in 1 minute 15 seconds</span>'
 
 
 @pytest.mark.parametrize(

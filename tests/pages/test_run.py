@@ -245,3 +245,9 @@ def test_the_number_of_queries_does_not_grow_with_the_board(track, ben, cat, cli
         make_run(track, cat, OTHER_RUN.replace("d10", f"d{n + 2}"))
     num_queries(client, address)
     assert num_queries(client, address) == few <= 30
+
+
+def test_the_histogram_is_a_table_for_other_programs(scored, client):
+    lines = client.get(f"/runs/{scored.pk}/?format=csv&table=spread").content.decode().splitlines()
+    assert lines[0] == "from,to,topics,topics of the baseline"
+    assert sum(int(line.split(",")[2]) for line in lines[1:]) == 3

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from evaluation.significance import tukey_hsd
-from leaderboard.breakdowns import matrices
 from leaderboard.models import Run, Track
 from leaderboard.templatetags.numbers import p_value, score
+from leaderboard.views import analysis
 from tests.builders import make_run, signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
@@ -101,7 +101,7 @@ def test_another_measure_has_its_own_matrix(ten, client):
 
 
 def test_a_long_board_is_cut_and_says_so(ten, client, monkeypatch):
-    monkeypatch.setattr(matrices, "RUNS", 2)
+    monkeypatch.setattr(analysis, "RUNS", 2)
     page = page_at(client, ADDRESS)
     assert "The first 2 of 3 runs by AP." in words(page) and len(rows(page)) == 2
     assert f"margin {score(by_hand().margin)}" in words(page)

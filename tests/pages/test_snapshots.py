@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising
+from leaderboard import comparing, organising
 from leaderboard.models import Snapshot
-from tests.builders import OTHER_RUN, make_run, signed_in
+from tests.builders import OTHER_RUN, make_run, signed_in, work
 
 
 @pytest.fixture
@@ -56,6 +56,19 @@ def test_two_snapshots_never_share_an_address(frozen, as_ada):
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "as published"}, follow=True)
     assert "There is a snapshot as-published already." in page.content.decode()
     assert Snapshot.objects.count() == 1
+
+
+def test_no_board_is_frozen_before_its_tests_are_made(track, ada, ben, cat, as_ada, monkeypatch):
+    make_run(track, cat, OTHER_RUN)
+    organising.choose_baseline(track, ada, make_run(track, ben))
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    assert "are being made" in as_ada.get("/tracks/bread/snapshots/").text
+    page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "Too early"}, follow=True).text
+    assert "still being made; freeze it with them." in page and not Snapshot.objects.exists()
+    work()
+    assert "Freeze it" in as_ada.get("/tracks/bread/snapshots/").text
+    as_ada.post("/tracks/bread/manage/freeze/", {"name": "In time"})
+    assert Snapshot.objects.exists()
 
 
 def test_a_blind_track_hides_its_snapshots_until_the_release(blind_track, ada, ben, as_ada):

@@ -48,6 +48,12 @@ def test_a_used_up_day_is_told_before_sending(collection, ben, as_ben):
     assert send(as_ben, "bread", OTHER_RUN).status_code == 429
 
 
+def test_while_some_is_left_the_page_says_when_the_day_ends(collection, ben, as_ben):
+    make_run(make_track(collection, quota_per_day=2), ben)
+    page = as_ben.get("/tracks/bread/submit/").content.decode()
+    assert "1 of 2" in page and "counted anew from <b><time" in page
+
+
 def test_a_double_click_is_one_run(track, as_ben):
     for _ in range(2):
         send(as_ben, "bread", idempotency_key="k")

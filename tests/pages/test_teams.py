@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard import joining
-from leaderboard.models import Notice, Team, Track
+from leaderboard.models import JoinRequest, Notice, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.uploads import NotAccepted
 from tests.builders import make_run, make_track
@@ -77,6 +77,22 @@ def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
     assert ben.memberships.get().accepted_terms_at is not None
 
 
+def test_who_is_approved_has_accepted_the_terms_when_asking(by_approval, ada, ben):
+    by_approval.terms = "Runs are published."
+    by_approval.save()
+    asked = joining.ask(by_approval, ben, joining.Asking(accepts_terms=True))
+    joining.approve(asked, ada)
+    accepted = ben.memberships.get().accepted_terms_at
+    assert accepted == asked.accepted_terms_at is not None
+
+
+def test_nobody_has_accepted_terms_that_came_later(by_approval, ada, ben):
+    asked = joining.ask(by_approval, ben, joining.Asking())
+    Track.objects.update(terms="Runs are published.")
+    joining.approve(JoinRequest.objects.get(pk=asked.pk), ada)
+    assert ben.memberships.get().accepted_terms_at is None
+
+
 def test_nobody_uploads_past_the_terms(with_terms, ben):
     with pytest.raises(NotAccepted, match="read and accept them on its page first"):
         make_run(with_terms, ben)
@@ -112,6 +128,19 @@ def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
     with pytest.raises(joining.CannotJoin, match="There is a team"):
+        joining.join(track, cat, joining.Asking(team_name=name))
+
+
+@pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
+def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
+    joining.join(track, ben, joining.Asking(team_name="TU-AI"))
+    with pytest.raises(joining.CannotJoin, match="There is a team"):
+        joining.join(track, cat, joining.Asking(team_name=name))
+
+
+@pytest.mark.parametrize("name", ["organisers", "0rganisers", "OrganIsers", "organlsers"])
+def test_nobody_passes_for_the_organisers(track, cat, name):
+    with pytest.raises(joining.CannotJoin, match="those who run the track"):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 

@@ -140,7 +140,7 @@ def test_hundreds_of_topics_are_bands(ten, client, monkeypatch):
 
 def test_a_column_and_a_point_lead_to_the_topic(ten, client):
     page = page_at(client, ADDRESS)
-    address = "/tracks/ten/topic/?number=10&amp;measure=AP"
+    address = "/tracks/ten/topic/?number=10"
     assert f'{address}" tabindex="-1"><title>topic 10: median .2500</title><rect' in page
     assert f'{address}" tabindex="-1"><title>topic 10: 1 relevant, median .2500</title>' in page
 
@@ -175,9 +175,15 @@ def test_a_long_map_names_ones_own_runs_alone(monkeypatch):
 
 def test_the_values_are_a_table_for_other_programs(ten, client):
     lines = client.get(f"{ADDRESS}?format=csv").content.decode().splitlines()
-    assert lines[0] == "topic,relevant,first_quartile,median,third_quartile,best,middle,last"
-    assert lines[3] == "3,1,0.35,0.5,0.75,0.2,0.5,1.0"
-    assert lines[10] == "10,1,0.225,0.25,0.625,1.0,0.25,0.2"
+    spread = "lowest,first_quartile,median,third_quartile,highest"
+    assert lines[0] == f"topic,title,relevant,{spread},best,middle,last"
+    assert lines[3] == "3,about 3,1,0.2,0.35,0.5,0.75,1.0,0.2,0.5,1.0"
+    assert lines[10] == "10,about 10,1,0.2,0.225,0.25,0.625,1.0,1.0,0.25,0.2"
+
+
+def test_organisers_also_get_the_correlations(ten, as_ada):
+    lines = as_ada.get(f"{ADDRESS}?format=csv").content.decode().splitlines()
+    assert lines[0].startswith("topic,title,relevant,correlation,lowest,")
 
 
 def test_a_tag_is_no_formula(ten, client):
@@ -197,7 +203,7 @@ def test_a_board_without_runs_has_no_map(ten, client):
 
 
 def test_the_topics_lead_to_the_map(ten, client):
-    assert f'href="{ADDRESS}?measure=AP"' in page_at(client, "/tracks/ten/topics/")
+    assert f'href="{ADDRESS}"' in page_at(client, "/tracks/ten/topics/")
 
 
 def test_a_tag_is_text(ten, client):

@@ -56,7 +56,7 @@ def test_another_measure_is_a_link_away(ten, client):
     page = page_at(client, f"{ADDRESS}?measure=P@5")
     assert 'href="?measure=P%405" aria-current="true">P@5' in page
     assert ".2000" in rows(page)[0]
-    assert "/topic/?measure=P%405&amp;number=1" in page
+    assert "/topic/?number=1&amp;measure=P%405" in page
 
 
 def test_excluded_topics_are_not_in_the_list(ten, ada, client):

@@ -8,7 +8,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard import organising
 from leaderboard.models import AuditEvent, Team, Track
-from tests.builders import OTHER_RUN, make_run, make_track
+from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"
 MANAGE = "/tracks/bread/manage/"
@@ -33,6 +33,27 @@ def test_a_new_track_is_scored_on_the_judgments_of_its_collection(collection, as
     page = as_ada.post(NEW, form_of(as_ada.get(NEW)))
     assert page["Location"] == "/tracks/bread/"
     assert Track.objects.get().judgment_set.version == "v1"
+
+
+def test_an_internal_board_takes_one_click(collection, as_ada, client):
+    assertContains(as_ada.get("/collections/bread/"), "Open an internal board")
+    page = as_ada.post("/collections/bread/tracks/new/internal/")
+    assert page["Location"] == "/tracks/bread/"
+    assert client.get("/tracks/bread/").status_code == 404
+
+
+def test_every_user_is_in_an_internal_board_without_a_team(collection, as_ada, as_ben, ben):
+    as_ada.post("/collections/bread/tracks/new/internal/")
+    work()
+    assertContains(as_ben.get("/"), "/tracks/bread/")
+    make_run(Track.objects.get(), ben)
+    assertContains(as_ben.get("/tracks/bread/"), "ben-bm25")
+
+
+def test_a_second_internal_board_has_an_address_of_its_own(collection, as_ada):
+    for _ in range(2):
+        as_ada.post("/collections/bread/tracks/new/internal/")
+    assert {track.slug for track in Track.objects.all()} == {"bread", "bread-2"}
 
 
 def test_an_unknown_measure_is_said_at_its_field_and_nothing_is_lost(collection, as_ada):

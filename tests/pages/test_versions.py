@@ -52,7 +52,7 @@ def test_a_run_that_came_later_is_on_the_board_of_today_alone(switched, ada, cli
 
 def test_its_numbers_open_into_the_judgments_they_were_computed_on(switched, client):
     run = switched.runs.get(tag="ben-bm25")
-    address = f"/tracks/bread/computed/?run={run.pk}&measure=AP&judgments=v1"
+    address = f"/tracks/bread/computed/?run={run.pk}&judgments=v1&measure=AP"
     assert address.replace("&", "&amp;") in page_at(client, V1)
     assert "full value 0.6944" in words(page_at(client, address))
     assert "full value 0.6944" not in words(page_at(client, address.replace("v1", "v2")))

@@ -1,0 +1,55 @@
+"""How is this computed?  The page behind every number, which the script shows in a drawer."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard import wording
+from leaderboard.breakdowns.origins import Held, held_to_baseline, held_to_run, origin_of
+from leaderboard.standings import Board
+from leaderboard.views.parts import board_of, sight_asked_for
+
+# The numbers that are made with the test of the track.
+TESTED = ("difference", "pair", "cost", "bounds")
+
+
+@require_GET
+def computed(request: HttpRequest, slug: str) -> HttpResponse:
+    """A score: in general, of a run, or of a run on one topic."""
+    sight = sight_asked_for(request, slug)
+    asked = request.GET
+    measure = asked.get("measure", sight.track.primary_measure)
+    origin = origin_of(sight, measure, asked.get("run", ""), asked.get("number", ""))
+    context = {"sight": sight, "track": sight.track, "origin": origin}
+    return render(request, "computed.html", context)
+
+
+@require_GET
+def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """What is made of the scores: in general, or of a run held to another."""
+    if name not in wording.STATISTICS:
+        raise Http404("no such number")
+    sight = sight_asked_for(request, slug)
+    board = board_of(sight, request)
+    test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "statistic": wording.STATISTICS[name],
+        "held": _held(request, board, name),
+        "test": test if name in TESTED else "",
+    }
+    return render(request, "statistic.html", context)
+
+
+def _held(request: HttpRequest, board: Board, name: str) -> Held | None:
+    """The run of the address, held to the baseline or to another; None where there is none."""
+    run = request.GET.get("run", "")
+    if run and name == "difference":
+        return held_to_baseline(board, run)
+    if run and name == "pair":
+        return held_to_run(board, run, request.GET.get("a", ""))
+    return None

@@ -1,0 +1,156 @@
+"""What the numbers beside a measure are: how each is made, by which function, after whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number that pages make of the scores; `function` is where the code makes it."""
+
+    title: str
+    says: tuple[str, ...]
+    function: str
+    source: str = ""
+
+
+STATISTICS = {
+    "difference": Statistic(
+        "Difference from the baseline",
+        (
+            "The mean over topics of the run’s score minus the baseline’s. Interval: the paired"
+            " t interval of that mean at 95 %, or the BCa interval where the track’s test is the"
+            " bootstrap. Effect size: d, the mean divided by the standard deviation of the"
+            " differences. A topic is won, lost or tied; differences below 10⁻¹² are ties.",
+            "p is two-sided. It is adjusted by Holm over all runs that are held to the baseline,"
+            " whatever is filtered. Up to .05 a difference is called significant.",
+        ),
+        "evaluation.significance.compare_with_baseline",
+        "Smucker, Allan and Carterette, CIKM 2007; Holm, Scandinavian Journal of Statistics 1979",
+    ),
+    "pair": Statistic(
+        "Difference of two runs",
+        (
+            "The mean over topics of one run’s score minus the other’s, with its 95 % interval,"
+            " its effect size d (the mean divided by the standard deviation of the differences)"
+            " and a two-sided p.",
+            "One comparison was asked for, so p is not adjusted. The board adjusts the p of every"
+            " run for all that are held to the baseline, so it can be larger there.",
+        ),
+        "evaluation.significance.compare_with_baseline",
+        "Smucker, Allan and Carterette, CIKM 2007",
+    ),
+    "all-pairs": Statistic(
+        "All runs against each other",
+        (
+            "Scores are modelled as run + topic + error. Two runs differ where their means are"
+            " further apart than the margin q √(V / T): V is the variance of the error, T the"
+            " number of topics, q the quantile of the studentized range for so many runs."
+            " p is that of the same distribution, so it holds for all pairs at once.",
+            "Runs that share a letter do not differ. The rank intervals hold the ranks of all"
+            " runs at once with 95 % confidence.",
+        ),
+        "evaluation.significance.tukey_hsd",
+        "Tukey 1953; Carterette, TOIS 2012; Al Mohamad, Goeman and van Zwet 2022",
+    ),
+    "agreement": Statistic(
+        "Agreement of two boards",
+        (
+            "Kendall’s τ: the pairs of runs that both boards put in the same order, less those"
+            " in opposite orders, divided by the geometric mean of the pairs that each board"
+            " does not tie (τ_b).",
+            "τ_AP goes down the row’s board: at each run the share of the runs above it that"
+            " the column’s board too puts above it, averaged over the runs below the first and"
+            " stretched to −1 to 1. So what changes at the top counts more. Ties are broken in"
+            " all ways, and the mean is taken.",
+        ),
+        "evaluation.agreement.tau_matrix, evaluation.agreement.tau_ap",
+        "Kendall, Biometrika 1945; Yilmaz, Aslam and Robertson, SIGIR 2008",
+    ),
+    "overlap": Statistic(
+        "Rank-biased overlap",
+        (
+            "The shares that the first d documents of both rankings have in common, d from 1 to"
+            " 20, each weighted by .9 to the power of d − 1; what lies deeper is extrapolated."
+            " 1 where both list the same in the same order, 0 where they share nothing.",
+        ),
+        "evaluation.agreement.rbo",
+        "Webber, Moffat and Zobel, TOIS 2010, equation 32",
+    ),
+    "gains": Statistic(
+        "Discounted cumulated gain",
+        (
+            "Each document gains by its grade, discounted by its rank as nDCG on this track does;"
+            " the curve adds the gains up. Re-ordered is the best order of all that the"
+            " run retrieves for the topic, ideal that of all judged documents.",
+            "What is lost by ranking is re-ordered minus run, what is lost by retrieval is ideal"
+            " minus re-ordered, both as a share of the ideal.",
+        ),
+        "evaluation.measures.gains.GainScale",
+        "Järvelin and Kekäläinen, TOIS 2002",
+    ),
+    "precision": Statistic(
+        "Precision at recall and at depth",
+        (
+            "At a level of recall: the highest precision at that recall or any beyond, 0 where"
+            " the run never gets there. At a depth: the share of relevant documents among the"
+            " first. Both are means over all evaluated topics.",
+            "Median and best are taken at each level or depth alone, over the runs of the board.",
+        ),
+        "evaluation.curves.mean_curve",
+        "Salton and McGill, Introduction to Modern Information Retrieval, 1983",
+    ),
+    "losses": Statistic(
+        "What a document would bring",
+        (
+            "On the topics where most is lost to the best run, each relevant document that the"
+            " best run ranks higher is put at its rank there, and the ranking is scored again."
+            " The document that brings most is named; at most twenty a topic are tried, those"
+            " that fell furthest.",
+        ),
+        "evaluation.judge",
+    ),
+    "bounds": Statistic(
+        "What judging more could change",
+        (
+            "The score is computed again with every unjudged document not relevant, and with"
+            " every one of the top grade. For a sum over the first documents, such as P@10, these"
+            " are the lowest and the highest that any further judgments allow.",
+            "For a verdict the same is done with the documents that favour the baseline and with"
+            " those that favour the run, and the test of the board is made in both worlds. To"
+            " turn the lead, the documents that weigh most are taken first.",
+        ),
+        "evaluation.pooling.holes",
+        "Moffat and Zobel, TOIS 2008",
+    ),
+    "correlation": Statistic(
+        "Item-total correlation of a topic",
+        (
+            "Pearson’s r, over the runs, of the scores on this topic with the sum of the scores"
+            " on all other topics. Below 0, runs that are better elsewhere tend to be worse here."
+            " It needs three runs.",
+        ),
+        "leaderboard.breakdowns.topic_map.item_total_correlations",
+        "Bodoff and Li, SIGIR 2007",
+    ),
+    "spread": Statistic(
+        "Worst, median and best of the runs",
+        (
+            "Over all runs of the board, the organisers’ too, whatever is filtered. With an even"
+            " number of runs the median is the mean of the two in the middle; quarters lie"
+            " between neighbours in the same way.",
+        ),
+        "leaderboard.breakdowns.peers.spread_of",
+    ),
+    "cost": Statistic(
+        "Effectiveness and cost",
+        (
+            "A run’s mean with its 95 % t interval over the topics, against the cost that its"
+            " team states. On the front are the runs that no other beats at equal or lower cost.",
+            "Every run is tested against the best of those that state a cost, p adjusted by Holm"
+            " over all runs of the board. The cheapest that is not significantly worse is named.",
+        ),
+        "evaluation.significance.t_interval",
+    ),
+}

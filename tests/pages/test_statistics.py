@@ -1,0 +1,83 @@
+"""How the numbers beside the measures are made: of each a page, and a way to it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from html import unescape
+
+import pytest
+
+from leaderboard import wording
+from leaderboard.models import Run
+from tests.pages.commands import printed_by
+from tests.pages.reading import page_at, words
+from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
+from tests.pages.test_cost_page import state
+
+PAGES = (
+    "/tracks/ten/",
+    "/tracks/ten/topics/",
+    "/tracks/ten/topics/map/",
+    "/tracks/ten/topic/?number=3",
+    "/tracks/ten/significance/",
+    "/tracks/ten/measures/",
+    "/tracks/ten/cost/",
+    "/tracks/ten/compare/",
+    "/tracks/ten/judgments/",
+    "/runs/{ours}/",
+    "/runs/{ours}/ranking/?number=3",
+)
+LINK = re.compile(r'href="(/tracks/ten/computed/([\w-]+)/[^"]*)"')
+
+
+@pytest.fixture
+def ours(ada, ben) -> Run:
+    """Ben's run, better than the baseline on all topics but one."""
+    track = ten_track(ada)
+    with_baseline(track, ada, 3)
+    return send(track, ben, "ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1])
+
+
+@pytest.mark.parametrize("name", wording.STATISTICS)
+def test_every_statistic_names_code_that_is_there(name):
+    for path in wording.STATISTICS[name].function.split(", "):
+        module, _, function = path.rpartition(".")
+        assert hasattr(importlib.import_module(module), function)
+
+
+def test_every_statistic_is_linked_where_it_stands(ours, as_ada, ada):
+    state(ours, ada, 0.5)
+    pages = [page_at(as_ada, page.format(ours=ours.pk)) for page in PAGES]
+    found = {name: unescape(href) for page in pages for href, name in LINK.findall(page)}
+    assert set(found) == set(wording.STATISTICS)
+    for name, href in found.items():
+        assert wording.STATISTICS[name].says[0][:40] in words(page_at(as_ada, href))
+
+
+def test_a_difference_of_the_board_is_told_with_all_that_is_known(ours, client):
+    said = words(page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}"))
+    assert "AP on Ten track: ours against base" in said
+    assert "9 won, 1 lost, 0 tied" in said
+    assert "adjusted for 1 run" in said
+    assert ours.sha256 in said
+
+
+def test_two_runs_are_told_without_adjustment(ours, client):
+    base = Run.objects.get(tag="base")
+    page = page_at(client, f"/tracks/ten/computed/pair/?run={ours.pk}&a={base.pk}")
+    assert ", not adjusted" in words(page)
+
+
+def test_the_command_gives_the_same_difference(ours, client, tmp_path):
+    page = page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}")
+    command = unescape(re.search(r"<pre>(.*?)</pre>", page)[1])
+    (tmp_path / "qrels.v1.txt").write_text(QRELS)
+    (tmp_path / "base.run").write_text(run_of("base", 3))
+    (tmp_path / "ours.run").write_text(run_of("ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]))
+    full = re.search(r"full value ([\d.]+)", words(page))[1]
+    assert f"{float(full):.4f}" in printed_by(command, tmp_path)
+
+
+def test_strangers_of_a_blind_track_learn_nothing(blind_track, client):
+    assert client.get("/tracks/blind/computed/difference/").status_code == 404
