@@ -6,9 +6,16 @@ from django.db import transaction
 
 from leaderboard import jobs
 from leaderboard.models import Comparison, Edition, Run
+from leaderboard.standings import Board
 
 # So many comparisons of an edition wait at a time, even for a robot that follows every link.
 MOST_WAITING = 20
+
+
+def tests_follow(board: Board) -> bool:
+    """Whether a job makes the tests that a board lacks; it is told of them."""
+    missing = board.is_untested
+    return missing and commission_tests(board.edition, board.measure, board.baseline)
 
 
 def commission_tests(edition: Edition, measure: str, baseline: Run | None) -> bool:

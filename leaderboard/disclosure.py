@@ -157,6 +157,10 @@ class Sight:
         """Whether this viewer may state facts of a run: organisers, and its team till release."""
         return self.organises or (self.owns(run) and self.track.released_at is None)
 
+    def brings_back(self, run: Run) -> bool:
+        """Whether this viewer may undo a withdrawal: organisers, its team while runs are taken."""
+        return self.organises or (self.owns(run) and self.track.takes_runs())
+
     def state_of(self, run: Run) -> str:
         """The state to show; a blind track does not tell whether there are judgments."""
         if not self.means and run.state in (Run.State.SCORING, Run.State.SCORED):

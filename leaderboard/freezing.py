@@ -27,6 +27,8 @@ def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
     """Keep this board under a name.  Raises NotPossible."""
     if not board.standings:
         raise NotPossible("An empty board cannot be frozen.")
+    if board.is_untested:
+        raise NotPossible("The tests of this board are still being made; freeze it with them.")
     columns = in_papers(choosable(board))
     snapshot = Snapshot(
         track=board.sight.track,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -57,7 +58,8 @@ def join(track: Track, user: User, asking: Asking = Asking()) -> Team:
         return _become_member(inviting, user)
     if not may_join(track, asking.invitation):
         raise CannotJoin(CLOSED[track.joining])
-    return _new_team(track, user, checked_name(asking.team_name or user.username))
+    name = checked_name(asking.team_name or user.username)
+    return _new_team(track, user, name, accepted_now(track))
 
 
 CLOSED = {
@@ -71,13 +73,20 @@ def refuse_without_terms(track: Track, asking: Asking) -> None:
         raise CannotJoin("This track has terms; read and accept them on its page first.")
 
 
+def accepted_now(track: Track) -> datetime | None:
+    """When the terms were accepted by somebody who does so now; None where there are none."""
+    return timezone.now() if track.terms else None
+
+
 def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
     """Ask the organisers for a team; asked twice is asked once.  Raises CannotJoin."""
     refuse_without_terms(track, asking)
     name = checked_name(asking.team_name or user.username)
     with transaction.atomic():
         request, is_new = JoinRequest.objects.get_or_create(
-            track=track, user=user, defaults={"team_name": name}
+            track=track,
+            user=user,
+            defaults={"team_name": name, "accepted_terms_at": accepted_now(track)},
         )
         if is_new:
             telling.asked_to_join(request)
@@ -90,7 +99,8 @@ def approve(request: JoinRequest, organiser: User) -> Team:
     with transaction.atomic():
         if not _decide(request, organiser, JoinRequest.State.APPROVED):
             raise CannotJoin("This request was answered already.")
-        return _new_team(request.track, request.user, request.team_name)
+        accepted = request.accepted_terms_at
+        return _new_team(request.track, request.user, request.team_name, accepted)
 
 
 def decline(request: JoinRequest, organiser: User) -> None:
@@ -112,16 +122,16 @@ def checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > NAME_LIMIT or not name.isprintable():
         raise CannotJoin(f"A team name has 1 to {NAME_LIMIT} printable characters.")
-    if team_key(name) == ORGANISERS:
+    if team_key(name) == team_key(ORGANISERS):
         raise CannotJoin(f"{ORGANISERS} is the name of those who run the track.")
     return name
 
 
-def _new_team(track: Track, user: User, name: str) -> Team:
+def _new_team(track: Track, user: User, name: str, accepted: datetime | None) -> Team:
     try:
         with transaction.atomic():
             team = Team.objects.create(track=track, name=name)
-            _enter(team, user, Membership.Role.LEADER)
+            _enter(team, user, Membership.Role.LEADER, accepted)
             AuditEvent.objects.record(user, "join", team, after={"name": name})
             return team
     except IntegrityError:
@@ -135,15 +145,14 @@ def _new_team(track: Track, user: User, name: str) -> Team:
 def _become_member(team: Team, user: User) -> Team:
     try:
         with transaction.atomic():
-            _enter(team, user, Membership.Role.MEMBER)
+            _enter(team, user, Membership.Role.MEMBER, accepted_now(team.track))
             AuditEvent.objects.record(user, "become member", team)
             return team
     except IntegrityError:
         return team.track.team_of(user) or team
 
 
-def _enter(team: Team, user: User, role: str) -> None:
-    accepted = timezone.now() if team.track.terms else None
+def _enter(team: Team, user: User, role: str, accepted: datetime | None) -> None:
     Membership.objects.create(
         track=team.track, team=team, user=user, role=role, accepted_terms_at=accepted
     )

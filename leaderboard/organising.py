@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,10 +10,28 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard import jobs, scoring, telling
+from leaderboard import editions, jobs, telling
 from leaderboard.answers import Answers, whole_map
-from leaderboard.models import AuditEvent, Collection, JudgmentSet, Pool, Run, Track, User, Webhook
+from leaderboard.models import (
+    AuditEvent,
+    Collection,
+    Edition,
+    JudgmentSet,
+    Pool,
+    Run,
+    Team,
+    Track,
+    User,
+    Webhook,
+)
 from leaderboard.models.collections import ImportState
+from leaderboard.pooling import first_of_each_team
+from leaderboard.refusing import (
+    refuse_outside_dates,
+    refuse_over_quota,
+    refuse_repeated_tag,
+    refuse_sent_again,
+)
 
 # How an organiser takes a run off the board, and what the audit calls it.
 TAKING_OFF = {"disqualified": "disqualify", "hidden": "hide"}
@@ -163,7 +182,8 @@ def open_track(track: Track, user: User) -> Track:
 
 @transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
-    """Set fields of a track; what changes a value makes a new edition."""
+    """Set fields of a track; what changes a value makes new editions: of the board, of a trial."""
+    tried = editions.tried_edition(track)
     before = {name: _plain(getattr(track, name)) for name in changes}
     for name, value in changes.items():
         setattr(track, name, value)
@@ -172,6 +192,8 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
         user, "change", track, before, {name: _plain(value) for name, value in changes.items()}
     )
     renew_edition(track)
+    if tried is not None and tried.judgment_set != track.judgment_set:
+        renew_edition(editions.with_judgments(track, tried.judgment_set))
     return track
 
 
@@ -180,15 +202,27 @@ def _plain(value: Any) -> Any:
 
 
 def renew_edition(track: Track) -> None:
-    if scoring.start_edition(track) is not None:
+    if editions.start_edition(track) is not None:
         transaction.on_commit(jobs.ring)
+
+
+@transaction.atomic
+def score_again(track: Track, user: User) -> None:
+    """Compute every value of the board anew; it stands meanwhile.  Raises NotPossible."""
+    if track.judgment_set is None:
+        raise NotPossible("There are no judgments yet: runs wait for them.")
+    AuditEvent.objects.record(user, "score again", track)
+    # What is not complete is built; only what is can be computed again.
+    renew_edition(track)
+    for edition in editions.editions_asked_for(track).filter(state=Edition.State.READY):
+        jobs.enqueue("score_again", edition)
 
 
 def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
     """Score every run of the track with these judgments too; the board stays as it is."""
     with transaction.atomic():
         AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
-        renew_edition(scoring.with_judgments(track, judgment_set))
+        renew_edition(editions.with_judgments(track, judgment_set))
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:
@@ -205,15 +239,39 @@ def release(track: Track, user: User) -> None:
             telling.released(track)
 
 
-def begin_pool(track: Track, user: User, runs: Sequence[Run], method: str, size: int) -> Pool:
-    """A pool of these runs, to be gathered by a worker and looked at.  Raises NotPossible."""
+@transaction.atomic
+def renew_badge(track: Track, user: User) -> None:
+    """A new address for the badge; the one before leads nowhere from now on."""
+    Track.objects.filter(pk=track.pk).update(badge_code=secrets.token_urlsafe(16))
+    AuditEvent.objects.record(user, "renew badge", track)
+
+
+@transaction.atomic
+def remove_badge(track: Track, user: User) -> None:
+    Track.objects.filter(pk=track.pk).update(badge_code="")
+    AuditEvent.objects.record(user, "remove badge", track)
+
+
+def begin_pool(
+    track: Track,
+    user: User,
+    runs: Sequence[Run],
+    method: str,
+    size: int,
+    runs_per_team: int | None = None,
+) -> Pool:
+    """A pool of these runs, or of the first of each team, for a worker to gather and an organiser
+    to look at.  Raises NotPossible."""
     if not runs:
         raise NotPossible("A pool needs at least one run.")
+    if runs_per_team is not None:
+        runs = first_of_each_team(runs, runs_per_team)
     pool = Pool(
         track=track,
         name=f"pool-{track.pools.count() + 1}",
         method=method,
         size=size,
+        runs_per_team=runs_per_team,
         judged_in=track.judgment_set,
         created_by=user,
     )
@@ -275,6 +333,37 @@ def withdraw(run: Run, user: User, reason: str = "") -> None:
         _leave_the_board(run)
 
 
+def undo_withdrawal(run: Run, user: User) -> None:
+    """The run stands again where it stood.
+
+    Raises NotAccepted: for its team once no run is taken any more, and for everybody where what
+    came since has its place.
+    """
+    if not run.track.is_organised_by(user):
+        refuse_outside_dates(run.track, timezone.now())
+    with transaction.atomic():
+        if Run.objects.taken().filter(pk=run.pk).exists():
+            _refuse_without_room(run, user)
+        withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
+        if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
+            before = {"reason": run.withdrawn_reason}
+            AuditEvent.objects.record(user, "undo withdrawal", run, before=before)
+            _compare_again(run.track)
+
+
+def _refuse_without_room(run: Run, user: User) -> None:
+    """What did not count may count again where the file, the tag and the quota leave it room.
+
+    Under the lock on the team's row, as uploads are; organisers are held to no quota.
+    """
+    team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+    refuse_sent_again(run)
+    refuse_repeated_tag(run)
+    counts = Run.objects.counting().filter(pk=run.pk).exists()
+    if not counts and not run.track.is_organised_by(user):
+        refuse_over_quota(run.track, team, run.received_at)
+
+
 def take_off(run: Run, user: User, how: str, reason: str) -> None:
     """Disqualify a run (`disqualified`, its address says why) or hide it (`hidden`, from all
     but its team); the organisers can bring it back.  Raises NotPossible."""
@@ -309,8 +398,9 @@ def _compare_again(track: Track) -> None:
 
 
 def try_again(run: Run, user: User) -> None:
-    """Queue a run that failed by our fault once more."""
+    """Queue a run that failed by our fault once more.  Raises NotAccepted, as above."""
     with transaction.atomic():
+        _refuse_without_room(run, user)
         if Run.objects.moved(run.pk, Run.State.QUEUED, only_from=[Run.State.FAILED]):
             AuditEvent.objects.record(user, "try again", run)
             jobs.enqueue("check_run", run)

@@ -91,7 +91,7 @@ def _firsts(tops: list[dict[str, list[str]]]) -> NDArray[np.int64]:
 
 
 def earlier_runs(run: Run) -> RunQuerySet:
-    return Run.objects.counting().filter(team=run.team_id, received_at__lt=run.received_at)
+    return Run.objects.upheld().filter(team=run.team_id, received_at__lt=run.received_at)
 
 
 def tops_of(run: Run) -> dict[str, list[str]]:

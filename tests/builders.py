@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -103,7 +105,7 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
 
 
 def make_run(
-    track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, **details: str
+    track: Track, user: User, text: str | bytes = RUN, team: Team | None = None, **details: Any
 ) -> Run:
     accepted = uploads.accept_run(
         track, user, upload("run.txt", text), RunDetails(**details), team=team

@@ -95,10 +95,10 @@ def compare(
 
 
 def run_on(board: Board, name: str, run_id: str) -> Run:
-    for standing in board.standings:
-        if standing.run.pk == run_id:
-            return standing.run
-    raise field_error(name, "is no run on this board", run_id)
+    standing = board.standing_with(run_id)
+    if standing is None:
+        raise field_error(name, "is no run on this board", run_id)
+    return standing.run
 
 
 def of_pair(pair: Pair) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from evaluation.problems import Problem, shown
 from leaderboard.logs import request_number
 from leaderboard.organising import NotPossible
 from leaderboard.outages import outage_of
-from leaderboard.uploads import NotAccepted
+from leaderboard.refusing import NotAccepted
 
 log = logging.getLogger(__name__)
 

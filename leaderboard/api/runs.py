@@ -38,6 +38,7 @@ from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.receipts import Receipt
 from leaderboard.stating import change_facts
+from leaderboard.turns import received_at
 from leaderboard.uploads import RunDetails
 
 router = Router(tags=["runs"])
@@ -67,6 +68,7 @@ def create_run(
         only_file(request, "file") or file,
         details_of(sight.track, form, idempotency_key),
         team=team_named(request, sight, form.team),
+        received_at=received_at(request),
     )
     return Status(201 if accepted.is_new else 200, receipt_of(sight, accepted.run))
 

@@ -237,6 +237,16 @@ class TrackPatch(TrackSettings):
     baseline: Label | None = Field(None, description="The id of a run on the board, or null.")
 
 
+class QuotaOut(Schema):
+    """How many runs a team may send; null where the track sets no limit."""
+
+    today: int | None
+    left_today: int | None
+    in_all: int | None
+    left_in_all: int | None
+    resets_at: datetime = Field(description="When the next day of the quota begins.")
+
+
 class TrackOut(TrackSettings):
     slug: str
     url: str
@@ -246,6 +256,7 @@ class TrackOut(TrackSettings):
     edition: str | None = Field(None, description="Scores of one edition can be compared.")
     released_at: datetime | None = None
     invitation: str = Field("", description="For those who join; organisers see it.")
+    quota: QuotaOut | None = Field(None, description="Of your team, where this one track is read.")
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     release_at: datetime | None = None

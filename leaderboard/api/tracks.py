@@ -27,8 +27,9 @@ from leaderboard.api.schemas import (
     answers,
 )
 from leaderboard.disclosure import Sight, Viewer, look, track_or_404
-from leaderboard.models import Collection, JudgmentSet, Run, Score, Track
+from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.quotas import quota_of
 
 router = Router(tags=["tracks"])
 
@@ -179,7 +180,16 @@ def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
 
 @router.get("/{slug:slug}", auth=PUBLIC, response=answers(TrackOut), exclude_unset=True)
 def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
-    return shown(track_or_404(viewer(request), slug))
+    """The settings of a track and, where you have a team in it, what the team may still send."""
+    sight = track_or_404(viewer(request), slug)
+    return shown(sight) | (quota_shown(sight.track, sight.team) if sight.team is not None else {})
+
+
+def quota_shown(track: Track, team: Team) -> dict[str, Any]:
+    quota = quota_of(track, team)
+    names = ("today", "left_today", "in_all", "left_in_all")
+    left = {name: getattr(quota, name) for name in names}
+    return {"quota": left | {"resets_at": quota.next_day}}
 
 
 def shown(sight: Sight) -> dict[str, Any]:

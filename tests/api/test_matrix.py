@@ -1,5 +1,4 @@
-"""Who may call what: every call of the API with every role, on a blind track, an open one and a
-leaderboard.
+"""Who may call what: every call of the API with every role, on tracks of every kind.
 
 The calls are those of the OpenAPI document, so one without a row here fails.
 """
@@ -15,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from leaderboard.api import api
-from leaderboard.models import Collection, JudgmentSet
+from leaderboard.models import Collection, JudgmentSet, Track
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, QRELS, TOPICS, make_run, make_track, make_user
 
@@ -227,6 +226,31 @@ TRIED = [each for calls in (CALLS, OPEN_CALLS, LEAD_CALLS) for each in calls.ite
 def test_a_call_answers_each_role_as_it_should(people, names, key, call):
     expected = dict(zip(ROLES, call.statuses, strict=True))
     assert found(people, key, call, names) == expected
+
+
+# Who does not see a track of members, by who may join it.
+OUTSIDE = {
+    "invitation": ("anonymous", "cat", "eve"),
+    "approval": ("anonymous", "cat", "eve"),
+    "everyone": ("anonymous",),
+}
+# Ben and Dan are in already; organisers hold the link and have to use it like everybody.
+JOINED_BY_LINK = [401, 404, 200, 200, 404, 403, 403, 403]
+ABOUT_TRACKS = ("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/", "/collections/bread")
+
+
+@pytest.mark.parametrize("joining", OUTSIDE)
+def test_a_track_of_members_is_not_there_for_others(people, names, joining):
+    Track.objects.update(visibility="members", joining=joining)
+    for key, call in TRIED:
+        if call.address.startswith(ABOUT_TRACKS):
+            outside = {role: 404 for role in OUTSIDE[joining]}
+            if call.statuses[0] == 401:
+                outside["anonymous"] = 401
+            by_link = call.address.endswith("/join") and joining != "everyone"
+            statuses = JOINED_BY_LINK if by_link else call.statuses
+            expected = dict(zip(ROLES, statuses, strict=True)) | outside
+            assert (call.address, found(people, key, call, names)) == (call.address, expected)
 
 
 @pytest.mark.parametrize("key", CALLS)

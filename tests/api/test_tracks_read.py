@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.models import Track
-from tests.builders import make_track
+from tests.builders import make_run, make_track
 
 
 def test_anybody_reads_a_public_track(track, anybody_api):
@@ -43,3 +43,11 @@ def test_tracks_are_listed_in_pages(collection, anybody_api):
 def test_a_track_says_where_it_stands(track, anybody_api):
     Track.objects.update(closes_at="2020-01-01T00:00:00Z")
     assert anybody_api.get("/api/v1/tracks/bread").json()["state"] == "closed"
+
+
+def test_a_team_reads_what_it_may_still_send_and_until_when(collection, ben, ben_api, anybody_api):
+    make_run(make_track(collection, quota_per_day=3), ben)
+    quota = ben_api.get("/api/v1/tracks/bread").json()["quota"]
+    assert quota.pop("resets_at").endswith("T00:00:00Z")
+    assert quota == {"today": 3, "left_today": 2, "in_all": None, "left_in_all": None}
+    assert "quota" not in anybody_api.get("/api/v1/tracks/bread").json()

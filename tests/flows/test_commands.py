@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard import scoring
+from leaderboard import editions
 from leaderboard.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Track, User, Worker
@@ -333,7 +333,7 @@ def test_load_runs_names_what_is_not_there(track, runs):
 
 def test_rescore_puts_a_new_edition_on_the_board(track, ben, monkeypatch):
     run = make_run(track, ben)
-    monkeypatch.setattr(scoring, "SCORING_VERSION", 2)
+    monkeypatch.setattr(editions, "SCORING_VERSION", 2)
     assert command("rescore", "bread") == "bread: 1 run by v1, scoring version 2\n"
     edition = Track.objects.get().edition
     assert edition.scoring_version == 2

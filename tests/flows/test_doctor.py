@@ -157,3 +157,11 @@ def test_the_figures_name_nobody(client, settings, track, ben):
     run = make_run(track, ben)
     text = asked(client, settings)
     assert not [word for word in ("ben", run.pk, "bread") if word in text]
+
+
+def test_a_mail_server_that_does_not_answer_is_named(settings, db):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    faults = [each.what for name, each in examining.examine() if name == "mail"]
+    assert faults[0] == "Mails cannot say where the site is."
+    assert faults[1].startswith("could not be looked at: [Errno 111] Connection refused")

@@ -112,6 +112,23 @@ def test_settings_that_come_back_find_their_edition(track, ada, ben):
     assert Edition.objects.count() == 2
 
 
+def test_an_edition_is_built_under_the_settings_it_was_asked_for(track, ada, ben):
+    make_run(track, ben)
+    for threshold in (2, 1):
+        organising.change_track(track, ada, {"relevance_threshold": threshold})
+    work()
+    strict = Score.objects.get(score_set__edition__settings__relevance_threshold=2, measure="AP")
+    assert strict.resolved == "AP(rel=2)" and strict.values.tolist() == [1.0, 0.0, 0.5]
+
+
+def test_a_run_that_comes_while_settings_change_is_scored_by_those_of_the_board(track, ada, ben):
+    organising.change_track(track, ada, {"relevance_threshold": 2})
+    Job.objects.filter(kind="build_edition", state="queued").delete()
+    make_run(track, ben)
+    shown = Score.objects.get(score_set__edition=track.edition_id, measure="AP")
+    assert shown.resolved == "AP" and shown.values[1] == 0.5
+
+
 def test_a_second_scoring_leaves_one_score_set(track, ben):
     run = make_run(track, ben)
     before = values_of(run)
