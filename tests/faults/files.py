@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import socket
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -99,7 +97,7 @@ def attached(sent: Sent):
 @fault("F22", often="embedded")
 def stored_file_changed_or_gone(scene: Scene) -> Iterator[None]:
     """While the runs wait for a worker."""
-    pause(scene)
+    scene.site.pause_workers()
     try:
         other, gone = (scene.send(ends="failed") for _ in range(2))
         stored_file(scene, other).write_bytes(run_file("forged", "small"))
@@ -119,27 +117,3 @@ def stored_file(scene: Scene, run: str) -> Path:
     [(name,)] = scene.site.rows(f"select file from leaderboard_run where id = '{run}'")
     scene.stage.damaged.add(name)
     return scene.site.home / "files" / name
-
-
-def pause(scene: Scene) -> None:
-    """No worker works; none of them is killed, nor stopped while it keeps SQLite to itself."""
-    import os
-    import signal
-
-    for worker in scene.site.workers():
-        for pid in [worker, *scene.site.pool_of(worker)]:
-            os.kill(pid, signal.SIGSTOP)
-    if not can_be_written(scene.site.home / "rankfield.sqlite3"):
-        scene.site.continue_all()
-        pause(scene)
-
-
-def can_be_written(database: Path) -> bool:
-    if not database.exists():
-        return True
-    with closing(sqlite3.connect(database, timeout=0.5, isolation_level=None)) as connection:
-        try:
-            connection.execute("begin immediate")
-        except sqlite3.OperationalError:
-            return False
-    return True

@@ -118,8 +118,8 @@ def bring_second_judgments(scene: Scene) -> None:
 
 @fault("F24")
 def runs_withdrawn_while_they_are_scored(scene: Scene) -> Iterator[None]:
-    runs = [scene.send("large") for _ in range(2)]
-    for run in runs:
+    for _ in range(2):
+        run = scene.send("large")
         scene.is_begun(run)
         request = scene.site.request(f"/runs/{run}", scene.stage.ben.token, method="DELETE")
         request.data = b""

@@ -17,6 +17,9 @@ from tests.services.machines import (
     folder,
 )
 
+# Settings of a process that a test starts.
+collect_ignore = ["stepped.py"]
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:

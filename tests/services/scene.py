@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from tests import builders as bread
 from tests.services.machines import Site, until
 
 TOPICS = 300
@@ -110,3 +111,17 @@ def run_file(tag: str) -> bytes:
             for rank, docno in enumerate(docnos, start=1)
         ]
     return "".join(lines).encode()
+
+
+def scored_run(site: Site, token: str, slug: str) -> str:
+    """A small collection with a track of this name, and a run that is scored on it; its id."""
+    files = {"topics": bread.TOPICS, "documents": bread.DOCUMENTS, "judgments": bread.QRELS}
+    parts = {name: bread.upload(name, text) for name, text in files.items()}
+    site.ask("/collections", token, slug=slug, name=slug.title(), **parts)
+    until(lambda: site.ask(f"/collections/{slug}", token)["state"] == "ready", "the collection")
+    track = {"slug": slug, "name": slug.title(), "collection": slug, "judgments": "v1"}
+    measures = {"measures": ["AP"], "primary_measure": "AP", "disclosure": "open"}
+    site.ask("/tracks", token, body={**track, **measures})
+    run: str = site.ask(f"/tracks/{slug}/runs", token, file=bread.upload("run", bread.RUN))["id"]
+    until(lambda: site.ask(f"/runs/{run}", token)["state"] == "scored", "the run is scored")
+    return run

@@ -12,8 +12,9 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, upload
-from tests.services.machines import Postgres, Redis, ServerSite, folder, until
+from tests.builders import RUN, upload
+from tests.services.machines import Postgres, Redis, ServerSite, folder
+from tests.services.scene import scored_run
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
@@ -77,16 +78,7 @@ def token(hosts: TwoHosts) -> str:
 @pytest.fixture(scope="module")
 def run(hosts: TwoHosts, token: str) -> str:
     """A run that came in by the web's host and was scored on the worker's."""
-    files = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS}
-    parts = {name: upload(name, text) for name, text in files.items()}
-    hosts.ask("/collections", token, slug="bread", name="Bread", **parts)
-    until(lambda: hosts.ask("/collections/bread", token)["state"] == "ready", "the collection")
-    track = {"slug": "bread", "name": "Bread", "collection": "bread", "judgments": "v1"}
-    measures = {"measures": ["AP"], "primary_measure": "AP", "disclosure": "open"}
-    hosts.ask("/tracks", token, body={**track, **measures})
-    run = hosts.ask("/tracks/bread/runs", token, file=upload("run", RUN))["id"]
-    until(lambda: hosts.ask(f"/runs/{run}", token)["state"] == "scored", "the run is scored")
-    return run
+    return scored_run(hosts, token, "bread")
 
 
 def test_a_run_goes_from_upload_to_board_over_a_bucket_alone(

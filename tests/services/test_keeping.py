@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, upload
+from tests.builders import RUN, upload
 from tests.services.machines import Postgres, ServerSite, Site, SqliteSite, folder, until
+from tests.services.scene import scored_run
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
@@ -41,7 +42,7 @@ def other_database(postgres: Postgres) -> str:
 
 def test_a_site_comes_back_elsewhere(site: Site, elsewhere: Site) -> None:
     token = site.manage("create_token", "keeper", "--organiser")
-    run = scored_run(site, token)
+    run = scored_run(site, token, "kept")
     copy = elsewhere.home / "backup"
     assert f"{copy}: " in site.manage("backup", str(copy))
     assert "Restored the backup of" in elsewhere.manage("restore", str(copy))
@@ -54,19 +55,6 @@ def test_a_site_comes_back_elsewhere(site: Site, elsewhere: Site) -> None:
 
 def rows_of(site: Site, sql: str) -> set[str]:
     return {repr(row) for row in site.rows(sql)}
-
-
-def scored_run(site: Site, token: str) -> str:
-    files = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS}
-    parts = {name: upload(name, text) for name, text in files.items()}
-    site.ask("/collections", token, slug="kept", name="Kept", **parts)
-    until(lambda: site.ask("/collections/kept", token)["state"] == "ready", "the collection")
-    track = {"slug": "kept", "name": "Kept", "collection": "kept", "judgments": "v1"}
-    measures = {"measures": ["AP"], "primary_measure": "AP", "disclosure": "open"}
-    site.ask("/tracks", token, body={**track, **measures})
-    run: str = site.ask("/tracks/kept/runs", token, file=upload("run", RUN))["id"]
-    until(lambda: site.ask(f"/runs/{run}", token)["state"] == "scored", "the run is scored")
-    return run
 
 
 def lives_on(site: SqliteSite, token: str, run: str) -> None:

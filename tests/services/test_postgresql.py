@@ -8,21 +8,38 @@ import sys
 
 import pytest
 
-from tests.services.machines import ROOT, Postgres
+from tests.services.machines import ROOT, Postgres, Redis
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 
-def test_the_journeys_go_the_same_way_on_postgresql(postgres: Postgres) -> None:
-    """Pytest makes a test database of its own beside the site's.
+WORLDS = "tests/flows/test_noninterference.py"
 
-    Worlds that must look alike need keys that roll back, and PostgreSQL counts on.
-    """
-    worlds = "--ignore=tests/flows/test_noninterference.py"
+
+def test_the_journeys_go_the_same_way_on_postgresql(postgres: Postgres) -> None:
+    """Pytest makes a test database of its own beside the site's."""
+    server = {"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}
+    run_on(server, "tests/flows", f"--ignore={WORLDS}")
+
+
+def test_no_answer_depends_on_the_judgments_on_postgresql(postgres: Postgres) -> None:
+    """One world of three; all of them are held against each other on SQLite."""
+    secret = f"{WORLDS}::test_no_answer_depends_on_the_judgments[no judgments]"
+    run_on({"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}, secret)
+
+
+@pytest.mark.data
+def test_hostile_forms_are_answered_the_same_way(postgres: Postgres, redis: Redis) -> None:
+    """Hostile files are sent to a whole site in test_bad_inputs, races are run in test_races."""
+    servers = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
+    run_on(servers, "tests/flows/test_bad_inputs.py::test_a_form", "tests/api/test_bad_input.py")
+
+
+def run_on(servers: dict[str, str], *tests: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/flows", worlds],
+        [sys.executable, "-m", "pytest", "-q", *tests],
         cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""},
+        env={**os.environ, **servers},
         capture_output=True,
         text=True,
     )
