@@ -1,6 +1,8 @@
 import gc
 import os
+from importlib import import_module
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from leaderboard.turns import Turns
@@ -8,6 +10,9 @@ from leaderboard.turns import Turns
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 # Python works on one thing at a time, so more turns would only make each of them longer.
 application = Turns(get_wsgi_application(), 4)
+
+# All that pages import, or whoever comes first would wait for it.
+import_module(settings.ROOT_URLCONF)
 
 # What is loaded by now stays: to look at it for garbage again and again takes most of what
 # looking takes, and makes web processes write to memory that they share.
