@@ -9,6 +9,12 @@ from leaderboard.models.people import User
 from leaderboard.models.tracks import Edition, Track
 
 
+class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def named(self) -> SnapshotQuerySet:
+        """Without what they hold, which is as large as a board of all columns."""
+        return self.defer("heads", "rows", "files")
+
+
 class Snapshot(models.Model):
     """A board as it was: its runs, names, values, ranks and p-values, and the files made of it.
 
@@ -27,6 +33,8 @@ class Snapshot(models.Model):
     files = models.JSONField()
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = SnapshotQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]

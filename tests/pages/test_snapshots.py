@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard import comparing, organising
 from leaderboard.models import Snapshot
@@ -26,6 +28,13 @@ def test_a_snapshot_holds_every_line_of_the_board(frozen, as_cat):
     table = table_of(as_cat)
     assert table.count("<tr>") == 2
     assert "ben-bm25" in table and "0.6944" in table
+
+
+def test_the_live_board_names_it_without_reading_its_lines(frozen, as_cat):
+    with CaptureQueriesContext(connection) as asked:
+        page = as_cat.get("/tracks/bread/").content.decode()
+    assert "As published" in page
+    assert not any('"leaderboard_snapshot"."rows"' in each["sql"] for each in asked)
 
 
 def test_a_late_run_changes_the_board_and_no_snapshot(frozen, track, as_cat):
