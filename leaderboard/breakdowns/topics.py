@@ -26,7 +26,7 @@ COLUMNS = 10
 DOCUMENTS = 50
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answer:
     """What one run retrieved for the topic in view."""
 
@@ -184,6 +184,7 @@ def _answers(
     threshold = board.edition.track.relevance_threshold
     good = np.where(np.isnan(column), -np.inf, direction * column)
     relevant_ones = {docno for docno, grade in grades.items() if grade >= threshold}
+    baseline = board.baseline.pk if board.baseline is not None else ""
     answers = []
     for place in np.argsort(-good, kind="stable"):
         run = scores.runs[place]
@@ -195,7 +196,7 @@ def _answers(
                 run=run,
                 rank=None if np.isnan(column[place]) else int((good > good[place]).sum()) + 1,
                 score=float(column[place]),
-                is_baseline=run == board.baseline,
+                is_baseline=run.pk == baseline,
                 is_own=board.sight.owns(run),
                 first_relevant=min(relevant, default=None),
                 top_grades=[grades.get(docno) for docno in docnos[:TOP]],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.utils.safestring import SafeString
+from numpy.typing import NDArray
 
 from leaderboard.charts.axes import Axis, tick_label
 from leaderboard.charts.drawing import (
@@ -27,7 +28,8 @@ HEIGHT = 84
 NAMES, LINE_AT, TICKS, MEDIAN = 10, 44, 72, 88
 WIDE, PHONE = 1150, 320
 GAP = 10
-FURTHEST = 4.0
+# How far a name may stand from its dot, in per cent, the nearest first.
+SHIFTS = np.array(sorted(np.arange(-4.0, 4.1, 0.5), key=abs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +97,18 @@ def _name(axis: Axis, placed: Placed) -> str:
 def _place(axis: Axis, marks: Sequence[Mark]) -> list[Placed]:
     """Names by importance: own, baseline, best, worst, then the rest; none over another."""
     by_value = sorted(marks, key=lambda mark: -mark.value)
-    ends = by_value[:1] + by_value[-1:]
+    ends = {id(mark) for mark in by_value[:1] + by_value[-1:]}
     rank = {"own": 0, "baseline": 1, "other": 3}
-    order = sorted(by_value, key=lambda m: min(rank[m.kind], 2 if m in ends else 3))
+    order = sorted(by_value, key=lambda m: min(rank[m.kind], 2 if id(m) in ends else 3))
     placed: list[Placed] = []
+    taken, halves = np.empty(0), np.empty(0)
     for mark in order:
-        at = _free(axis.at(mark.value), _half(mark, WIDE), placed)
+        half = _half(mark, WIDE)
+        at = _free(axis.at(mark.value), taken, halves + half)
         if at is not None:
             on_phone = mark.kind == "own" and _fits(at, _half(mark, PHONE), placed)
             placed.append(Placed(mark, at, on_phone))
+            taken, halves = np.append(taken, at), np.append(halves, half)
     return placed
 
 
@@ -118,12 +123,9 @@ def _fits(at: float, half: float, placed: Sequence[Placed]) -> bool:
     return all(abs(other.at - at) >= half + _half(other.mark, PHONE) for other in others)
 
 
-def _free(wanted: float, half: float, placed: Sequence[Placed]) -> float | None:
+def _free(wanted: float, taken: NDArray[np.float64], apart: NDArray[np.float64]) -> float | None:
     """The free place nearest to the wanted one, or none within reach."""
-    taken = np.array([other.at for other in placed])
-    apart = half + np.array([_half(other.mark, WIDE) for other in placed])
-    shifts = np.arange(0, FURTHEST + 0.1, 0.5)
-    places = wanted + np.array(sorted([*shifts, *-shifts[1:]], key=abs))
+    places = wanted + SHIFTS
     free = (np.abs(taken - places[:, None]) >= apart).all(axis=1)
     return float(places[free.argmax()]) if free.any() else None
 

@@ -148,7 +148,7 @@ def day(when: datetime) -> str:
 def instant(when: datetime) -> str:
     """A moment with its zone: "18 Nov 2026, 14:02 UTC"."""
     when = when.astimezone(UTC)
-    return f"{date(when)}, {when:%H:%M} UTC"
+    return f"{date(when)}, {when.hour:02}:{when.minute:02} UTC"
 
 
 def anywhere_on_earth(when: datetime) -> str:
