@@ -161,7 +161,7 @@ class JudgedRun:
         # Byte by byte of equal weight: most are 0 and compress to nothing.
         columns = (array.astype("<i4").view(np.uint8).reshape(-1, 4).T for array in arrays)
         body = b"".join(column.tobytes() for column in columns)
-        return zlib.compress(head.encode() + b"\n" + body, 9)
+        return zlib.compress(head.encode() + b"\n" + body)
 
     @classmethod
     def unpack(cls, packed: bytes, judgments: Judgments) -> JudgedRun:
