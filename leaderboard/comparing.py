@@ -120,17 +120,15 @@ def _kept(
 
 
 def compare_edition(edition_id: str, progress: Progress) -> Publish:
-    """The primary measure of an edition, all pairs and against the track's baseline; and what
-    readers of its board asked for."""
+    """All pairs by every measure of an edition, the primary one against the track's baseline,
+    and what readers of its board asked for."""
     edition = Edition.objects.select_related("track").get(pk=edition_id)
     track, family = edition.track, family_of(edition)
     measure = track.primary_measure
     if not family:
         return lambda: None
-    pairs = test_all_pairs(edition, measure, family)
-    made: list[Callable[[], object]] = [
-        lambda: _keep(edition, measure, None, HSD, family, asdict(pairs))
-    ]
+    scored = [each for each in track.measures if means_of(edition, each).keys() >= set(family)]
+    made = [_paired(edition, each, family) for each in scored]
     if track.baseline_id in means_of(edition, measure):
         made.append(_tested(edition, measure, track.baseline_id, family))
     for asked in edition.comparisons.asked_for().exclude(baseline=None):
@@ -139,6 +137,12 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
             _tested(edition, asked.measure, asked.baseline_id, family) if known else asked.delete
         )
     return lambda: _publish(edition, family, made)
+
+
+def _paired(edition: Edition, measure: str, family: list[str]) -> Callable[[], object]:
+    """All pairs of a family, to be kept."""
+    pairs = test_all_pairs(edition, measure, family)
+    return lambda: _keep(edition, measure, None, HSD, family, asdict(pairs))
 
 
 def _tested(

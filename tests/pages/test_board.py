@@ -222,6 +222,13 @@ def test_any_run_can_be_the_baseline(ten, ada, ben, client):
     assert "The baseline first leads. base is significantly worse." in said
 
 
+def test_a_board_of_any_measure_finds_its_pairs_tested(ten, ben, cat):
+    send(ten, ben, "first", 1)
+    send(ten, cat, "second", 2)
+    tested = Comparison.objects.filter(baseline=None)
+    assert {each.measure for each in tested if len(each.family) == 2} == set(ten.measures)
+
+
 def test_filters_leave_ranks_and_tests_alone(ten, ada, ben, cat, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
