@@ -175,6 +175,11 @@ class Board:
         return [each for each in self.standings if each.rank is not None]
 
     @property
+    def leaders(self) -> list[Standing]:
+        """The first; several where their values are exactly equal."""
+        return [each for each in self.ranked if each.rank == 1]
+
+    @property
     def num_compared(self) -> int:
         """How many runs are tested against the baseline."""
         return sum(each.against is not None for each in self.standings)

@@ -16,11 +16,13 @@ from leaderboard.templatetags.numbers import (
     unbroken,
 )
 from leaderboard.wording.phrases import (
+    NAMED,
     Phrase,
     Sentence,
     are,
     capitalised,
     in_words,
+    listed,
     named,
     runs_in_words,
     say,
@@ -64,46 +66,72 @@ def _value(board: Board, standing: Standing) -> str:
 
 def _leaders(board: Board) -> Sentence:
     """Who leads with which value; several where they are exactly equal."""
-    first = [each for each in board.ranked if each.rank == 1]
-    runs = runs_in_words([each.run for each in first])
-    verb = " leads with " if len(first) == 1 else " lead together with "
-    return say(capitalised(runs), verb, _value(board, first[0]))
+    leaders = board.leaders
+    verb = " leads with " if len(leaders) == 1 else " lead together with "
+    runs = runs_in_words([each.run for each in leaders])
+    return say(capitalised(runs), verb, _value(board, leaders[0]))
+
+
+def _near(board: Board) -> list[Run] | None:
+    """Whom the test of all pairs cannot tell from the leader; None where there is no such test."""
+    interval = board.ranked[0].interval
+    if interval is None:
+        return None
+    return [each.run for each in board.ranked[len(board.leaders) : interval[1]]]
 
 
 def _among_all(board: Board) -> Sentence:
     """Without a baseline: whom the leader can be told apart from."""
-    if board.ranked[0].interval is None:
+    near = _near(board)
+    if near is None:
         return say(*_leaders(board), ".")
-    reach = board.ranked[0].interval[1]
-    if reach == 1:
-        return say(*_leaders(board), " and is significantly better than every other run.")
-    near = [each.run for each in board.ranked[1:reach]]
+    if not near:
+        return say(*_leaders(board), " and ", _beyond_all(board), ".")
+    them = _it_or_them(board)
     return say(
-        *_leaders(board), ". ", capitalised(runs_in_words(near)), " cannot be told apart from it."
+        *_leaders(board),
+        ". ",
+        capitalised(runs_in_words(near)),
+        f" cannot be told apart from {them}.",
     )
 
 
+def _beyond_all(board: Board) -> str:
+    verb = "is" if len(board.leaders) == 1 else "are"
+    return f"{verb} significantly better than every other run"
+
+
+def _it_or_them(board: Board) -> str:
+    return "it" if len(board.leaders) == 1 else "them"
+
+
 def _on_long_board(board: Board) -> Sentence:
-    leader, baseline = board.ranked[0], board.baseline
-    near = leader.interval[1] - 1 if leader.interval is not None else None
+    """Both tests, each with what it compares: the leader by the one, the counts by the other."""
+    near = _near(board)
     if near is None:
         sentence = say(*_leaders(board), ". ")
-    elif near == 0:
-        sentence = say(*_leaders(board), " and is significantly better than every other. ")
+    elif not near:
+        sentence = say(*_leaders(board), " and ", _beyond_all(board), ". ")
     else:
-        runs = "one run" if near == 1 else f"{count(near)} runs"
-        sentence = say(*_leaders(board), f", but {runs} cannot be told apart from it. ")
+        told = f" cannot be told apart from {_it_or_them(board)} when all are compared with all. "
+        sentence = say(*_leaders(board), ", but ", runs_in_words(near), told)
+    return [*sentence, *_counted(board)]
+
+
+def _counted(board: Board) -> Sentence:
+    """How many runs the baseline alone is told from, those that are better by name if few."""
     others = [each for each in board.ranked if not each.is_baseline]
-    better = sum(each.verdict == "better" for each in others)
-    worse = sum(each.verdict == "worse" for each in others)
-    told = f"Against the baseline {{}}, {_so_many(better)} of {count(len(others))} runs"
-    before, after = told.split("{}")
-    verb = "is" if better == 1 else "are"
-    return [
-        *sentence,
-        *say(before, _name(baseline), f"{after} {verb} significantly better, ", _so_many(worse)),
-        *say(" worse."),
-    ]
+    better = [each.run for each in others if each.verdict == "better"]
+    worse = _so_many(sum(each.verdict == "worse" for each in others))
+    runs = counted(len(others), "run")
+    against = say("Compared with the baseline ", _name(board.baseline), " alone, ")
+    if 0 < len(better) <= NAMED:
+        said = f" {are(better)} significantly better, {worse} of {runs} worse."
+        return say(against, listed(better), said)
+    verb = "are" if better else "is"
+    return say(
+        against, f"{_so_many(len(better))} of {runs} {verb} significantly better, {worse} worse."
+    )
 
 
 def _so_many(number: int) -> str:

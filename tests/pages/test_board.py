@@ -17,6 +17,7 @@ from django.utils import timezone
 from leaderboard import commissioning, comparing, organising
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
 from leaderboard.uploads import accept_run
+from leaderboard.wording import boards
 from tests.builders import (
     OTHER_RUN,
     make_collection,
@@ -78,6 +79,25 @@ def test_a_baseline_that_leads(ten, ada, ben, client):
     assert "The baseline base leads. The other four are significantly worse." in said
 
 
+def test_a_long_board_tells_its_two_tests_apart(ten, ada, ben, client, monkeypatch):
+    monkeypatch.setattr(boards, "LONG", 2)
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    send(ten, ben, "near", [1] * 9 + [2])
+    send(ten, ben, "worse", 5)
+    said = words(page_of(client, ten))
+    together = "near cannot be told apart from it when all are compared with all."
+    alone = "the baseline base alone, first and near are significantly better, 1 of 3 runs worse."
+    assert f"first leads with AP 1.000, but {together} Compared with {alone}" in said
+
+
+def test_a_long_board_on_which_nothing_is_better_counts(ten, ada, ben, client, monkeypatch):
+    monkeypatch.setattr(boards, "LONG", 1)
+    with_baseline(ten, ada, 1)
+    send(ten, ben, "worse", 5)
+    assert "none of 1 run is significantly better, 1 worse." in words(page_of(client, ten))
+
+
 def test_without_a_baseline_the_bars_decide(ten, ben, cat, client):
     send(ten, ben, "first", 1)
     send(ten, cat, "second", 4)
@@ -91,7 +111,8 @@ def test_equal_leaders_lead_together_and_share_the_rank(ten, ben, cat, client):
     send(ten, cat, "b", 1)
     send(ten, cat, "c", 2)
     page = page_of(client, ten)
-    assert "a and b lead together with AP 1.000" in words(page)
+    said = "a and b lead together with AP 1.000 and are significantly better than every other run."
+    assert said in words(page)
     assert [line.split()[0] for line in rows(page)] == ["1", "1", "3"]
 
 
