@@ -73,7 +73,7 @@ class HoleRow:
         """How many documents would turn the lead: "3 of 40"."""
         doubt = self.line.doubt
         if doubt is None or doubt.needed is None:
-            return "–" if doubt is None or not doubt.robust else "no number"
+            return "–" if doubt is None or not doubt.robust else "none can"
         return f"{count(doubt.needed)} of {count(doubt.among)}"
 
 

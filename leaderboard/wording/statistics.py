@@ -13,6 +13,8 @@ class Statistic:
     says: tuple[str, ...]
     function: str
     source: str = ""
+    # Whether it is made of the scores of one measure.
+    of_one_measure: bool = True
 
 
 STATISTICS = {
@@ -48,8 +50,11 @@ STATISTICS = {
             " further apart than the margin q √(V / T): V is the variance of the error, T the"
             " number of topics, q the quantile of the studentized range for so many runs."
             " p is that of the same distribution, so it holds for all pairs at once.",
-            "Runs that share a letter do not differ. The rank intervals hold the ranks of all"
-            " runs at once with 95 % confidence.",
+            "V is pooled over all runs of the board. Runs that go their own ways, such as a random"
+            " order, make it larger and the margin wider for all, so two good runs may fail here"
+            " and still differ where the two are compared alone.",
+            "Runs that share a letter cannot be told apart. The rank intervals hold the ranks of"
+            " all runs at once with 95 % confidence.",
         ),
         "evaluation.significance.tukey_hsd",
         "Tukey 1953; Carterette, TOIS 2012; Al Mohamad, Goeman and van Zwet 2022",
@@ -67,6 +72,7 @@ STATISTICS = {
         ),
         "evaluation.agreement.tau_matrix, evaluation.agreement.tau_ap",
         "Kendall, Biometrika 1945; Yilmaz, Aslam and Robertson, SIGIR 2008",
+        of_one_measure=False,
     ),
     "overlap": Statistic(
         "Rank-biased overlap",
@@ -77,6 +83,7 @@ STATISTICS = {
         ),
         "evaluation.agreement.rbo",
         "Webber, Moffat and Zobel, TOIS 2010, equation 32",
+        of_one_measure=False,
     ),
     "gains": Statistic(
         "Discounted cumulated gain",
@@ -89,6 +96,7 @@ STATISTICS = {
         ),
         "evaluation.measures.gains.GainScale",
         "Järvelin and Kekäläinen, TOIS 2002",
+        of_one_measure=False,
     ),
     "precision": Statistic(
         "Precision at recall and at depth",

@@ -55,6 +55,11 @@ def test_every_statistic_is_linked_where_it_stands(ours, as_ada, ada):
         assert wording.STATISTICS[name].says[0][:40] in words(page_at(as_ada, href))
 
 
+def test_what_is_of_no_single_measure_names_none(ours, client):
+    said = words(page_at(client, "/tracks/ten/computed/agreement/"))
+    assert "Agreement of two boards Ten track" in said and "AP on" not in said
+
+
 def test_a_difference_of_the_board_is_told_with_all_that_is_known(ours, client):
     said = words(page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}"))
     assert "AP on Ten track: ours against base" in said
