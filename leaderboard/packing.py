@@ -205,7 +205,7 @@ class Pack:
     def _command(self, run: Run) -> str:
         edition, track = self.board.edition, self.board.sight.track
         measures = [str(resolved(track, measure)) for measure in self.board.measures]
-        files = [qrels_name(edition), run_name(run)]
+        files = [qrels_name(edition.judgment_set), run_name(run)]
         return f"{command_of(edition, measures, files)}\n"
 
     def _page(self, run: Run) -> str:

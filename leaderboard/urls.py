@@ -52,6 +52,7 @@ track_urls = [
     path("compare/", pairs.compare, name="compare"),
     path("judgments/", boards.judgments, name="judgments"),
     path("judgments/<slug:version>/impact/", versions.impact, name="impact"),
+    path("judgments/<slug:version>/qrels.txt", versions.qrels_file, name="qrels_file"),
     path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
     path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),
     path("computed/", explanations.computed, name="computed"),

@@ -14,7 +14,7 @@ from evaluation.significance import Difference
 from leaderboard.breakdowns.pairs import compare_runs
 from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.disclosure import Sight
-from leaderboard.models import Edition, Run, Score, ScoreSet, Topic
+from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.scoring import JUDGED_AT_10
 from leaderboard.standings import Board, Standing
 
@@ -79,7 +79,10 @@ class Origin:
     @property
     def _files(self) -> list[str]:
         """As the files are called here; both commands read them unpacked or packed by us."""
-        return [qrels_name(self.edition), run_name(self.run) if self.run is not None else "RUN.run"]
+        return [
+            qrels_name(self.edition.judgment_set),
+            run_name(self.run) if self.run is not None else "RUN.run",
+        ]
 
 
 def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
@@ -89,7 +92,7 @@ def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
 
 def compare_command(edition: Edition, measure: str, baseline: Run, run: Run) -> str:
     """What holds the run to the baseline again; "" as above."""
-    files = [qrels_name(edition), run_name(baseline), run_name(run)]
+    files = [qrels_name(edition.judgment_set), run_name(baseline), run_name(run)]
     options = [*_options(edition, [measure]), "--test", edition.track.test]
     return _command(edition, ["compare", *files, *options])
 
@@ -118,9 +121,9 @@ def _topics_left_out(edition: Edition) -> list[str]:
     return words
 
 
-def qrels_name(edition: Edition) -> str:
+def qrels_name(judgment_set: JudgmentSet) -> str:
     """As the file of the judgments is called here."""
-    return f"qrels.{edition.judgment_set.version}.txt"
+    return f"qrels.{judgment_set.version}.txt"
 
 
 def run_name(run: Run) -> str:

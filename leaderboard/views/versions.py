@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import organising, wording
+from leaderboard.archiving import lines_of
 from leaderboard.breakdowns.impact import Impact, impact_of
+from leaderboard.breakdowns.origins import qrels_name
 from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight
 from leaderboard.editions import edition_with
@@ -55,6 +57,18 @@ def _tests_follow(sight: Sight, found: Impact) -> bool:
     """Whether a job makes the tests that either board lacks; it is told of both."""
     measure, baseline = sight.track.primary_measure, sight.track.baseline
     return any([commission_tests(each, measure, baseline) for each in found.untested])
+
+
+@login_required
+@require_GET
+def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+    """Judgments as they count here, for the commands that pages tell."""
+    sight = organised_or_403(request, slug)
+    judgment_set = _version_or_404(sight.track, version)
+    response = StreamingHttpResponse(lines_of(judgment_set), content_type="text/plain")
+    name = qrels_name(judgment_set)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @login_required

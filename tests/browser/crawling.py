@@ -25,6 +25,7 @@ NO_PAGES = {
     "openapi-json",
     "pack",
     "pool_file",
+    "qrels_file",
     "run_file",
     "run_metadata",
     "run_problems",

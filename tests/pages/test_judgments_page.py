@@ -1,4 +1,4 @@
-"""The judgments of a track: which version, how many, by grade and by topic; never the file."""
+"""The judgments of a track: which version, how many, by grade and by topic; the file for few."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from io import StringIO
 
 from leaderboard import organising
 from leaderboard.models import Judgment, JudgmentSet, Track
-from tests.builders import make_collection, make_track, work
+from tests.builders import QRELS, make_collection, make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
 
@@ -62,11 +62,12 @@ def test_pool_and_note_where_they_are_known(track, client):
     assert "by &lt;b&gt;two bakers" in page
 
 
-def test_nobody_is_offered_the_file(track, as_ada, as_ben):
-    name = JudgmentSet.objects.get().file.name
-    for client in (as_ada, as_ben):
-        page = page_at(client, ADDRESS)
-        assert name not in page and "download" not in page
+def test_organisers_alone_are_offered_the_file(track, as_ada, as_ben):
+    address = "/tracks/bread/judgments/v1/qrels.txt"
+    assert address in page_at(as_ada, ADDRESS) and address not in page_at(as_ben, ADDRESS)
+    sent = as_ada.get(address)
+    assert sent.getvalue().decode() == QRELS
+    assert sent["Content-Disposition"] == 'attachment; filename="qrels.v1.txt"'
 
 
 def test_a_blind_track_does_not_tell_whether_there_are_any(collection, ada, as_ben):

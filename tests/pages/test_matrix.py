@@ -78,6 +78,7 @@ PAGES = {
     "team": ("/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
+    "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", ORGANISERS),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
     "snapshot": ("/tracks/blind/snapshots/final/", OPENED),
     "pools": ("/tracks/blind/pools/", ORGANISERS),
