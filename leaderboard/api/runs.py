@@ -182,6 +182,7 @@ def of_the_way(receipt: Receipt) -> dict[str, Any]:
         "queue_position": receipt.queue_position,
         "reason": run.reason,
         "withdrawn_at": run.withdrawn_at,
+        "withdrawn_reason": run.withdrawn_reason,
         "problems": run.problems,
         "problem_totals": run.problem_totals,
         "problems_url": reverse("api-1:get_problems", args=[run.pk]),
@@ -246,9 +247,7 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
 
     A team may until the release, organisers of the track always; what changed is kept.
     """
-    seen = run_inside(request, run_id)
-    if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
-        raise not_allowed("This token may not organise; make one that may.")
+    seen = run_to_change(request, run_id)
     if not seen.sight.states(seen.run):
         raise not_allowed("The scores are released; ask the organisers to correct a fact.")
     change_facts(seen.run, viewer(request), body.facts)
@@ -259,12 +258,37 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
 def withdraw_run(
     request: HttpRequest, run_id: str, body: Withdrawal = None, reason: Label = ""
 ) -> Status[None]:
-    """Take a run off the board; its file and its address stay."""
+    """Take a run off the board; its file and its address stay.
+
+    The reason stands on the page of the run.
+    """
+    run = run_to_change(request, run_id).run
+    organising.withdraw(run, viewer(request), body.reason if body else reason)
+    return Status(204, None)
+
+
+@router.post(
+    "/runs/{slug:run_id}/undo-withdrawal",
+    auth=SUBMIT,
+    response=answers(RunOut),
+    exclude_unset=True,
+)
+def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """Let a withdrawn run stand again where it stood.
+
+    A team may while the track takes runs, organisers of the track always; not where its file or
+    its tag was sent again since.
+    """
+    organising.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
+    return get_run(request, run_id)
+
+
+def run_to_change(request: HttpRequest, run_id: str) -> SeenRun:
+    """A run of one's own team, or of another with a token that may organise."""
     seen = run_inside(request, run_id)
     if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
         raise not_allowed("This token may not organise; make one that may.")
-    organising.withdraw(seen.run, viewer(request), body.reason if body else reason)
-    return Status(204, None)
+    return seen
 
 
 def run_inside(request: HttpRequest, run_id: str) -> SeenRun:

@@ -350,6 +350,7 @@ class RunOut(RunReceipt):
     description: str = ""
     received_at: datetime
     withdrawn_at: datetime | None = None
+    withdrawn_reason: str = ""
     attempts: int = 0
     queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
     reason: str = Field("", description="Why it failed.")

@@ -13,10 +13,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
+from leaderboard import organising
 from leaderboard.api import api
-from leaderboard.models import Collection, JudgmentSet, Track
+from leaderboard.models import Collection, JudgmentSet, Run, Track, User
 from tests.api.conftest import Program
-from tests.builders import OTHER_RUN, QRELS, TOPICS, make_run, make_track, make_user
+from tests.builders import OTHER_RUN, QRELS, RUN, TOPICS, make_run, make_track, make_user
 
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # without a token; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
@@ -114,6 +115,9 @@ CALLS = {
     "delete /runs/{run_id}": Call(
         "/runs/{run}", [401, 404, 204, 404, 404, 204, 204, 204], "submit"
     ),
+    "post /runs/{run_id}/undo-withdrawal": Call(
+        "/runs/{gone}/undo-withdrawal", [401, 404, 200, 404, 404, 200, 200, 200], "submit"
+    ),
     "get /runs/{run_id}/topics": Call("/runs/{run}/topics", ORGANISERS_SEE),
     "get /runs/{run_id}/file": Call("/runs/{run}/file", OWN_TEAM),
     "get /runs/{run_id}/problems": Call("/runs/{run}/problems", OWN_TEAM),
@@ -137,6 +141,9 @@ OPEN_CALLS = {
     ),
     "delete /runs/{run_id}": Call(
         "/runs/{open_run}", [401, 403, 204, 403, 403, 204, 204, 204], "submit"
+    ),
+    "post /runs/{run_id}/undo-withdrawal": Call(
+        "/runs/{open_gone}/undo-withdrawal", [401, 403, 200, 403, 403, 200, 200, 200], "submit"
     ),
     "get /runs/{run_id}/topics": Call("/runs/{open_run}/topics", EVERYBODY),
     "get /runs/{run_id}/file": Call("/runs/{open_run}/file", INSIDE),
@@ -166,7 +173,7 @@ def people(ada, ben, cat):
 
 @pytest.fixture
 def names(people, collection, blind_track):
-    """Tracks with a run of Ben's and one of Dan's on each, and what waits for a word."""
+    """Tracks with a run of Ben's and one of Dan's on each, withdrawn ones, and what waits."""
     open_track = make_track(collection, slug="open")
     lead_track = make_track(
         collection,
@@ -189,9 +196,17 @@ def names(people, collection, blind_track):
         "other": make_run(blind_track, people["dan"], OTHER_RUN).pk,
         "open_run": make_run(open_track, people["ben"]).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
+        "gone": withdrawn(blind_track, people["ben"]).pk,
+        "open_gone": withdrawn(open_track, people["ben"]).pk,
         "lead_run": make_run(lead_track, people["ben"]).pk,
         "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,
     }
+
+
+def withdrawn(track: Track, user: User) -> Run:
+    run = make_run(track, user, RUN.replace("ben-bm25", "ben-gone"))
+    organising.withdraw(run, user, "a slip")
+    return run
 
 
 def status(program: Program, key: str, call: Call, names: dict[str, str]) -> int:

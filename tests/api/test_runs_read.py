@@ -26,6 +26,7 @@ INSIDE = {
     "queue_position",
     "reason",
     "withdrawn_at",
+    "withdrawn_reason",
     "problems",
     "problem_totals",
     "problems_url",

@@ -136,6 +136,8 @@ PARTICIPANTS_ACTS = [
     Act("ben's program", "/api/v1/runs/{other}", {}, "delete"),
     Act("dan", "/runs/{sent}/withdraw/", {"reason": "not mine"}),
     Act("ben", "/runs/{sent}/withdraw/", {"reason": "a slip"}),
+    Act("dan", "/runs/{sent}/withdraw/undo/", {}),
+    Act("ben's program", "/api/v1/runs/{sent}/undo-withdrawal", {}),
     Act("ben", "/account/notices/", {}),
 ]
 
