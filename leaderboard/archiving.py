@@ -289,5 +289,6 @@ def pool_entry(pool: Pool) -> PoolEntry:
         name=pool.name,
         runs=list(pool.runs.order_by("pk").values_list("pk", flat=True)),
         judged_in=None if pool.judged_in is None else pool.judged_in.version,
+        judgments=[each.version for each in pool.judgment_sets.filter(state=ImportState.READY)],
         fields=plain_values(pool),
     )

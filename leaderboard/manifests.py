@@ -100,6 +100,8 @@ class PoolEntry(Entry):
     name: str
     runs: list[str]
     judged_in: str | None
+    # The versions that came back from it.
+    judgments: list[str] = []
     fields: dict[str, Any]
 
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import groupby, zip_longest
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
@@ -31,7 +32,7 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
 from leaderboard.documents import Documents, open_documents
-from leaderboard.models import JudgmentSet, Run
+from leaderboard.models import JudgmentSet, Run, User
 from leaderboard.rankings import Rankings
 from leaderboard.scoring import Progress, Publish, grades_of
 
@@ -223,6 +224,12 @@ def remember_pool(judgment_set: JudgmentSet, pool: models.Pool) -> None:
     before = pool.judged_in
     if before is not None and before.pooled_runs.exists():
         judgment_set.count_as_pooled(before.pooled_runs.all(), before.pool_depth)
+
+
+def pool_of(judgment_set: JudgmentSet, viewer: User | AnonymousUser) -> models.Pool | None:
+    """The pool that these judgments came back from, for those who organise its track."""
+    pools = models.Pool.objects.organised_by(viewer).select_related("track")
+    return pools.filter(pk=judgment_set.pool_id).first()
 
 
 def depth_of(pool: models.Pool) -> int | None:

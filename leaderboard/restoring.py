@@ -346,6 +346,8 @@ def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -
         pool.save(force_insert=True)
         pool.file.save(f"pools/{pool.pk}/pool", File(file))
         pool.runs.set(pooled)
+        of_it = track.collection.judgment_sets.filter(version__in=entry.judgments)
+        of_it.update(pool=pool)
     return pool
 
 

@@ -233,7 +233,14 @@ def accept_judgments(
     refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
     with transaction.atomic():
         judgment_set = _new_judgment_set(
-            collection, file, version, user, note=note, format=format, asks_first=asks_first
+            collection,
+            file,
+            version,
+            user,
+            note=note,
+            format=format,
+            asks_first=asks_first,
+            pool=pool,
         )
         if pool is not None:
             remember_pool(judgment_set, pool)

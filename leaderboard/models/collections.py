@@ -155,6 +155,8 @@ class JudgmentSet(models.Model):
     num_relevant = models.PositiveIntegerField(default=0)
     pool_depth = models.PositiveIntegerField(null=True)
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
+    # As whose judgments they were sent, where it was for a pool.
+    pool = models.ForeignKey("Pool", models.SET_NULL, null=True, related_name="judgment_sets")
     preview = models.JSONField(default=dict, blank=True)
     questions = models.JSONField(
         default=list, blank=True, db_default=models.Value([], models.JSONField())

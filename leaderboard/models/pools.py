@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.utils import timezone
 
@@ -9,6 +11,14 @@ from leaderboard.models.collections import JudgmentSet
 from leaderboard.models.people import User
 from leaderboard.models.runs import Run
 from leaderboard.models.tracks import Track
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+
+class PoolQuerySet(models.QuerySet["Pool"]):
+    def organised_by(self, user: User | AnonymousUser) -> PoolQuerySet:
+        return self.filter(track__in=Track.objects.organised_by(user))
 
 
 class Pool(models.Model):
@@ -45,6 +55,8 @@ class Pool(models.Model):
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     kept_at = models.DateTimeField(null=True)
+
+    objects = PoolQuerySet.as_manager()
 
     class Meta:
         ordering = ["created_at", "pk"]

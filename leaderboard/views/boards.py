@@ -23,6 +23,7 @@ from leaderboard.disclosure import track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
 from leaderboard.models import Run
+from leaderboard.pooling import pool_of
 from leaderboard.standings import Board, find_means
 from leaderboard.tabulating import BoardTable
 from leaderboard.views.parts import board_of, choice_of, page_of, sight_asked_for
@@ -102,6 +103,7 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
         "counts": counts,
         "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
+        "pool": pool_of(judgment_set, board.sight.viewer),
         "versions": versions_beside(board.sight),
         "page": page,
         "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),

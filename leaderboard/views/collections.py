@@ -28,7 +28,7 @@ from leaderboard.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
 from leaderboard.forms.collections import CollectionForm, JudgmentsForm
-from leaderboard.models import Collection, JudgmentSet, Topic, Track, User
+from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.portions import in_portions
 from leaderboard.refusing import NotAccepted
@@ -103,7 +103,8 @@ def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
 def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
-    seen = judgment_sets_seen(request.user, found)
+    pools = Pool.objects.organised_by(request.user).select_related("track")
+    seen = judgment_sets_seen(request.user, found).prefetch_related(Prefetch("pool", pools))
     ready = seen.filter(state=ImportState.READY)
     waiting = seen.exclude(state=ImportState.READY) if organises else seen.none()
     return {

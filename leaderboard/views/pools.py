@@ -69,6 +69,7 @@ def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None)
         "hours": pooling.hours_for(found.summary.get("new"), minutes),
         "minutes": minutes,
         "cost_form": cost,
+        "came_back": found.judgment_sets.all(),
         "form": form or JudgmentsForm(initial={"version": version}),
     }
 

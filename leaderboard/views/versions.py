@@ -17,6 +17,7 @@ from leaderboard.disclosure import Sight
 from leaderboard.editions import edition_with
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.pooling import pool_of
 from leaderboard.views.parts import organised_or_403
 from leaderboard.views.tables import impact_csv, wants_csv
 
@@ -35,6 +36,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "judgment_set": judgment_set,
+        "pool": pool_of(judgment_set, request.user),
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,

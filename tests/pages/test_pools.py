@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from leaderboard import uploads
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, upload, work
 
@@ -95,3 +96,46 @@ def test_a_version_that_exists_is_said_beside_the_form(as_ada, pool):
     body = {"version": "v1", "file": upload("v1.txt", "1 0 d9 1\n")}
     answer = as_ada.post("/tracks/bread/pools/pool-1/judgments/", body)
     assert "There are judgments v1 already." in answer.content.decode()
+
+
+@pytest.fixture
+def come_back(as_ada, pool, ada):
+    """Judgments v2 of a kept pool, imported."""
+    as_ada.post("/tracks/bread/pools/pool-1/keep/")
+    collection = pool.track.collection
+    file = upload("v2.txt", f"{QRELS}1 0 d9 1\n")
+    uploads.accept_judgments(collection, file, "v2", ada, asks_first=False, pool=pool)
+    work()
+
+
+def test_a_pool_and_its_judgments_lead_to_each_other(as_ada, come_back):
+    link = 'href="/tracks/bread/pools/pool-1/">pool-1</a>'
+    assert link in as_ada.get("/tracks/bread/judgments/v2/impact/").text
+    assert link in as_ada.get("/collections/bread/").text
+    page = as_ada.get("/tracks/bread/pools/pool-1/").text
+    assert 'href="/tracks/bread/judgments/v2/impact/"><bdi>v2</bdi></a>, imported' in page
+
+
+def test_the_judgments_on_the_board_say_their_pool_to_its_organisers(as_ada, as_ben, come_back):
+    as_ada.post("/tracks/bread/judgments/v2/switch/")
+    work()
+    told = [each.get("/tracks/bread/judgments/").text for each in (as_ada, as_ben)]
+    assert [">pool-1</a>: the first 2 documents of 2 runs" in page for page in told] == [
+        True,
+        False,
+    ]
+    assert "the first 2 documents of 2 runs" in told[1]
+
+
+def test_judgments_that_wait_to_be_looked_at_are_told_with_their_pool(as_ada, pool):
+    as_ada.post("/tracks/bread/pools/pool-1/keep/")
+    body = {"version": "v2", "file": upload("v2.txt", f"{QRELS}1 0 d9 1\n")}
+    as_ada.post("/tracks/bread/pools/pool-1/judgments/", body)
+    work()
+    assert "/pools/pool-1/" in as_ada.get("/collections/bread/").text
+    page = as_ada.get("/tracks/bread/pools/pool-1/").text
+    assert 'href="/collections/bread/"><bdi>v2</bdi></a>' in page
+
+
+def test_whoever_does_not_organise_the_track_reads_of_no_pool(as_cat, come_back):
+    assert "pool-1" not in as_cat.get("/collections/bread/").text
