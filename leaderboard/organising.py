@@ -25,7 +25,7 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.collections import ImportState
-from leaderboard.pooling import first_of_each_team
+from leaderboard.pooling import first_of_each_team, unused_name
 from leaderboard.refusing import (
     refuse_outside_dates,
     refuse_over_quota,
@@ -268,7 +268,7 @@ def begin_pool(
         runs = first_of_each_team(runs, runs_per_team)
     pool = Pool(
         track=track,
-        name=f"pool-{track.pools.count() + 1}",
+        name=unused_name(track),
         method=method,
         size=size,
         runs_per_team=runs_per_team,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -105,6 +106,12 @@ def by_turn(runs: Iterable[Run]) -> list[Run]:
 def _turn(run: Run) -> tuple[str, int, float, bool, datetime]:
     priority = priority_of(run) or math.inf
     return run.team.name, run.team_id, priority, not run.is_primary, run.received_at
+
+
+def unused_name(track: models.Track) -> str:
+    """One number after the last, whatever was discarded between."""
+    found = (re.fullmatch(r"pool-([0-9]+)", pool.name) for pool in track.pools.all())
+    return f"pool-{max((int(each[1]) for each in found if each), default=0) + 1}"
 
 
 def first_of_each_team(runs: Iterable[Run], most: int) -> list[Run]:

@@ -103,6 +103,12 @@ def test_a_proposed_pool_goes_without_a_trace(pool, ada):
     assert not Pool.objects.exists()
 
 
+def test_a_pool_after_a_discarded_one_has_a_name_of_its_own(track, ada, runs):
+    first, second = (gathered(track, ada, runs, size) for size in (1, 2))
+    organising.discard_pool(first, ada)
+    assert gathered(track, ada, runs, 3).name == "pool-3" and second.name == "pool-2"
+
+
 def test_judgments_of_a_pool_know_its_runs(pool, track, ada, runs):
     organising.keep_pool(pool, ada)
     made = send_judgments(track, ada, "v2", pool)
