@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from leaderboard.erasing import erase_abandoned
 from leaderboard.importing import sweep_failed_imports
-from leaderboard.models import Delivery, Job, Mail, Notice, Run, Worker
+from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
 from leaderboard.models.notices import Sending
 from leaderboard.storing import files_before
 
@@ -83,6 +83,7 @@ def forget_trifles() -> None:
         old = sendings.filter(created_at__lt=long_ago)
         old.exclude(state=Sending.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
+    SentForm.objects.filter(sent_at__lt=timezone.now() - SILENT).delete()
 
 
 def oldest_to_keep() -> float:

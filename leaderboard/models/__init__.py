@@ -9,6 +9,7 @@ from leaderboard.models.people import (
     Grant,
     JoinRequest,
     Membership,
+    SentForm,
     Team,
     User,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "Run",
     "Score",
     "ScoreSet",
+    "SentForm",
     "Snapshot",
     "Team",
     "Topic",

@@ -231,6 +231,24 @@ class ApiToken(models.Model):
         return f"{self.prefix}… of {self.user}"
 
 
+class SentForm(models.Model):
+    """A form that somebody sent: whoever sends it again is led where it led."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    # Of the key that its page was given, and of what was written into it.
+    digest = models.CharField(max_length=64)
+    address = models.CharField(max_length=300, blank=True)
+    sent_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "digest"], name="a_form_is_sent_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.address
+
+
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def latest_first(self) -> AuditEventQuerySet:
         return self.select_related("actor").order_by("-at", "-pk")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from secrets import token_urlsafe
 from typing import Literal
 
 from django import template
@@ -72,6 +73,12 @@ def state(name: str, detail: str = "") -> SafeString:
     return format_html(
         '<span class="state {}">{}<b>{}</b>{}</span>', name, sign(shown.sign), shown.word, detail
     )
+
+
+@register.simple_tag
+def once() -> SafeString:
+    """In a form: what makes its second sending known as such."""
+    return format_html('<input type="hidden" name="once" value="{}">', token_urlsafe(16))
 
 
 @register.simple_tag

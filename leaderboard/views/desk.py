@@ -15,6 +15,7 @@ from leaderboard.disclosure import Sight
 from leaderboard.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.models import JoinRequest
 from leaderboard.refusing import NotAccepted
+from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403, page_of
 from leaderboard.wording.trail import trail_of
 
@@ -52,6 +53,7 @@ def _desk(
 
 @login_required
 @require_POST
+@once
 def announce(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_or_403(request, slug)
     form = AnnouncementForm(request.POST)
@@ -64,6 +66,7 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+@once
 def grant(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_or_403(request, slug)
     form = GrantForm(request.POST, track=sight.track)

@@ -15,6 +15,7 @@ from leaderboard.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.models import Pool
 from leaderboard.refusing import NotAccepted
 from leaderboard.uploads import accept_judgments
+from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403
 
 # A document: what assessors of short ones manage over a day.
@@ -29,6 +30,7 @@ KINDS = {
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@once
 def pools(request: HttpRequest, slug: str) -> HttpResponse:
     """The pools there are, and a form for the next."""
     sight = organised_or_403(request, slug)

@@ -16,6 +16,7 @@ from leaderboard.forms.desk import SnapshotForm
 from leaderboard.models import Snapshot
 from leaderboard.organising import NotPossible
 from leaderboard.standings import find_board
+from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
@@ -71,6 +72,7 @@ def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
 
 @login_required
 @require_POST
+@once
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_or_403(request, slug)
     form = SnapshotForm(request.POST)

@@ -25,6 +25,7 @@ from leaderboard.forms.tracks import MEASURES, TrackForm
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.standings import find_board
+from leaderboard.views.once import once
 from leaderboard.views.overview import in_groups, latest_runs, track_lines
 from leaderboard.views.parts import organised_or_403
 from leaderboard.wording.trail import trail_of
@@ -62,6 +63,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
+@once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     """A track on the collection `slug`."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
@@ -75,6 +77,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+@once
 def new_board(request: HttpRequest, slug: str) -> HttpResponse:
     """An internal board at one click: every user of this site is in and sees every score."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
@@ -83,7 +86,7 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
         organising.open_track(track, request.user)
         messages.success(request, "Opened: every user of this site sees it and may send runs.")
     except IntegrityError:
-        # Clicked twice at once: the other click has made it.
+        # Another organiser clicked at the same moment: the board is there.
         pass
     return redirect("board", slug=track.slug)
 
