@@ -76,11 +76,16 @@ def evaluated_topics(track: Track) -> NDArray[np.uint8]:
 
 def editions_to_score(track: Track) -> list[Edition]:
     """The edition on the board, the one to take its place, and the one of judgments on trial."""
-    editions = Edition.objects.filter(pk=track.edition_id) | editions_asked_for(track)
-    tried = tried_edition(track)
-    if tried is not None:
-        editions |= editions_asked_for(with_judgments(track, tried.judgment_set))
+    editions = Edition.objects.filter(pk=track.edition_id) | editions_wanted(track)
     return list(editions.select_related("track", "judgment_set").order_by("pk"))
+
+
+def editions_wanted(track: Track) -> QuerySet[Edition]:
+    """Those of the track's present settings: of its judgments, and of those on trial."""
+    tried = judgments_on_trial(track)
+    if tried is None:
+        return editions_asked_for(track)
+    return editions_asked_for(track) | editions_asked_for(with_judgments(track, tried))
 
 
 def editions_asked_for(track: Track) -> QuerySet[Edition]:
@@ -93,14 +98,24 @@ def editions_asked_for(track: Track) -> QuerySet[Edition]:
     return editions
 
 
-def tried_edition(track: Track) -> Edition | None:
-    """That of the newest judgments of the collection, where they wait beside the board's."""
+def judgments_on_trial(track: Track) -> JudgmentSet | None:
+    """The newest of the collection, where they wait beside the board's and never stood on it.
+
+    Under whatever settings and by whatever code the track was scored with them.
+    """
     ready = JudgmentSet.objects.filter(collection=track.collection_id, state=ImportState.READY)
     newest = ready.order_by("ready_at").last()
     if newest is None or newest.pk == track.judgment_set_id:
         return None
-    edition = edition_with(track, newest)
-    return edition if edition is not None and edition.left_at is None else None
+    editions = track.editions.filter(judgment_set=newest)
+    stood = editions.filter(left_at__isnull=False)
+    return newest if editions.exists() and not stood.exists() else None
+
+
+def tried_edition(track: Track) -> Edition | None:
+    """That of the judgments on trial, under the track's present settings."""
+    tried = judgments_on_trial(track)
+    return None if tried is None else edition_with(track, tried)
 
 
 def edition_with(track: Track, judgment_set: JudgmentSet) -> Edition | None:

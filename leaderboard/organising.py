@@ -183,7 +183,7 @@ def open_track(track: Track, user: User) -> Track:
 @transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     """Set fields of a track; what changes a value makes new editions: of the board, of a trial."""
-    tried = editions.tried_edition(track)
+    tried = editions.judgments_on_trial(track)
     before = {name: _plain(getattr(track, name)) for name in changes}
     for name, value in changes.items():
         setattr(track, name, value)
@@ -192,8 +192,8 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
         user, "change", track, before, {name: _plain(value) for name, value in changes.items()}
     )
     renew_edition(track)
-    if tried is not None and tried.judgment_set != track.judgment_set:
-        renew_edition(editions.with_judgments(track, tried.judgment_set))
+    if tried is not None and tried != track.judgment_set:
+        renew_edition(editions.with_judgments(track, tried))
     return track
 
 
@@ -206,15 +206,26 @@ def renew_edition(track: Track) -> None:
         transaction.on_commit(jobs.ring)
 
 
+def renew_editions(track: Track) -> None:
+    """That of the board, and that of the judgments on trial."""
+    renew_edition(track)
+    tried = editions.judgments_on_trial(track)
+    if tried is not None:
+        renew_edition(editions.with_judgments(track, tried))
+
+
 @transaction.atomic
 def score_again(track: Track, user: User) -> None:
-    """Compute every value of the board anew; it stands meanwhile.  Raises NotPossible."""
-    if track.judgment_set is None:
+    """Compute every value of the board and of a trial anew; both stand meanwhile.
+
+    Raises NotPossible.
+    """
+    if track.judgment_set is None and editions.judgments_on_trial(track) is None:
         raise NotPossible("There are no judgments yet: runs wait for them.")
     AuditEvent.objects.record(user, "score again", track)
     # What is not complete is built; only what is can be computed again.
-    renew_edition(track)
-    for edition in editions.editions_asked_for(track).filter(state=Edition.State.READY):
+    renew_editions(track)
+    for edition in editions.editions_wanted(track).filter(state=Edition.State.READY):
         jobs.enqueue("score_again", edition)
 
 

@@ -60,5 +60,5 @@ def replaced_otherwise(run: Run, edition: Edition) -> bool:
 
 
 def publish_again(edition: Edition, runs: int, changed: int) -> None:
-    telling.scored_again(edition.track, runs, changed)
+    telling.scored_again(edition.track, edition.judgment_set, runs, changed)
     Job.objects.enqueue("compare", edition)

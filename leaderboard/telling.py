@@ -19,6 +19,7 @@ from leaderboard.models import (
     Grant,
     Job,
     JoinRequest,
+    JudgmentSet,
     Mail,
     Notice,
     Run,
@@ -50,11 +51,11 @@ def runs_scored(track: Track, runs: list[Run]) -> None:
         call(track, Happening.RUN_SCORED, about(run))
 
 
-def scored_again(track: Track, runs: int, changed: int) -> None:
+def scored_again(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
     """Of values computed anew: the organisers learn whether any is another."""
     number = "1 run" if runs == 1 else f"{runs:,} runs"
     result = f"the values of {changed:,} changed" if changed else "no value changed"
-    text = f"{number} of {track} scored again: {result}."
+    text = f"{number} of {track} scored again with judgments {judgments}: {result}."
     _notify_organisers(track, text, reverse("desk", args=[track.slug]))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard import editions
+from leaderboard import editions, organising, uploads
 from leaderboard.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Track, User, Worker
@@ -27,6 +27,8 @@ from tests.builders import (
     make_collection,
     make_run,
     make_track,
+    upload,
+    work,
 )
 
 ROOT = Path(__file__).parent.parent.parent
@@ -338,6 +340,39 @@ def test_rescore_puts_a_new_edition_on_the_board(track, ben, monkeypatch):
     edition = Track.objects.get().edition
     assert edition.scoring_version == 2
     assert run.score_sets.filter(edition=edition).exists()
+
+
+def send_v2(collection, ada) -> None:
+    text = QRELS.replace("2 0 d5 0", "2 0 d5 2")
+    uploads.accept_judgments(collection, upload("v2.txt", text), "v2", ada, asks_first=False)
+    work()
+
+
+def test_rescore_renews_what_is_on_trial_too(track, collection, ada, ben, monkeypatch):
+    make_run(track, ben)
+    send_v2(collection, ada)
+    monkeypatch.setattr(editions, "SCORING_VERSION", 2)
+    assert command("rescore", "bread").splitlines() == [
+        "bread: 1 run by v1, scoring version 2",
+        "bread: 1 run by v2, scoring version 2, on trial",
+    ]
+    assert editions.tried_edition(track).scoring_version == 2
+
+
+def test_rescore_renews_the_first_judgments_that_are_on_trial(collection, ada, ben):
+    make_run(make_track(collection, judgment_set=None), ben)
+    send_v2(collection, ada)
+    assert command("rescore") == "bread: 1 run by v2, scoring version 1, on trial\n"
+
+
+def test_judgments_that_stood_on_the_board_are_not_on_trial_again(track, collection, ada, ben):
+    make_run(track, ben)
+    send_v2(collection, ada)
+    first, second = collection.judgment_sets.all()
+    for each in (second, first):
+        organising.change_track(track, ada, {"judgment_set": each})
+        work()
+    assert command("rescore") == "bread: 1 run by v1, scoring version 1\n"
 
 
 def test_rescore_without_a_track_takes_all_that_have_judgments(collection, ben):

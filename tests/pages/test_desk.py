@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard import organising, uploads
 from leaderboard.models import Job, JudgmentSet, Notice, Run, Score, Track, Worker
-from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
+from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
 DESK = "/tracks/bread/desk/"
 
@@ -104,7 +104,7 @@ def test_all_runs_are_scored_again_and_no_value_changes(track, ben, ada, as_ada)
     after = Score.objects.get(measure="AP")
     assert after.pk != before.pk and after.values.tolist() == before.values.tolist()
     assert Notice.objects.filter(user=ada).first().text == (
-        "1 run of Bread track scored again: no value changed."
+        "1 run of Bread track scored again with judgments v1: no value changed."
     )
 
 
@@ -124,6 +124,19 @@ def test_a_measure_that_the_track_has_no_more_is_kept(track, ben, ada, as_ada):
     as_ada.post(f"{DESK}scores/again/")
     work()
     assert Score.objects.filter(measure="P@5").exists()
+
+
+def test_judgments_on_trial_are_scored_again_with_the_board(track, ben, ada, as_ada):
+    make_run(track, ben)
+    file = upload("v2.txt", QRELS.replace("2 0 d5 0", "2 0 d5 2"))
+    uploads.accept_judgments(track.collection, file, "v2", ada, asks_first=False)
+    work()
+    Score.objects.filter(measure="AP").update(by_topic=bytes(24), mean=0)
+    as_ada.post(f"{DESK}scores/again/")
+    work()
+    assert [each.mean > 0 for each in Score.objects.filter(measure="AP")] == [True, True]
+    told = [each.text for each in Notice.objects.filter(user=ada, text__contains="again")]
+    assert [each.split(": ")[0][-2:] for each in sorted(told)] == ["v1", "v2"]
 
 
 def test_without_judgments_nothing_is_scored_again(collection, as_ada):

@@ -6,10 +6,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q
 
 from leaderboard import organising
+from leaderboard.editions import tried_edition
 from leaderboard.management.waiting import work_until
-from leaderboard.models import Job, Track
+from leaderboard.models import Edition, Job, Track
 from leaderboard.templatetags.numbers import counted
 
 KINDS = ("build_edition", "compare")
@@ -18,32 +20,38 @@ KINDS = ("build_edition", "compare")
 class Command(BaseCommand):
     help = (
         "Scores the runs of a track, or of all tracks, as its settings and this version ask. "
-        "The old board stands until the new one is complete."
+        "The old board stands until the new one is complete. Judgments on trial are scored too."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("track", nargs="?", help="all tracks if not given")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tracks = Track.objects.exclude(judgment_set=None).order_by("slug")
+        scored = Q(judgment_set__isnull=False) | Q(editions__isnull=False)
+        tracks = Track.objects.filter(scored).distinct().order_by("slug")
         if options["track"]:
             tracks = tracks.filter(slug=options["track"])
             if not tracks:
                 raise CommandError(f"There is no track {options['track']} with judgments.")
         for track in tracks:
-            organising.renew_edition(track)
+            organising.renew_editions(track)
         work_until(lambda: not open_jobs(list(tracks)))
         for track in tracks.all():
             self.report(track)
 
     def report(self, track: Track) -> None:
-        edition = track.edition
-        if edition is None:
+        tried = tried_edition(track)
+        if track.edition is None and tried is None:
             self.stderr.write(f"{track.slug}: no edition is complete; the jobs say why.")
-            return
-        runs = counted(edition.score_sets.count(), "run")
-        version = f"scoring version {edition.scoring_version}"
-        self.stdout.write(f"{track.slug}: {runs} by {edition.judgment_set}, {version}")
+        if track.edition is not None:
+            self.stdout.write(f"{track.slug}: {told(track.edition)}")
+        if tried is not None:
+            self.stdout.write(f"{track.slug}: {told(tried)}, on trial")
+
+
+def told(edition: Edition) -> str:
+    runs = counted(edition.score_sets.count(), "run")
+    return f"{runs} by {edition.judgment_set}, scoring version {edition.scoring_version}"
 
 
 def open_jobs(tracks: list[Track]) -> bool:
