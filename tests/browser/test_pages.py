@@ -145,6 +145,17 @@ def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("name", ["pool", "collection"])
+def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, organiser, name):
+    page.context.add_cookies(organiser.cookies["cookies"])
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(organiser.pages[name])
+    shown = page.locator(".head .actions :is(a, button)").all()
+    boxes = [each.bounding_box() for each in shown]
+    gaps = 12 * (len(boxes) - 1)
+    assert sum(each["width"] for each in boxes) + gaps == pytest.approx(390 - 2 * 16, abs=1)
+
+
 def new_to(reader: Reader, organiser: Reader) -> list[str]:
     """The pages of a reader; of others than the organiser those that look different to them."""
     if reader is organiser:
