@@ -88,9 +88,26 @@ def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
             user=user,
             defaults={"team_name": name, "accepted_terms_at": accepted_now(track)},
         )
-        if is_new:
+        if is_new or _asks_anew(request, name):
             telling.asked_to_join(request)
     return request
+
+
+def _asks_anew(request: JoinRequest, name: str) -> bool:
+    """Whether somebody asks again who was let in once and has left since."""
+    if request.track.team_of(request.user) is not None:
+        return False
+    let_in = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.APPROVED)
+    asked = let_in.update(
+        state=JoinRequest.State.WAITING,
+        team_name=name,
+        accepted_terms_at=accepted_now(request.track),
+        asked_at=timezone.now(),
+        decided_at=None,
+        decided_by=None,
+    )
+    request.refresh_from_db()
+    return bool(asked)
 
 
 def approve(request: JoinRequest, organiser: User) -> Team:
@@ -155,6 +172,11 @@ def _become_member(team: Team, user: User) -> Team:
 def _enter(team: Team, user: User, role: str, accepted: datetime | None) -> None:
     Membership.objects.create(
         track=team.track, team=team, user=user, role=role, accepted_terms_at=accepted
+    )
+    # Who got in by a link needs no answer any more.
+    waiting = JoinRequest.objects.filter(track=team.track, user=user)
+    waiting.filter(state=JoinRequest.State.WAITING).update(
+        state=JoinRequest.State.APPROVED, decided_at=timezone.now()
     )
 
 

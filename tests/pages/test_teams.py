@@ -69,6 +69,29 @@ def test_the_invitation_link_needs_no_approval(by_approval, as_ben, ben):
     assert by_approval.team_of(ben).name == "Crumbs"
 
 
+@pytest.mark.parametrize("answered", [False, True], ids=["waiting", "declined"])
+def test_a_link_lets_in_who_waits_or_was_declined(by_approval, as_ada, as_ben, ben, answered):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    if answered:
+        approve(as_ada, by_approval)
+    address = f"/tracks/bread/join/?invitation={by_approval.invitation}"
+    assert 'name="team_name"' in as_ben.get(address).text
+    as_ben.post(address, {"team_name": "Crumbs"})
+    assert by_approval.team_of(ben).name == "Crumbs"
+    assert "asks to take part as" not in as_ada.get("/tracks/bread/desk/").text
+
+
+def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    approve(as_ada, by_approval, approve="1")
+    ben.memberships.all().delete()
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    assert "Your request waits" in as_ben.get("/tracks/bread/join/").text
+    assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
+    approve(as_ada, by_approval, approve="1")
+    assert by_approval.team_of(ben).name == "Crusts"
+
+
 def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
     page = as_ben.get("/tracks/bread/join/").content.decode()
     assert "Runs are published after the release." in page
