@@ -9,15 +9,21 @@ from leaderboard.wording.phrases import Sentence, named, say, strong
 
 def impact_verdict(impact: Impact) -> Sentence:
     leads = " leads now" if impact.agreement.first_changed else " still leads"
-    tau = impact.agreement.tau
+    change = "changes" if impact.num_moved == 1 else "change"
     return say(
         named(impact.leader.run),
-        leads,
-        f"; {counted(impact.num_moved, 'run')} of {len(impact.moves)} "
-        f"{'changes' if impact.num_moved == 1 else 'change'} place, and ",
-        strong(str(len(impact.turned))),
-        f" {'verdict' if len(impact.turned) == 1 else 'verdicts'} against the baseline "
-        f"{'turns' if len(impact.turned) == 1 else 'turn'}. Kendall's τ of the two boards is ",
-        strong(score(tau, 3)),
+        f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} place",
+        _of_verdicts(impact),
+        ". Kendall's τ of the two boards is ",
+        strong(score(impact.agreement.tau, 3)),
         ".",
     )
+
+
+def _of_verdicts(impact: Impact) -> Sentence:
+    """How many turn; nothing where no baseline is, or where the tests are still to be made."""
+    if impact.old.track.baseline_id is None or impact.untested:
+        return []
+    one = len(impact.turned) == 1
+    words = f" {'verdict' if one else 'verdicts'} against the baseline {'turns' if one else 'turn'}"
+    return say(", and ", strong(str(len(impact.turned))), words)
