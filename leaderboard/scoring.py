@@ -11,6 +11,7 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 
@@ -404,12 +405,19 @@ def publish_edition(edition: Edition) -> None:
     if track.is_split and edition == edition_for(public_part(track)):
         Track.objects.filter(pk=track.pk).update(public_edition=edition)
     if edition == edition_for(track):
-        Track.objects.filter(pk=track.pk).update(edition=edition)
-        Edition.objects.filter(pk=track.edition_id).exclude(pk=edition.pk).update(left_at=now)
-        waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
-        runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
-        telling.runs_scored(track, waited)
-        Job.objects.enqueue("compare", edition)
+        put_on_the_board(edition, track, now)
+
+
+def put_on_the_board(edition: Edition, track: Track, now: datetime) -> None:
+    before, runs = track.edition, track.runs.accepted()
+    Track.objects.filter(pk=track.pk).update(edition=edition)
+    Edition.objects.filter(pk=track.edition_id).exclude(pk=edition.pk).update(left_at=now)
+    waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
+    runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
+    telling.runs_scored(track, waited)
+    if before is None or before.judgment_set_id != edition.judgment_set_id:
+        telling.judged(track, edition, before)
+    Job.objects.enqueue("compare", edition)
 
 
 def complete_in(edition: Edition, measures: list[str]) -> QuerySet[ScoreSet, str]:

@@ -67,6 +67,19 @@ def released(track: Track) -> None:
     call(track, Happening.RELEASED, {})
 
 
+def judged(track: Track, edition: Edition, before: Edition | None) -> None:
+    """The board has become one of other judgments: whoever may see it learns that it changed.
+
+    Of the first ones every team is told by its runs, which are scored with them.
+    """
+    version = edition.judgment_set.version
+    if before is not None and track.shows_means:
+        text = f"The board of {track} stands on judgments {version} now."
+        address = reverse("board", args=[track.slug])
+        _notify(track.memberships.values_list("user", flat=True), track, text, address)
+    call(track, Happening.JUDGED, {"judgments": version})
+
+
 def judgments_tried(track: Track, edition: Edition) -> None:
     """Every run is scored in the edition; its organisers may look, and switch the board."""
     version = edition.judgment_set.version

@@ -23,6 +23,7 @@ class Happening(models.TextChoices):
     RUN_SCORED = "run.scored", "A run is scored"
     RUN_REFUSED = "run.refused", "A run is refused"
     RELEASED = "track.released", "The scores are released"
+    JUDGED = "judgments.released", "Other judgments are on the board"
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):

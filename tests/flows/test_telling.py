@@ -14,10 +14,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import calling, organising
+from leaderboard import calling, organising, uploads
 from leaderboard.models import Delivery, Job, Notice
 from leaderboard.models.notices import Happening
-from tests.builders import make_run, work
+from tests.builders import QRELS, make_run, upload, work
 
 
 class Listener(BaseHTTPRequestHandler):
@@ -77,6 +77,43 @@ def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
     organising.release(blind_track, ada)
     assert texts_for(ben)[0] == "The scores of Blind track are released."
+
+
+def judged_anew(track, ada) -> None:
+    text = QRELS.replace("2 0 d5 0", "2 0 d5 2")
+    made = uploads.accept_judgments(
+        track.collection, upload("v2.txt", text), "v2", ada, asks_first=False
+    )
+    work()
+    organising.change_track(track, ada, {"judgment_set": made})
+    work()
+
+
+def test_everybody_who_takes_part_learns_of_other_judgments_on_the_board(track, ada, ben):
+    make_run(track, ben)
+    judged_anew(track, ada)
+    assert texts_for(ben) == [
+        "The board of Bread track stands on judgments v2 now.",
+        "ben-bm25 is scored.",
+    ]
+
+
+def test_while_a_track_is_blind_nobody_learns_of_its_judgments(blind_track, ada, ben):
+    make_run(blind_track, ben)
+    judged_anew(blind_track, ada)
+    assert texts_for(ben) == ["ben-bm25 is valid."]
+
+
+def test_a_program_is_called_when_other_judgments_are_on_the_board(webhook, track, ada):
+    judged_anew(track, ada)
+    told = [json.loads(body) for _, body in Listener.heard]
+    assert [(each["event"], each["judgments"]) for each in told] == [("judgments.released", "v2")]
+
+
+def test_settings_that_change_leave_the_judgments_as_they_were(webhook, track, ada):
+    organising.change_track(track, ada, {"relevance_threshold": 2})
+    work()
+    assert Listener.heard == []
 
 
 def test_a_page_counts_the_unread_notices_once(track, ben, as_ben):
