@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.models import AuditEvent, Run, Team
+from django.db.models import Model
+
+from leaderboard.models import AuditEvent, JudgmentSet, Pool, Run, Snapshot, Team
 
 ACTS = {
     "add": "added a",
@@ -50,6 +52,14 @@ NOUNS = {
     "joinrequest": "request to take part",
     "judgmentset": "judgments",
 }
+# What has a name for its readers.
+NAMED: dict[str, type[Model]] = {
+    "judgmentset": JudgmentSet,
+    "pool": Pool,
+    "run": Run,
+    "snapshot": Snapshot,
+    "team": Team,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +73,9 @@ class Told:
 
 
 def trail_of(events: Iterable[AuditEvent]) -> list[Told]:
-    """The events in words, with the names that runs and teams have now."""
+    """The events in words, with the names that what they are about has now."""
     events = list(events)
-    runs = Run.objects.in_bulk([each.target_id for each in events if each.target_kind == "run"])
-    team_ids = [int(each.target_id) for each in events if each.target_kind == "team"]
-    teams = Team.objects.in_bulk(team_ids)
-    names = {("run", key): str(run) for key, run in runs.items()}
-    names |= {("team", str(key)): team.name for key, team in teams.items()}
+    names = _names(events)
     return [
         Told(
             event,
@@ -79,6 +85,21 @@ def trail_of(events: Iterable[AuditEvent]) -> list[Told]:
         )
         for event in events
     ]
+
+
+def _names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], str]:
+    """What the targets are called, by kind and key."""
+    keys: dict[str, list[str]] = {}
+    for each in events:
+        # What an archive does not hold has no key here.
+        if each.target_id:
+            keys.setdefault(each.target_kind, []).append(each.target_id)
+    return {
+        (kind, str(key)): str(row)
+        for kind, model in NAMED.items()
+        if kind in keys
+        for key, row in model.objects.in_bulk(keys[kind]).items()
+    }
 
 
 def words_of(event: AuditEvent) -> str:

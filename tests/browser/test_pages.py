@@ -57,6 +57,8 @@ def organiser(browser, scene: Site, tmp_path_factory) -> Reader:
     tab.get_by_label("Password").fill(WORD)
     tab.get_by_role("button", name="Sign in").click()
     gather_a_pool(tab)
+    keep_the_pool(tab)
+    gather_a_pool(tab)
     freeze_the_board(tab)
     return found_by(context, tab)
 
@@ -70,6 +72,13 @@ def gather_a_pool(tab) -> None:
     tab.locator("[name=runs]").first.check()
     with tab.expect_navigation():
         tab.get_by_role("button", name="Gather it").click()
+
+
+def keep_the_pool(tab) -> None:
+    keep = tab.get_by_role("button", name="Keep it")
+    until(lambda: tab.reload() and keep.count(), "the pool is gathered")
+    with tab.expect_navigation():
+        keep.click()
 
 
 def freeze_the_board(tab) -> None:

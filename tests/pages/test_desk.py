@@ -8,7 +8,17 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import organising, uploads
-from leaderboard.models import Job, JudgmentSet, Notice, Run, Score, Track, Worker
+from leaderboard.models import (
+    AuditEvent,
+    Job,
+    JudgmentSet,
+    Notice,
+    Pool,
+    Run,
+    Score,
+    Track,
+    Worker,
+)
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
 DESK = "/tracks/bread/desk/"
@@ -203,6 +213,18 @@ def test_a_team_of_another_track_gets_nothing(track, collection, ben, as_ada):
     form = {"team": team.pk, "runs": 2, "today": "today"}
     assert as_ada.post(f"{DESK}grant/", form).status_code == 422
     assert not team.grants.exists()
+
+
+def test_the_trail_names_what_it_tells_of(track, ada, ben, as_ada):
+    organising.keep_pool(gathered(track, ada, ben), ada)
+    AuditEvent.objects.create(act="keep", target_kind="pool", target_id="", track=track)
+    assert "kept the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
+
+
+def gathered(track, ada, ben) -> Pool:
+    made = organising.begin_pool(track, ada, [make_run(track, ben)], "depth", 2)
+    work()
+    return made
 
 
 def test_the_trail_is_told_in_words(track, ada, ben, as_ada):
