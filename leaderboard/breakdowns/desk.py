@@ -115,6 +115,8 @@ class Desk:
     previews: list[JudgmentSet]
     refused_judgments: list[JudgmentSet]
     pools: list[Pool]
+    # What assessors have: their judgments are to come.
+    unjudged: list[Pool]
     num_refused: int
     num_valid: int
     alike: list[Alike]
@@ -128,7 +130,7 @@ class Desk:
     def waits(self) -> bool:
         """Whether anything here asks for an act, or will be done by itself."""
         broken = (self.failed, self.silent, self.refused_judgments)
-        lists = (*broken, self.rescoring, self.previews, self.pools)
+        lists = (*broken, self.rescoring, self.previews, self.pools, self.unjudged)
         counts = self.num_refused or self.num_valid
         return any(lists) or bool(self.tried or counts or self.release_waits)
 
@@ -146,6 +148,7 @@ def desk_of(sight: Sight) -> Desk:
         previews=list(track.collection.judgment_sets.filter(state=ImportState.PREVIEW)),
         refused_judgments=list(track.collection.judgment_sets.filter(state=ImportState.REFUSED)),
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
+        unjudged=list(track.pools.awaiting_judgments()),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.in_good_standing().filter(state=Run.State.VALID).count(),
         alike=alike_across_teams(track.runs.in_good_standing().accepted().select_related("team")),

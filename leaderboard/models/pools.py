@@ -20,6 +20,10 @@ class PoolQuerySet(models.QuerySet["Pool"]):
     def organised_by(self, user: User | AnonymousUser) -> PoolQuerySet:
         return self.filter(track__in=Track.objects.organised_by(user))
 
+    def awaiting_judgments(self) -> PoolQuerySet:
+        """Kept, and nobody has sent a version of them yet."""
+        return self.filter(state=Pool.State.KEPT, judgment_sets=None)
+
 
 class Pool(models.Model):
     """One pool of a track: proposed until an organiser keeps it, and never changed after.
@@ -64,3 +68,8 @@ class Pool(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def rule(self) -> str:
+        """Its method with the number in it: "The first 100 documents of every run"."""
+        return self.get_method_display().replace("N ", f"{self.size:,} ", 1)

@@ -221,6 +221,14 @@ def test_the_trail_names_what_it_tells_of(track, ada, ben, as_ada):
     assert "kept the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
 
 
+def test_a_kept_pool_waits_until_its_judgments_are_sent(track, ada, ben, as_ada):
+    made = gathered(track, ada, ben)
+    organising.keep_pool(made, ada)
+    assert "to be judged." in as_ada.get(DESK).text
+    uploads.accept_judgments(track.collection, upload("v2", QRELS), "v2", ada, pool=made)
+    assert "to be judged." not in as_ada.get(DESK).text
+
+
 def gathered(track, ada, ben) -> Pool:
     made = organising.begin_pool(track, ada, [make_run(track, ben)], "depth", 2)
     work()

@@ -10,6 +10,8 @@ from leaderboard import uploads
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, upload, work
 
+POOL = "/tracks/bread/pools/pool-1/"
+
 
 @pytest.fixture
 def runs(track, ben, cat):
@@ -33,6 +35,11 @@ def test_a_pool_shows_its_size_before_it_is_kept(as_ada, pool):
     page = as_ada.get("/tracks/bread/pools/pool-1/").content.decode()
     assert "<b>10</b> documents of 3 topics: <b>3</b> to judge" in page
     assert "Keep it" in page
+
+
+def test_a_pool_says_its_rule_with_its_number(as_ada, pool):
+    assert "<span>The first 2 documents of every run</span>" in as_ada.get(POOL).text
+    assert Pool(method="rbp", size=1000).rule == "1,000 documents a topic, by the weight of RBP"
 
 
 def test_the_cost_of_a_pool_follows_the_minutes_that_a_document_takes(as_ada, pool):
