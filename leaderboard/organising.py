@@ -183,7 +183,7 @@ def open_track(track: Track, user: User) -> Track:
 @transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     """Set fields of a track; what changes a value makes new editions: of the board, of a trial."""
-    tried = editions.judgments_on_trial(track)
+    tried, deadline = editions.judgments_on_trial(track), track.closes_at
     before = {name: _plain(getattr(track, name)) for name in changes}
     for name, value in changes.items():
         setattr(track, name, value)
@@ -191,6 +191,8 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     AuditEvent.objects.record(
         user, "change", track, before, {name: _plain(value) for name, value in changes.items()}
     )
+    if track.closes_at != deadline:
+        telling.deadline_moved(track)
     renew_edition(track)
     if tried is not None and tried != track.judgment_set:
         renew_edition(editions.with_judgments(track, tried))

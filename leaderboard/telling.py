@@ -6,6 +6,7 @@ A notice says no more than its reader may see: on a blind track a scored run is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC
 from typing import Any
 
 from django.conf import settings
@@ -65,6 +66,17 @@ def released(track: Track) -> None:
     text = f"The scores of {track} are released."
     _notify(track.memberships.values_list("user", flat=True), track, text, address)
     call(track, Happening.RELEASED, {})
+
+
+def deadline_moved(track: Track) -> None:
+    """Whoever takes part learns until when runs are taken now."""
+    text = f"{track} takes runs without a deadline now."
+    if track.closes_at is not None:
+        text = (
+            f"{track} takes runs until {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC now."
+        )
+    address = reverse("about", args=[track.slug])
+    _notify(track.memberships.values_list("user", flat=True), track, text, address)
 
 
 def judged(track: Track, edition: Edition, before: Edition | None) -> None:

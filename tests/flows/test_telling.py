@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -77,6 +78,17 @@ def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
     organising.release(blind_track, ada)
     assert texts_for(ben)[0] == "The scores of Blind track are released."
+
+
+def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, ben):
+    make_run(blind_track, ben)
+    later = datetime(2030, 11, 30, 23, 59, tzinfo=timezone(timedelta(hours=-12)))
+    for changes in ({"closes_at": later}, {"closes_at": later, "depth": 500}, {"closes_at": None}):
+        organising.change_track(blind_track, ada, changes)
+    assert texts_for(ben)[:-1] == [
+        "Blind track takes runs without a deadline now.",
+        "Blind track takes runs until 01 Dec 2030, 11:59 UTC now.",
+    ]
 
 
 def judged_anew(track, ada) -> None:
