@@ -411,7 +411,9 @@ def publish_edition(edition: Edition) -> None:
 def put_on_the_board(edition: Edition, track: Track, now: datetime) -> None:
     before, runs = track.edition, track.runs.accepted()
     Track.objects.filter(pk=track.pk).update(edition=edition)
-    Edition.objects.filter(pk=track.edition_id).exclude(pk=edition.pk).update(left_at=now)
+    if track.edition_id != edition.pk:
+        Edition.objects.filter(pk=track.edition_id).update(left_at=now)
+        Edition.objects.filter(pk=edition.pk).update(shown_at=now)
     waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
     runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
     telling.runs_scored(track, waited)

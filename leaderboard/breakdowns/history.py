@@ -76,9 +76,9 @@ def _changes(sight: Sight, edition: Edition) -> list[Change]:
     """Every board that was shown, the first one first."""
     shown = {each.pk: each for each in [edition, *sight.others]}
     changes = [
-        Change(each.ready_at, each.judgment_set.version)
+        Change(each.shown_at, each.judgment_set.version)
         for each in shown.values()
-        if each.ready_at is not None
+        if each.shown_at is not None
     ]
     return sorted(changes, key=lambda each: each.at)
 

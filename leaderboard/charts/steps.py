@@ -27,6 +27,8 @@ from leaderboard.templatetags.numbers import counted, date, day, score
 
 HEIGHT = 260
 HALF_A_DAY = 43_200.0
+# From so many per cent on a place is near the right edge.
+NEAR = 75
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,10 @@ class Turn:
 
 
 def step_chart(runs: Sequence[Dated], turns: Sequence[Turn], title: str) -> SafeString:
-    """Time goes to the right; a turn before the first run or after the last is not drawn."""
-    across, upright = _time_axis(runs), _value_axis(runs)
-    body = value_grid(upright, HEIGHT) + _days(runs, across)
+    """Time goes to the right; a turn before the first run is not drawn."""
+    latest = max(each.at for each in (*runs, *turns))
+    across, upright = _time_axis(runs[0].at, latest), _value_axis(runs)
+    body = value_grid(upright, HEIGHT) + _days(runs[0].at, latest, across)
     body += "".join(_turn(each, across) for each in turns if _is_inside(each, across))
     body += stretched(100, 100, HEIGHT, _steps(runs, across, upright))
     body += "".join(_dot(each, across, upright) for each in runs)
@@ -64,8 +67,8 @@ def step_chart(runs: Sequence[Dated], turns: Sequence[Turn], title: str) -> Safe
     return plot(drawing(title, told, HEIGHT, body, links=True))
 
 
-def _time_axis(runs: Sequence[Dated]) -> Axis:
-    low, high = runs[0].at.timestamp(), runs[-1].at.timestamp()
+def _time_axis(first: datetime, latest: datetime) -> Axis:
+    low, high = first.timestamp(), latest.timestamp()
     room = (high - low) * 0.03 or HALF_A_DAY
     return Axis(low - room, high + room, ())
 
@@ -79,9 +82,8 @@ def _is_inside(turn: Turn, across: Axis) -> bool:
     return across.low <= turn.at.timestamp() <= across.high
 
 
-def _days(runs: Sequence[Dated], across: Axis) -> str:
+def _days(first: datetime, last: datetime, across: Axis) -> str:
     """The first and the last day; between them the table says when."""
-    first, last = runs[0].at, runs[-1].at
     words = text(across.at(first.timestamp()), HEIGHT + BELOW, day(first))
     if first.astimezone(UTC).date() == last.astimezone(UTC).date():
         return words
@@ -90,7 +92,10 @@ def _days(runs: Sequence[Dated], across: Axis) -> str:
 
 def _turn(turn: Turn, across: Axis) -> str:
     x = across.at(turn.at.timestamp())
-    return line(x, x, 0, HEIGHT, "dashed") + text(x, 10, name(turn.name), "tick label", dx=5)
+    # Near the right edge its name has room on the left alone.
+    anchor, dx = ("end", -5) if x > NEAR else ("start", 5)
+    words = text(x, 10, name(turn.name), "tick label", anchor, dx)
+    return line(x, x, 0, HEIGHT, "dashed") + words
 
 
 def _steps(runs: Sequence[Dated], across: Axis, upright: Axis) -> str:

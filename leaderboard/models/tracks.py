@@ -329,6 +329,8 @@ class Edition(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True)
+    # When it last came on the board; None where it never did.
+    shown_at = models.DateTimeField(null=True)
     # When another took its place on the board; None where it stands there or never did.
     left_at = models.DateTimeField(null=True)
 

@@ -363,6 +363,16 @@ def test_a_run_stands_at_its_day_and_at_its_score():
     assert number(drawn(chart, "line", "dashed")[0], "x1") == number(dots[1], "cx")
 
 
+def test_what_turned_after_the_last_run_stands_at_its_day_too():
+    days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 5, 9)]
+    runs = [Dated(day, 0.2, 0.2, "bm25") for day in days[:2]]
+    chart = step_chart(runs, [Turn(days[2], "judgments v2")], "x")
+    dots, (dashed,) = drawn(chart, "circle", "dot"), drawn(chart, "line", "dashed")
+    places = [*(number(dot, "cx") for dot in dots), number(dashed, "x1")]
+    assert proportional(places, [day.day for day in days])
+    assert drawn(chart, "text", "label")[-1].get("text-anchor") == "end"
+
+
 def test_the_line_of_the_best_rises_where_a_run_raised_it():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4)]
     runs = [Dated(day, 0.2, best, "bm25") for day, best in zip(days, (0.2, 0.3, 0.3), strict=True)]

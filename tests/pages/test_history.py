@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.test import Client
 
 from leaderboard import announcing, organising, uploads
-from leaderboard.models import ApiToken
+from leaderboard.models import ApiToken, Edition
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows
 
@@ -48,6 +48,15 @@ def test_the_judgments_that_made_the_board_are_marked(track, collection, ada, be
     work()
     history = as_ada.get(HISTORY).context["history"]
     assert [each.version for each in history.changes] == ["v1", "v2"]
+    switched = Edition.objects.get(judgment_set=second)
+    assert history.changes[1].at == switched.shown_at > switched.ready_at
+
+
+def test_judgments_on_trial_are_no_mark_yet(track, collection, ada, ben, as_ada):
+    make_run(track, ben)
+    _judged_anew(collection, ada)
+    history = as_ada.get(HISTORY).context["history"]
+    assert [each.version for each in history.changes] == ["v1"]
 
 
 def _judged_anew(collection, ada):
