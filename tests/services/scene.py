@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+import psycopg
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests import builders as bread
@@ -50,6 +53,18 @@ class Track:
         """The main process of the worker that is at work on this run."""
         until(lambda: self.job(run).state == "running", f"run {run} is begun")
         return self.site.worker_named(self.job(run).worker)
+
+    def at_work(self, runs: list[str]) -> set[str]:
+        """The names of the workers that have one of these runs in hand."""
+        jobs = [self.job(run) for run in runs]
+        return {job.worker for job in jobs if job.state == "running"}
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """On servers: nothing is written about the track, so whatever is begun waits."""
+        with psycopg.connect(self.site.environment["DATABASE_URL"]) as other:
+            other.execute("select 1 from leaderboard_track where slug = 'large' for no key update")
+            yield
 
     def scored_once(self, run: str) -> bool:
         """Scored, by one job, with one set of scores that has every measure once."""
