@@ -187,7 +187,7 @@ def run(job: Job, worker: str) -> None:
             publish = persistently(lambda: result_of(job, lease))
             persistently(lambda: finish(job, publish))
     except LeaseLost:
-        log.warning("%s is another worker's now; this attempt wrote nothing", named(job))
+        say_lost(job)
     except MemoryError:
         log.warning("%s needs too much memory", named(job))
         fail(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
@@ -204,6 +204,10 @@ def run(job: Job, worker: str) -> None:
 
 def named(job: Job) -> str:
     return f"job {job.pk} ({job.kind} {job.target_id})"
+
+
+def say_lost(job: Job) -> None:
+    log.warning("%s is another worker's now; this attempt wrote nothing", named(job))
 
 
 def hold(job: Job, worker: str) -> Lease:
@@ -266,6 +270,8 @@ def fail(job: Job, reason: str) -> bool:
             ended = job.finish(Job.State.FAILED, reason)
             if ended:
                 WORK[job.kind].failed(job.target_id, reason)
+            else:
+                say_lost(job)
             return ended
     except (OperationalError, InterfaceError):
         raise

@@ -103,7 +103,7 @@ def stored_file_changed_or_gone(scene: Scene) -> Iterator[None]:
         stored_file(scene, other).write_bytes(run_file("forged", "small"))
         stored_file(scene, gone).unlink()
     finally:
-        scene.site.continue_all()
+        scene.site.continue_workers()
     scene.send()
     yield
     for run in (other, gone):

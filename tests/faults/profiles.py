@@ -10,11 +10,10 @@ import os
 import resource
 import signal
 import socket
-import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -152,15 +151,6 @@ class Hurtable(Site):
         workers = [pid for worker in self.workers() for pid in family(worker)]
         return [*self.web_processes(), *workers]
 
-    def pause_workers(self) -> None:
-        """None is killed, nor stopped while it keeps SQLite to itself."""
-        for worker in self.workers():
-            for pid in [worker, *self.pool_of(worker)]:
-                os.kill(pid, signal.SIGSTOP)
-        if not can_be_written(self.home / "rankfield.sqlite3"):
-            self.continue_all()
-            self.pause_workers()
-
     def continue_all(self) -> None:
         for pid in self.every_process():
             with suppress(ProcessLookupError):
@@ -168,12 +158,8 @@ class Hurtable(Site):
 
     def reader_of(self, run: str) -> int:
         """The process of a pool that has the file of this run open."""
-
-        def found() -> int:
-            pool = (pid for worker in self.workers() for pid in self.pool_of(worker))
-            return next((pid for pid in pool if has_open(pid, f"runs/{run}/")), 0)
-
-        return until(found, f"somebody reads {run}")
+        pool = [pid for worker in self.workers() for pid in self.pool_of(worker)]
+        return next(pid for pid in pool if has_open(pid, f"runs/{run}/"))
 
 
 class Embedded(SqliteSite, Hurtable):
@@ -335,14 +321,3 @@ def servers(room: str = SMALL) -> Iterator[Servers]:
 
 
 PROFILES = {"embedded": embedded, "servers": servers}
-
-
-def can_be_written(database: Path) -> bool:
-    if not database.exists():
-        return True
-    with closing(sqlite3.connect(database, timeout=0.5, isolation_level=None)) as connection:
-        try:
-            connection.execute("begin immediate")
-        except sqlite3.OperationalError:
-            return False
-    return True

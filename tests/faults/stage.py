@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
@@ -24,6 +25,7 @@ from evaluation.reading.qrels import read_qrels
 from evaluation.reading.runs import read_run_plainly
 from tests.faults import witness
 from tests.faults.profiles import Hurtable
+from tests.services.holding import begun
 from tests.services.machines import until
 from tests.services.people import Person, sign_up
 
@@ -231,12 +233,16 @@ class Scene:
     def run(self, run: str) -> dict:
         return self.site.ask(f"/runs/{run}", self.stage.ben.token)
 
+    def begun(self) -> AbstractContextManager[str]:
+        """Upload a run that a worker begins and cannot end meanwhile; its id."""
+        return begun(self.site, lambda: self.send("large"))
+
     def is_begun(self, run: str) -> None:
-        until(lambda: self.job(run).state == "running", f"run {run} is begun")
+        """Or even done, by a quick worker."""
+        until(lambda: self.job(run).state != "queued", f"run {run} is begun")
 
     def worker_of(self, run: str) -> int:
-        """The main process of the worker that is at work on this run."""
-        self.is_begun(run)
+        """The main process of the worker that has this run in hand."""
         return self.site.worker_named(self.job(run).worker)
 
     def heal(self) -> float:

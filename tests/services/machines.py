@@ -21,7 +21,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ class Postgres:
 
     def answers(self) -> bool:
         try:
-            psycopg.connect(self.url, connect_timeout=5).close()
+            psycopg.connect(self.url, connect_timeout=30).close()
         except psycopg.OperationalError:
             return False
         return True
@@ -256,6 +256,33 @@ class Site:
 
     def start_worker(self) -> None:
         raise NotImplementedError
+
+    def pause_workers(self) -> None:
+        """None is killed, nor stopped while it keeps SQLite to itself."""
+        self.tell_workers(signal.SIGSTOP)
+        if not can_be_written(self.home / "rankfield.sqlite3"):
+            self.continue_workers()
+            self.pause_workers()
+
+    def continue_workers(self) -> None:
+        self.tell_workers(signal.SIGCONT)
+
+    def tell_workers(self, number: signal.Signals) -> None:
+        for worker in self.workers():
+            for pid in [worker, *self.pool_of(worker)]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+
+
+def can_be_written(database: Path) -> bool:
+    if not database.exists():
+        return True
+    with closing(sqlite3.connect(database, timeout=0.5, isolation_level=None)) as connection:
+        try:
+            connection.execute("begin immediate")
+        except sqlite3.OperationalError:
+            return False
+    return True
 
 
 def children(parent: int) -> list[int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import psycopg
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests import builders as bread
+from tests.services.holding import begun
 from tests.services.machines import Site, until
 
 TOPICS = 300
@@ -49,9 +50,12 @@ class Track:
         )
         return Job(*row)
 
+    def begun(self, tag: str) -> AbstractContextManager[str]:
+        """Upload a run that a worker begins and cannot end meanwhile; its id."""
+        return begun(self.site, lambda: self.submit(tag))
+
     def worker_of(self, run: str) -> int:
-        """The main process of the worker that is at work on this run."""
-        until(lambda: self.job(run).state == "running", f"run {run} is begun")
+        """The main process of the worker that has this run in hand."""
         return self.site.worker_named(self.job(run).worker)
 
     def at_work(self, runs: list[str]) -> set[str]:

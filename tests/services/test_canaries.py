@@ -19,7 +19,7 @@ def everything_in(redis: Redis) -> bytes:
     """Every key and every value, as Redis dumps them."""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(str(redis.socket))
-        line.settimeout(2)
+        line.settimeout(60)
         line.sendall(DUMP_ALL.encode())
         said = b""
         while not said.endswith(b"-end-\r\n"):

@@ -42,21 +42,23 @@ def test_a_run_is_scored(track: Track) -> None:
 
 
 def test_a_pool_process_killed_in_the_middle_costs_an_attempt(track: Track) -> None:
-    run = track.submit("child-killed")
-    worker = track.worker_of(run)
-    for process in track.site.pool_of(worker):
-        os.kill(process, signal.SIGKILL)
-    assert track.job(run).state == "running"
+    """Whoever looks after it knows that its worker lives: there is no other."""
+    with track.begun("child-killed") as run:
+        worker = track.worker_of(run)
+        for other in set(track.site.workers()) - {worker}:
+            os.killpg(other, signal.SIGKILL)
+        for process in track.site.pool_of(worker):
+            os.kill(process, signal.SIGKILL)
+        assert track.job(run).state == "running"
     assert track.scored_once(run)
     assert (track.job(run).attempts, track.job(run).handed_back) == (2, 0)
     assert worker in track.site.workers()
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing(track: Track) -> None:
-    run = track.submit("worker-killed")
-    track.worker_of(run)
-    track.site.kill_worker()
-    assert track.job(run).state == "running"
+    with track.begun("worker-killed") as run:
+        track.site.kill_worker()
+        assert track.job(run).state == "running"
     track.site.start_worker()
     assert track.scored_once(run)
     assert (track.job(run).attempts, track.job(run).handed_back) == (1, 1)
@@ -92,9 +94,8 @@ def test_messages_that_are_lost_are_not_missed(server_track: Track) -> None:
 def test_runs_are_taken_while_redis_is_away(server_track: Track) -> None:
     """No worker ends of it, not even one whose work ends just then."""
     redis, workers = server_track.site.redis, server_track.site.workers()
-    began = server_track.submit("before-redis")
-    server_track.worker_of(began)
-    redis.stop()
+    with server_track.begun("before-redis") as began:
+        redis.stop()
     assert server_track.scored_once(began)
     meanwhile = server_track.submit("without-redis")
     redis.start()
@@ -106,19 +107,18 @@ def test_runs_are_taken_while_redis_is_away(server_track: Track) -> None:
 
 def test_a_database_that_crashes_and_comes_back_loses_no_run(server_track: Track) -> None:
     postgres = server_track.site.postgres
-    run = server_track.submit("crash")
-    server_track.worker_of(run)
-    postgres.stop()
-    postgres.start()
+    with server_track.begun("crash") as run:
+        postgres.stop()
+        postgres.start()
     assert server_track.scored_once(run)
     assert server_track.scored_once(server_track.submit("after-crash"))
 
 
 def test_a_worker_that_comes_late_writes_nothing(server_track: Track) -> None:
     """One worker stands still in the middle; the other takes the run over and scores it."""
-    run = server_track.submit("late")
-    late = server_track.worker_of(run)
-    os.killpg(late, signal.SIGSTOP)
+    with server_track.begun("late") as run:
+        late = server_track.worker_of(run)
+        os.killpg(late, signal.SIGSTOP)
     try:
         assert server_track.scored_once(run)
     finally:

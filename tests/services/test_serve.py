@@ -73,7 +73,7 @@ def leads(site: SqliteSite, pid: int, name: str) -> bool:
 def test_a_site_that_is_told_to_stop_leaves_no_process(served: SqliteSite) -> None:
     served.web.send_signal(signal.SIGTERM)
     assert served.web.wait(30) == 0
-    assert served.processes() == []
+    until(lambda: not served.processes(), "what was killed with it is gone")
 
 
 def test_a_site_that_is_killed_leaves_no_process(served: SqliteSite) -> None:
