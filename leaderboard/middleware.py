@@ -97,6 +97,21 @@ def hear_out(get_response: Answer) -> Answer:
     return answer
 
 
+def leave_no_upload(get_response: Answer) -> Answer:
+    """What an upload has on the disk goes with its request, also where it broke off.
+
+    Django closes only what has arrived whole; the rest would lie there until memory is tidied.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        for handler in request._upload_handlers:  # type: ignore[attr-defined]
+            handler.upload_interrupted()
+        return response
+
+    return answer
+
+
 def time_the_answer(get_response: Answer) -> Answer:
     """`request.started` lets the foot of a page say how long the server took."""
 

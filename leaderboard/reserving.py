@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack
 from typing import IO, Any
 
 from django.conf import settings
@@ -14,42 +13,48 @@ from django.core.files.uploadhandler import FileUploadHandler
 
 # Of the disk, but on a large one no more than so many bytes.
 SHARE, MOST = 0.01, 256 * settings.MIB
+# So far ahead of what has come room is taken.
+STEP = 4 * settings.MIB
 
 
 class LeavesRoom(FileUploadHandler):
-    """Refuses a body before a byte of it is read, where it would leave too little room.
+    """Refuses a body that would leave too little room: unread, or where others came before it.
 
-    The room of a body that is awaited is taken by a file without a name, which gives way as the
-    bytes come: so uploads at the same moment see each other, in whatever process, and a process
-    that dies gives its room back.
+    Room is taken a step ahead of the bytes by a file without a name, which gives way as they
+    come: so uploads at the same moment see each other, in whatever process, and a process that
+    dies gives its room back.  Who announces much and sends nothing takes none.
     """
+
+    room: IO[bytes] | None = None
 
     def handle_raw_input(
         self, input_data: Any, META: Any, content_length: int, *rest: Any, **named: Any
     ) -> None:
         refuse_without_room(content_length)
-        self.awaited = content_length
-        with ExitStack() as stack:
-            self.room = stack.enter_context(
-                tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)
-            )
-            set_aside(self.room, content_length)
-            refuse_without_room(0)
-            stack.pop_all()
+        self.awaited, self.ahead = content_length, 0
+        # Closed with the upload, or with its request.
+        self.room = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        self.awaited = max(0, self.awaited - len(raw_data))
-        self.room.truncate(self.awaited)
+        assert self.room is not None
+        if len(raw_data) > self.ahead:
+            self.ahead = max(len(raw_data), min(self.awaited, STEP))
+            set_aside(self.room, self.ahead)
+            refuse_without_room(0)
+        self.awaited -= len(raw_data)
+        self.ahead -= len(raw_data)
+        self.room.truncate(self.ahead)
         return raw_data
 
     def file_complete(self, file_size: int) -> None:
         return None
 
     def upload_complete(self) -> None:
-        self.room.close()
+        self.upload_interrupted()
 
     def upload_interrupted(self) -> None:
-        self.room.close()
+        if self.room is not None:
+            self.room.close()
 
 
 def refuse_without_room(size: int) -> None:

@@ -40,6 +40,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "leaderboard.middleware.hear_out",
+    "leaderboard.middleware.leave_no_upload",
     "leaderboard.middleware.pack_text",
     "leaderboard.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",

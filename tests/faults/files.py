@@ -5,12 +5,16 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import Request
 
 from tests.faults.catalogue import fault
 from tests.faults.stage import Scene, Sent, run_file
 from tests.services.machines import until
+
+CLAIMS, CLAIM = 6, 220 * 2**20
 
 
 @fault("F10")
@@ -54,6 +58,19 @@ def disk_of_the_database_full(scene: Scene) -> Iterator[None]:
     assert statuses <= {201, 503, 507}, f"senders were told {sorted(statuses)}"
 
 
+@fault("F10", often="servers")
+def disk_claimed_by_who_sends_little(scene: Scene) -> Iterator[None]:
+    """Each announces more than half of what is free, and keeps its connection."""
+    with ExitStack() as claims:
+        request = request_of(scene, scene.another("small"))
+        for _ in range(CLAIMS):
+            line = begun_upload(scene, request, len(request.data) - 100, announced=CLAIM)
+            claims.enter_context(line)
+        answers = [scene.post(scene.another(size)) for size in ("small", "large")]
+    yield
+    assert [answer.status for answer in answers] == [201, 201], answers
+
+
 @fault("F11")
 def web_killed_in_the_middle_of_an_upload(scene: Scene) -> Iterator[None]:
     sent = scene.another("large")
@@ -67,25 +84,36 @@ def web_killed_in_the_middle_of_an_upload(scene: Scene) -> Iterator[None]:
 
 def half_sent(scene: Scene, sent: Sent) -> socket.socket:
     """A connection on which half of a run has arrived."""
-    request = scene.site.request(
-        f"/tracks/{scene.slug}/runs", scene.stage.ben.token, file=attached(sent)
-    )
+    request = request_of(scene, sent)
+    half = len(request.data) // 2
+    return begun_upload(scene, request, half, announced=len(request.data))
+
+
+def request_of(scene: Scene, sent: Sent) -> Request:
+    path, token = f"/tracks/{scene.slug}/runs", scene.stage.ben.token
+    return scene.site.request(path, token, file=attached(sent))
+
+
+def begun_upload(scene: Scene, request: Request, size: int, announced: int) -> socket.socket:
+    """A connection on which so many bytes of a body have come, of those that were announced."""
+    before = arrived(scene)
     where = urlsplit(scene.site.url)
     line = socket.create_connection((where.hostname, where.port), timeout=30)
     head = [
         f"POST {request.selector} HTTP/1.1",
         f"Host: {where.netloc}",
-        f"Content-Length: {len(request.data)}",
+        f"Content-Length: {announced}",
         *(f"{name}: {value}" for name, value in request.header_items()),
     ]
     line.sendall("\r\n".join([*head, "", ""]).encode())
-    line.sendall(request.data[: len(request.data) // 2])
-    uploads = scene.site.home / "uploads"
-    until(
-        lambda: any(path.stat().st_size > 1_000_000 for path in uploads.iterdir()),
-        "half of it has arrived",
-    )
+    line.sendall(request.data[:size])
+    until(lambda: arrived(scene) - before > size / 2, "most of it has arrived")
     return line
+
+
+def arrived(scene: Scene) -> int:
+    """The bytes of uploads that are not whole yet."""
+    return sum(path.stat().st_size for path in (scene.site.home / "uploads").iterdir())
 
 
 def attached(sent: Sent):

@@ -13,6 +13,7 @@ import time
 import zipfile
 import zlib
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +21,7 @@ from django.conf import settings as site
 
 from leaderboard import uploads
 from leaderboard.models import Collection, Run
-from leaderboard.reserving import LeavesRoom
+from leaderboard.reserving import STEP, LeavesRoom
 from leaderboard.uploads import CollectionFiles, NotAccepted
 from tests.api.conftest import Program
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
@@ -300,26 +301,61 @@ def link_of(handle: Path) -> str:
         return ""
 
 
+@pytest.mark.parametrize("answer", [507, 201], ids=["full", "room"])
+def test_t20_a_disk_that_fills_while_a_body_comes_refuses_it(track, ben, monkeypatch, answer):
+    """Announced, it fitted; then somebody else was quicker."""
+    left = iter([2**29, 2**29 if answer == 201 else 2**27])
+    monkeypatch.setattr(
+        "leaderboard.reserving.shutil.disk_usage",
+        lambda _: SimpleNamespace(total=2**40, free=next(left)),
+    )
+    assert Program(ben).send_run().status_code == answer
+    assert Run.objects.count() == (answer == 201)
+    assert not list(Path(site.FILE_UPLOAD_TEMP_DIR).iterdir())
+
+
+def announced(mebibytes: int) -> LeavesRoom:
+    awaited = LeavesRoom()
+    awaited.handle_raw_input(None, {}, mebibytes * MIB)
+    return awaited
+
+
+def test_t20_who_announces_much_and_sends_nothing_takes_no_room(small_disk):
+    claims = [announced(15) for _ in range(20)]
+    assert taken(small_disk) == 0
+    claims[0].receive_data_chunk(bytes(MIB), 0)
+    assert taken(small_disk) == STEP - MIB
+
+
 def test_t20_uploads_at_the_same_moment_leave_room_together(small_disk):
-    first, second = LeavesRoom(), LeavesRoom()
-    first.handle_raw_input(None, {}, 10 * MIB)
-    with pytest.raises(OSError, match="would fill the disk"):
-        second.handle_raw_input(None, {}, 10 * MIB)
-    first.upload_complete()
-    second.handle_raw_input(None, {}, 10 * MIB)
+    """Each would fit alone; the one that finds no room gives back what it took."""
+    first, second = announced(10), announced(10)
+    with open(small_disk / "1", "wb", buffering=0) as one, TemporaryFile(dir=small_disk) as other:
+        with pytest.raises(OSError, match="would fill the disk"):
+            for _ in range(10):
+                one.write(first.receive_data_chunk(bytes(MIB), 0))
+                other.write(second.receive_data_chunk(bytes(MIB), 0))
+                other.flush()
+                assert taken(small_disk) < 16 * MIB
+        second.upload_interrupted()
+        other.truncate(0)
+        while first.awaited:
+            one.write(first.receive_data_chunk(bytes(MIB), 0))
+    assert (small_disk / "1").stat().st_size == 10 * MIB
 
 
 def test_t20_bytes_that_have_come_take_their_room_once(small_disk):
-    awaited = LeavesRoom()
-    awaited.handle_raw_input(None, {}, 12 * MIB)
+    awaited = announced(12)
     with open(small_disk / "upload", "wb", buffering=0) as file:
         for piece in range(12):
             file.write(awaited.receive_data_chunk(bytes(MIB), piece * MIB))
+            assert taken(small_disk) <= (piece + 1) * MIB + STEP
         assert taken(small_disk) == 12 * MIB
 
 
 def test_t20_an_upload_that_breaks_off_gives_its_room_back(small_disk):
-    broken = LeavesRoom()
-    broken.handle_raw_input(None, {}, 10 * MIB)
+    broken = announced(10)
+    broken.receive_data_chunk(bytes(MIB), 0)
+    assert taken(small_disk) > 0
     broken.upload_interrupted()
     assert taken(small_disk) == 0
