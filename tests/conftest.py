@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -13,6 +15,7 @@ from leaderboard import scoring
 from leaderboard.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
 from tests.builders import make_collection, make_track, make_user, signed_in
+from tests.services.machines import Site
 
 DATA = os.environ.get("RANKFIELD_DATA")
 
@@ -42,6 +45,22 @@ def deselect_data(config: pytest.Config, items: list[pytest.Item]) -> None:
     wanted = [item for item in items if not item.get_closest_marker("data")]
     config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("data")])
     items[:] = wanted
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A test on whole sites that fails shows what their processes said last."""
+    report = yield
+    if report.failed:
+        report.sections += [said for site in sites_of(item) for said in site.said_last()]
+    return report
+
+
+def sites_of(item: pytest.Item) -> set[Site]:
+    """The sites among the fixtures of a test, and those that its fixtures are about."""
+    given = getattr(item, "funcargs", {}).values()
+    found = [site for each in given for site in (each, getattr(each, "site", None))]
+    return {site for site in found if isinstance(site, Site)}
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

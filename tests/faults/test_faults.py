@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.faults import databases, files, hosts, messages, people, workers
@@ -9,6 +13,7 @@ from tests.faults.catalogue import FAULTS, Fault, make
 from tests.faults.chaos import rage
 from tests.faults.invariants import broken
 from tests.faults.stage import Stage
+from tests.services.machines import ROOT
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("faults")]
 
@@ -40,3 +45,26 @@ def test_a_lost_run_and_a_second_score_are_seen(embedded: Stage) -> None:
     assert broken(scene) == []
     scene.sent["never-taken"] = scene.sent[run]
     assert any("never-taken was answered and is lost" in each for each in broken(scene))
+
+
+FAILS = """
+import pytest
+from tests.services.machines import SqliteSite
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "work.log").write_text("the worker broke")
+    return SqliteSite(tmp_path)
+
+def test_nothing_is_lost(site):
+    assert not site
+"""
+
+
+def test_a_failure_shows_what_the_processes_said(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_runtest_makereport")
+    (tmp_path / "test_fails.py").write_text(FAILS)
+    words = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "work.log of" in done.stdout and "the worker broke" in done.stdout

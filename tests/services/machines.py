@@ -31,6 +31,8 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 120.0
+# So many lines of a log are shown where a test fails.
+LAST = 200
 
 
 def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
@@ -151,7 +153,7 @@ class Redis:
             return line.recv(1024).decode().strip()
 
 
-@dataclass
+@dataclass(eq=False)
 class Site:
     """Web and workers that run, as a test sees them: by HTTP, by commands, by its tables."""
 
@@ -182,6 +184,12 @@ class Site:
 
     def said(self, name: str) -> str:
         return (self.home / f"{name}.log").read_text()
+
+    def said_last(self) -> Iterator[tuple[str, str]]:
+        """Of each process the end of its log, under its name."""
+        for path in sorted(self.home.glob("*.log")):
+            lines = path.read_text(errors="replace").splitlines()[-LAST:]
+            yield f"{path.name} of {self.home}", "\n".join(lines)
 
     def manage(self, *words: str) -> str:
         """What a command prints; fails with what it complains about."""
