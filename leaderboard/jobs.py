@@ -139,8 +139,10 @@ def work(*_: object, **__: object) -> None:
     """The one message there is.  It ignores arguments: an older or newer sender may add some."""
     try:
         run_due(celery.worker_name(), limit=AT_A_TIME)
-    except (OperationalError, InterfaceError) as error:
-        log.warning("the database does not answer: %s", str(error).strip())
+    except Exception as error:
+        if outage_of(error) is None:
+            raise
+        log.warning("looks again later: %s", str(error).strip())
         time.sleep(1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 
 # A quota and a limit on the size of files are no room either.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -38,7 +38,10 @@ FULL = Outage(
 
 def outage_of(error: BaseException | None) -> Outage | None:
     """The outage behind an error; None where the error would come again."""
-    if isinstance(error, (OperationalError, InterfaceError)):
+    driver = connection.Database
+    # Where a cursor on the server is closed, Django lets the driver's own errors through.
+    away = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
+    if isinstance(error, away):
         return AWAY
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         return FULL

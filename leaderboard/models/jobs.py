@@ -16,6 +16,16 @@ MAX_ATTEMPTS = 3
 MAX_HANDED_BACK = 10
 
 
+class DatabaseStart(models.Func):
+    """When the database was started; SQLite was always there."""
+
+    function = "pg_postmaster_start_time"
+    output_field = models.DateTimeField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> tuple[str, list[Any]]:
+        return "'1970-01-01'", []
+
+
 class JobQuerySet(models.QuerySet["Job"]):
     def enqueue(self, kind: str, target: models.Model, priority: int | None = None) -> Job:
         """The open job for this work: a new one, or the one that waits or runs already.
@@ -46,10 +56,16 @@ class JobQuerySet(models.QuerySet["Job"]):
         )
 
     def abandoned(self) -> JobQuerySet:
-        """Those whose lease is over, or ends later than any can: the clock was put back."""
-        longest = timedelta(seconds=2 * settings.LEASE_SECONDS)
-        over = Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + longest)
-        return self.filter(over, state=Job.State.RUNNING)
+        """Those whose lease is over, or ends later than any can: the clock was put back.
+
+        While the database is away nobody can renew; so once it is back all have their time again.
+        """
+        lease = timedelta(seconds=settings.LEASE_SECONDS)
+        over = Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * lease)
+        just_back = Q(database_start__range=(Now() - lease, Now()))
+        return self.alias(database_start=DatabaseStart()).filter(
+            over, ~just_back, state=Job.State.RUNNING
+        )
 
     def of(self, kind: str, target: models.Model) -> JobQuerySet:
         return self.filter(kind=kind, target_id=str(target.pk))

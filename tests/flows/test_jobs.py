@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -70,6 +70,22 @@ def test_a_result_is_written_with_the_end_of_its_job(ada, kind) -> None:
         1,
         "done@example.org",
     )
+
+
+@pytest.mark.parametrize(
+    ("started", "freed"), [(-60, True), (-2, False), (60, True)], ids=["long ago", "now", "to come"]
+)
+def test_leases_have_their_time_again_once_the_database_is_back(
+    ada, kind, monkeypatch, started, freed
+) -> None:
+    """Nobody could renew meanwhile; a start that is to come is a clock that was put back."""
+    start = Now() + timedelta(seconds=started)
+    monkeypatch.setattr("leaderboard.models.jobs.DatabaseStart", lambda: start)
+    kind("greet", greet)
+    job = jobs.enqueue("greet", ada)
+    abandon(job)
+    jobs.free_dead_leases()
+    assert (reloaded(job).state == "queued") == freed
 
 
 def test_what_somebody_waits_for_comes_first(ada, ben, kind) -> None:
@@ -229,14 +245,16 @@ def test_work_hears_that_its_lease_is_lost(ada, kind, settings) -> None:
 
 
 @with_threads
-def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch) -> None:
+@pytest.mark.parametrize("error", [OperationalError, connection.Database.OperationalError])
+def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch, error) -> None:
+    """Where a cursor is closed just as the server goes, the error comes as the driver made it."""
     monkeypatch.setattr(jobs, "PAUSES", (0.01, 0.01))
     tries: list[str] = []
 
     def twice(target: str, progress) -> Callable[[], None]:
         tries.append(target)
         if len(tries) < 3:
-            raise OperationalError("server closed the connection unexpectedly")
+            raise error("server closed the connection unexpectedly")
         return greet(target, progress)
 
     kind("twice", twice)

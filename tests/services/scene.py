@@ -70,6 +70,11 @@ class Track:
             other.execute("select 1 from leaderboard_track where slug = 'large' for no key update")
             yield
 
+    def is_held(self, run: str) -> bool:
+        """Whether the lease of its job lasts."""
+        held = f"select lease_until > now() from leaderboard_job where target_id = '{run}'"
+        return self.site.rows(held) == [(True,)]
+
     def scored_once(self, run: str) -> bool:
         """Scored, by one job, with one set of scores that has every measure once."""
         until(lambda: self.run(run)["state"] == "scored", f"run {run} is scored")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
+from django.conf import settings
 
 from tests.services.machines import ServerSite, Site, until
 from tests.services.scene import Track, make_track
@@ -112,6 +114,18 @@ def test_a_database_that_crashes_and_comes_back_loses_no_run(server_track: Track
         postgres.start()
     assert server_track.scored_once(run)
     assert server_track.scored_once(server_track.submit("after-crash"))
+
+
+def test_a_database_that_stays_away_past_a_lease_costs_no_attempt(server_track: Track) -> None:
+    """Nobody could renew; so all have their time again before a run is begun once more."""
+    postgres = server_track.site.postgres
+    with server_track.begun("away") as run:
+        postgres.stop()
+        time.sleep(settings.LEASE_SECONDS + 1)
+        postgres.start()
+        until(lambda: server_track.is_held(run), "its lease is renewed")
+    assert server_track.scored_once(run)
+    assert server_track.job(run).attempts == 1
 
 
 def test_a_worker_that_comes_late_writes_nothing(server_track: Track) -> None:
