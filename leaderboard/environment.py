@@ -74,7 +74,7 @@ def database(url: str, home: Path) -> dict[str, object]:
     """Django's description of the database at `url`; without one, SQLite in `home`.
 
     `postgresql://user:word@host:5432/name`, `postgresql:///name?host=/run/socket`,
-    `sqlite:////folder/file.sqlite3`.
+    `sqlite:////folder/file.sqlite3`.  What else stands behind the `?`, PostgreSQL is told.
     """
     if not url:
         home.mkdir(parents=True, exist_ok=True)
@@ -84,17 +84,18 @@ def database(url: str, home: Path) -> dict[str, object]:
         return _sqlite(Path(unquote(parts.path[1:])))
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured("DATABASE_URL starts with postgresql:// or sqlite://")
-    extra = dict(parse_qsl(parts.query))
+    told = dict(parse_qsl(parts.query))
+    host, port = told.pop("host", ""), told.pop("port", "")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path[1:]),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "HOST": extra.get("host") or unquote(parts.hostname or ""),
-        "PORT": extra.get("port") or str(parts.port or ""),
+        "HOST": host or unquote(parts.hostname or ""),
+        "PORT": port or str(parts.port or ""),
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": dict(POSTGRESQL_OPTIONS),
+        "OPTIONS": {**POSTGRESQL_OPTIONS, **told},
     }
 
 

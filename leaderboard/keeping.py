@@ -108,6 +108,8 @@ def _run(program: str, *words: str) -> None:
     database = connection.settings_dict
     names = {"HOST": "PGHOST", "PORT": "PGPORT", "USER": "PGUSER", "PASSWORD": "PGPASSWORD"}
     told = {there: str(database[here]) for here, there in names.items() if database.get(here)}
+    ssl = {name: word for name, word in database["OPTIONS"].items() if name.startswith("ssl")}
+    told |= {f"PG{name.upper()}": str(word) for name, word in ssl.items()}
     try:
         subprocess.run(
             [program, *words],

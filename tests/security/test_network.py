@@ -12,6 +12,7 @@ import pytest
 
 from leaderboard import calling, jobs, organising
 from leaderboard.celery import app
+from leaderboard.environment import database
 from leaderboard.models import Delivery, Job, Score
 from leaderboard.models.notices import Happening
 from tests.builders import make_run, work
@@ -148,3 +149,11 @@ def test_t23_a_job_of_an_unknown_kind_is_left_alone(track):
 def test_t23_there_is_one_task_and_it_takes_no_argument():
     ours = [name for name in app.tasks if not name.startswith("celery.")]
     assert ours == ["work"]
+
+
+def test_t23_the_database_is_reached_as_its_address_says(tmp_path):
+    """Else a site that asks for TLS would speak in clear, and nobody would be told."""
+    url = "postgresql://rankfield@db.example.org/name?sslmode=verify-full&sslrootcert=/ca.pem"
+    told = database(url, tmp_path)
+    assert told["HOST"] == "db.example.org"
+    assert told["OPTIONS"] | {"sslmode": "verify-full", "sslrootcert": "/ca.pem"} == told["OPTIONS"]
