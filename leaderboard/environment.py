@@ -18,6 +18,12 @@ SQLITE_OPTIONS = {
 }
 POSTGRESQL_OPTIONS = {
     "options": "-c lock_timeout=5000 -c idle_in_transaction_session_timeout=60000",
+    # A host that vanished says nothing: it is found out in seconds, by default in hours.
+    "connect_timeout": "10",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "25000",
 }
 
 

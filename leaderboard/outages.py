@@ -1,4 +1,4 @@
-"""Trouble that passes by itself: the database is away, or there is no room on a disk."""
+"""Trouble that passes by itself: database or Redis is away, or there is no room on a disk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 from dataclasses import dataclass
 
 from django.db import InterfaceError, OperationalError, connection
+from redis.exceptions import RedisError
 
 # A quota and a limit on the size of files are no room either.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -28,6 +29,13 @@ AWAY = Outage(
     "what has arrived already is not taken twice.",
     again=10,
 )
+UNCOUNTED = Outage(
+    503,
+    "E_AWAY",
+    "What counts the tries to sign in does not answer just now, so none is taken. "
+    "Try again in a moment.",
+    again=10,
+)
 FULL = Outage(
     507,
     "E_FULL",
@@ -43,6 +51,8 @@ def outage_of(error: BaseException | None) -> Outage | None:
     away = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
     if isinstance(error, away):
         return AWAY
+    if isinstance(error, RedisError):
+        return UNCOUNTED
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         return FULL
     return None

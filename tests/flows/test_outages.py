@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
+import socket
+import subprocess
+import sys
 
 import pytest
 from django.db import OperationalError
@@ -43,6 +47,14 @@ def test_a_page_says_when_to_come_back(answering, track, monkeypatch, error, sta
     assert "In a moment again" in answer.content.decode()
 
 
+def test_nobody_signs_in_while_tries_cannot_be_counted(answering, ben, settings) -> None:
+    nowhere = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
+    settings.CACHES = {"default": {**nowhere, "LOCATION": "redis://127.0.0.1:1/0"}}
+    answer = answering.post("/account/login/", {"login": "ben", "password": "a guess"})
+    assert (answer.status_code, answer["Retry-After"].isdecimal()) == (503, True)
+    assert "counts the tries to sign in" in answer.content.decode()
+
+
 def test_an_error_of_ours_is_no_outage(answering, track, monkeypatch) -> None:
     monkeypatch.setattr("leaderboard.views.tracks.render", break_with(OSError(2, "gone")))
     answer = answering.get("/")
@@ -73,3 +85,19 @@ def test_a_refused_upload_is_read_to_its_end(client, track) -> None:
     answer = client.post("/api/v1/tracks/bread/runs", {"file": upload("run.txt", RUN)})
     request = answer.wsgi_request
     assert (answer.status_code, request._stream.read(1)) == (401, b"")
+
+
+CONNECT = "from django.db import connection; connection.ensure_connection()"
+
+
+def test_a_database_that_says_nothing_is_given_up(tmp_path) -> None:
+    """By itself a client waits for more than two minutes."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://rankfield@127.0.0.1:{silent.getsockname()[1]}/rankfield"
+        done = subprocess.run(
+            [sys.executable, "manage.py", "shell", "--no-imports", "-c", CONNECT],
+            env={**os.environ, "DATABASE_URL": url, "RANKFIELD_HOME": str(tmp_path)},
+            capture_output=True,
+            timeout=90,
+        )
+    assert b"OperationalError" in done.stderr
