@@ -10,22 +10,44 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from botocore.exceptions import ClientError
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from django.core.files.base import File
+from s3transfer.exceptions import RetriesExceededError
 from storages.backends.s3 import S3Storage
 
+from leaderboard.outages import StoreAway
 from leaderboard.storing import forget_oldest, mark_used
 
 GONE = ("404", "NoSuchKey", "NotFound")
+# By itself a request to a store that is away takes minutes.
+SOON = Config(connect_timeout=5, read_timeout=30, retries={"total_max_attempts": 3})
+
+
+@contextmanager
+def telling_when_away() -> Iterator[None]:
+    """Raises StoreAway where the store does not answer, or not now."""
+    try:
+        yield
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] < 500:
+            raise
+        raise StoreAway(str(error)) from error
+    except (BotoCoreError, RetriesExceededError) as error:
+        raise StoreAway(str(error)) from error
 
 
 class InBucket(S3Storage):
     """`S3_BUCKET` at `S3_ENDPOINT`, with copies in `RANKFIELD_HOME/cache/files`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.client_config = self.client_config.merge(SOON)
 
     def _open(self, name: str, mode: str = "rb") -> File:
         if mode != "rb":
@@ -47,7 +69,8 @@ class InBucket(S3Storage):
         part = path.with_suffix(f".{secrets.token_hex(8)}")
         copy = part.open("w+b")
         try:
-            self.bucket.Object(self._normalize_name(name)).download_fileobj(copy)
+            with telling_when_away():
+                self.bucket.Object(self._normalize_name(name)).download_fileobj(copy)
             part.replace(path)
         except BaseException as error:
             copy.close()
@@ -63,13 +86,23 @@ class InBucket(S3Storage):
         folder = Path(settings.RANKFIELD_HOME) / "cache" / "files"
         return folder / hashlib.sha256(name.encode()).hexdigest()
 
+    def _save(self, name: str, content: File) -> str:
+        with telling_when_away():
+            return super()._save(name, content)
+
+    def exists(self, name: str) -> bool:
+        with telling_when_away():
+            return super().exists(name)
+
     def delete(self, name: str) -> None:
-        super().delete(name)
+        with telling_when_away():
+            super().delete(name)
         with suppress(FileNotFoundError):
             self._place(name).unlink()
 
     def stored_before(self, folder: str, instant: float) -> Iterator[str]:
         """The names of the files in a folder that were stored before that time."""
-        for each in self.bucket.objects.filter(Prefix=f"{folder}/"):
-            if each.last_modified.timestamp() < instant:
-                yield each.key
+        with telling_when_away():
+            for each in self.bucket.objects.filter(Prefix=f"{folder}/"):
+                if each.last_modified.timestamp() < instant:
+                    yield each.key

@@ -1,4 +1,4 @@
-"""Trouble that passes by itself: database or Redis is away, or there is no room on a disk."""
+"""Trouble that passes by itself: what the site stands on is away, or a disk has no room."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from redis.exceptions import RedisError
 
 # A quota and a limit on the size of files are no room either.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class StoreAway(OSError):
+    """The store of files does not answer, or says that it cannot just now."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,12 @@ UNCOUNTED = Outage(
     "Try again in a moment.",
     again=10,
 )
+NO_STORE = Outage(
+    503,
+    "E_AWAY",
+    "The store of this server's files does not answer just now. Send it again in a moment.",
+    again=10,
+)
 FULL = Outage(
     507,
     "E_FULL",
@@ -53,6 +63,8 @@ def outage_of(error: BaseException | None) -> Outage | None:
         return AWAY
     if isinstance(error, RedisError):
         return UNCOUNTED
+    if isinstance(error, StoreAway):
+        return NO_STORE
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         return FULL
     return None

@@ -6,18 +6,22 @@ import os
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
+from leaderboard.outages import StoreAway, outage_of
 from tests.builders import RUN, upload
-from tests.services.machines import Postgres, Redis, ServerSite, folder
+from tests.services.machines import Postgres, Redis, ServerSite, folder, until
 from tests.services.scene import scored_run
 
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
+KEYS_OF_STORE = {"access_key": "key", "secret_key": "word", "region_name": "us-east-1"}
 KEYS = {"S3_ACCESS_KEY": "key", "S3_SECRET_KEY": "word", "S3_REGION": "us-east-1"}
 
 
@@ -34,21 +38,45 @@ class TwoHosts(ServerSite):
             self.home = here
 
 
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Any]:
-    """A bucket in moto's server, which speaks S3 over HTTP."""
-    from moto.server import ThreadedMotoServer
+@dataclass
+class Stores:
+    """Moto's server, which speaks S3 over HTTP and forgets nothing while it is away."""
 
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    port: int = 0
+    server: Any = None
+
+    def start(self) -> None:
+        from moto.server import ThreadedMotoServer
+
+        self.server = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
+        self.server.start()
+        _, self.port = self.server.get_host_and_port()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        self.server.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+
+@pytest.fixture(scope="module")
+def stores() -> Iterator[Stores]:
+    server = Stores()
     server.start()
-    host, port = server.get_host_and_port()
+    yield server
+    server.server.stop()
+
+
+@pytest.fixture(scope="module")
+def bucket(stores: Stores) -> Any:
     names = {"aws_access_key_id": "key", "aws_secret_access_key": "word"}
     store = boto3.resource(
-        "s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **names
+        "s3", endpoint_url=f"http://127.0.0.1:{stores.port}", region_name="us-east-1", **names
     )
     store.create_bucket(Bucket="rankfield")
-    yield store.Bucket("rankfield")
-    server.stop()
+    return store.Bucket("rankfield")
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +144,22 @@ def test_a_backup_of_a_bucket_holds_its_files(hosts: TwoHosts, run: str) -> None
     assert RUN.encode() in {path.read_bytes() for path in kept}
 
 
+def test_runs_wait_while_the_store_is_away(
+    hosts: TwoHosts, stores: Stores, token: str, run: str
+) -> None:
+    other, third = (upload("run", RUN.replace("9.0", score)) for score in ("9.5", "9.7"))
+    hosts.pause_workers()
+    sent = hosts.ask("/tracks/bread/runs", token, file=other)["id"]
+    with stores.away():
+        with pytest.raises(AssertionError, match=r"503 /tracks/bread/runs.*E_AWAY"):
+            hosts.ask("/tracks/bread/runs", token, file=third)
+        hosts.continue_workers()
+        log = hosts.elsewhere / "work.log"
+        until(lambda: "again in" in log.read_text(), "a worker has tried")
+    until(lambda: hosts.ask(f"/runs/{sent}", token)["done"], "the run is done")
+    assert hosts.ask(f"/runs/{sent}", token)["state"] == "scored"
+
+
 @pytest.fixture
 def store(bucket: Any, settings: Any, tmp_path: Path) -> Any:
     """The storage as the settings make it, on a host of its own."""
@@ -123,9 +167,8 @@ def store(bucket: Any, settings: Any, tmp_path: Path) -> Any:
 
     settings.RANKFIELD_HOME = tmp_path
     settings.S3_CACHE_BYTES = 3 * 1024 * 1024
-    names = {"access_key": "key", "secret_key": "word", "region_name": "us-east-1"}
     address = bucket.meta.client.meta.endpoint_url
-    return InBucket(bucket_name="rankfield", endpoint_url=address, **names)
+    return InBucket(bucket_name="rankfield", endpoint_url=address, **KEYS_OF_STORE)
 
 
 def test_copies_of_what_was_read_are_bounded(store: Any, tmp_path: Path) -> None:
@@ -163,3 +206,18 @@ def test_old_files_are_listed_by_their_folder(store: Any) -> None:
     store.save("strays/old", upload("x", b"a"))
     assert list(store.stored_before("strays", 4e9)) == ["strays/old"]
     assert list(store.stored_before("strays", 1e9)) == []
+
+
+def test_a_store_that_does_not_answer_is_an_outage(store: Any, settings: Any) -> None:
+    store.save("copies/before", upload("x", b"a"))
+    away = type(store)(bucket_name="rankfield", endpoint_url="http://127.0.0.1:1", **KEYS_OF_STORE)
+    for attempt in (
+        lambda: away.save("copies/meanwhile", upload("x", b"a")),
+        lambda: away.open("copies/before"),
+        lambda: away.delete("copies/before"),
+        lambda: away.exists("copies/before"),
+        lambda: list(away.stored_before("copies", 4e9)),
+    ):
+        with pytest.raises(StoreAway) as told:
+            attempt()
+        assert outage_of(told.value).status == 503
