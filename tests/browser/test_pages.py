@@ -150,6 +150,7 @@ def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 wrong.append(f"{address} is wider than {width}")
+            wrong += [f"{address} at {width} hides some of {each}" for each in hiding(page)]
             wrong += [f"{address} at {width}, {scheme}: {fault}" for fault in faults(page)]
     assert not wrong, "\n".join(wrong)
 
@@ -173,6 +174,18 @@ def new_to(reader: Reader, organiser: Reader) -> list[str]:
         return list(reader.pages.values())
     different = {"home", "board", "run"} | (set(reader.pages) - set(organiser.pages))
     return [address for name, address in reader.pages.items() if name in different]
+
+
+# Frames that are narrower than what stands in them, and whose edges have no shade that says so.
+HIDING = """[...document.querySelectorAll("body *")].filter((each) => {
+  const style = getComputedStyle(each);
+  const scrolls = /auto|scroll/.test(style.overflowX) && each.scrollWidth > each.clientWidth;
+  return scrolls && !style.backgroundAttachment.includes("local");
+}).map((each) => each.className)"""
+
+
+def hiding(page) -> list[str]:
+    return page.evaluate(HIDING)
 
 
 def faults(page) -> list[str]:
