@@ -56,7 +56,8 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
             f'<td class="num">{MISSING if each.rank is None else each.rank}</td>'
             f'<th scope="row"><a href="{run.format(each.run.pk)}">'
             f"<bdi>{escape(str(each.run))}</bdi></a>"
-            f'<span class="opt">{_badges(each)}</span></th>'
+            f'<span class="opt">{_badges(each)}</span>'
+            f'<small class="phone"><a href="{ranking}">ranking</a></small></th>'
             f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
             f'<td class="num best"><a class="number" href="{computed}&amp;run={each.run.pk}"'
             f' title="{exact(each.score)}">{score(each.score)}</a></td>'
@@ -64,7 +65,7 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
             f"<td>{charts.grade_squares(each.top_grades, top_grade)}</td>"
             f'<td class="num opt">{each.relevant_in_top}</td>'
             f'<td class="num opt">{each.unjudged_in_top}</td>'
-            f'<td><a href="{ranking}">ranking</a></td></tr>'
+            f'<td class="opt"><a href="{ranking}">ranking</a></td></tr>'
             for each, ranking in zip(breakdown.answers, rankings, strict=True)
         )
     )

@@ -10,7 +10,7 @@ from leaderboard.charts.drawing import short
 from leaderboard.templatetags.numbers import count
 
 RAMP = 4
-SQUARE, PITCH, TALL = 16, 19, 13
+SQUARE, PITCH, TALL, FOLD = 16, 19, 13, 5
 BAR_HEIGHT = 10
 
 
@@ -28,13 +28,18 @@ def grade_class(grade: int | None, top: int = RAMP) -> str:
 
 
 def grade_squares(grades: Sequence[int | None], top: int = RAMP) -> SafeString:
-    """The first documents of a ranking, a square each in the order of ranks."""
+    """The first documents of a ranking, a square each in the order of ranks.
+
+    On a phone those beyond the first five stand beneath them.
+    """
     words = ", ".join("unjudged" if grade is None else str(grade) for grade in grades)
-    squares = "".join(
+    drawn = [
         f'<rect class="square {grade_class(grade, top)}" x="{index * PITCH + 0.5}" y=".5"'
         f' width="{SQUARE}" height="{TALL}" rx="3"/>'
         for index, grade in enumerate(grades)
-    )
+    ]
+    beyond = f'<g class="beyond">{"".join(drawn[FOLD:])}</g>' if drawn[FOLD:] else ""
+    squares = "".join(drawn[:FOLD]) + beyond
     width = max(len(grades) * PITCH, 1)
     return mark_safe(
         f'<svg class="squares" role="img" width="{width}" height="{TALL + 1}">'

@@ -321,6 +321,12 @@ def test_squares_follow_the_ranks():
     assert "grades by rank: 4, unjudged, 0, -1" in chart
 
 
+def test_the_second_five_squares_stand_together_to_be_moved_on_a_phone():
+    (beyond,) = drawn(charts.grade_squares([1] * 7), "g", "beyond")
+    assert [square.get("x") for square in beyond] == ["95.5", "114.5"]
+    assert not drawn(charts.grade_squares([1] * 5), "g", "beyond")
+
+
 def test_a_grade_bar_is_as_long_as_its_share_of_the_largest():
     chart = charts.grade_bar(387, 774, 3)
     assert number(drawn(chart, "rect", "g3")[0], "width") == 50

@@ -32,14 +32,14 @@ def test_its_text_is_all_there(judged, client):
 
 def test_every_run_with_its_first_ten(judged, client):
     first, second = rows(page_at(client, ADDRESS), 1)
-    assert first.startswith("1 ben-bm25 ben 1.0000 1 grades by rank: 2, 1, unjudged 2 1")
-    assert second.startswith("2 other baseline organisers .4167 3")
+    assert first.startswith("1 ben-bm25 ranking ben 1.0000 1 grades by rank: 2, 1, unjudged 2 1")
+    assert second.startswith("2 other baseline ranking organisers .4167 3")
 
 
 def test_a_dot_and_a_row_lead_to_the_ranking(judged, client):
     run = Run.objects.get(tag="ben-bm25")
     page = page_at(client, ADDRESS)
-    assert page.count(f'href="/runs/{run.pk}/ranking/?number=1"') == 2
+    assert page.count(f'href="/runs/{run.pk}/ranking/?number=1"') == 3
     computed = "/tracks/bread/computed/?measure=AP&amp;number=1"
     assert f'class="number" href="{computed}&amp;run={run.pk}"' in page
 
