@@ -53,6 +53,8 @@ LONG = 24
 # After each failure of the database wait so many seconds; then the job goes back for WAIT.
 PAUSES = (0.5, 1, 2, 4, 8)
 WAIT = 30
+# While it is away, so many seconds lie between two tries to say so.
+BETWEEN = 1.0
 # How many jobs are done for one message: after it the pool may replace a process grown large.
 AT_A_TIME = 100
 # A living worker is seen this often.  One not seen OUTLIVED after the last renewal of a job's
@@ -187,7 +189,7 @@ def run(job: Job, worker: str) -> None:
     try:
         with hold(job, worker) as lease:
             publish = persistently(lambda: result_of(job, lease))
-            persistently(lambda: finish(job, publish))
+            persistently(lambda: finish(job, publish, lease))
     except LeaseLost:
         say_lost(job)
     except MemoryError:
@@ -229,8 +231,9 @@ def result_of(job: Job, lease: Lease) -> Publish:
         return each.do(job.target_id, lease.progress)
 
 
-def finish(job: Job, publish: Publish) -> None:
-    """The job is done and its result is written, or neither."""
+def finish(job: Job, publish: Publish, lease: Lease) -> None:
+    """The job is done and its result is written, or neither; each try has its own time."""
+    lease.allow(WORK[job.kind].seconds)
     with transaction.atomic():
         if not job.finish():
             raise LeaseLost
@@ -257,7 +260,21 @@ def end_badly(job: Job, error: Exception) -> None:
     if outage_of(error) is None:
         fail(job, OUR_FAULT)
     else:
-        job.put_off(WAITS, wait=WAIT)
+        put_off(job)
+
+
+def put_off(job: Job) -> None:
+    """Back into the queue, as soon as the database takes it; else it would cost an attempt."""
+    while True:
+        try:
+            job.put_off(WAITS, wait=WAIT)
+            return
+        except (OperationalError, InterfaceError) as error:
+            log.warning("%s cannot be put back: %s", named(job), str(error).strip())
+            connection.close()
+            if celery.is_stopping():
+                raise
+            time.sleep(BETWEEN)
 
 
 def fail_slow(job: Job) -> bool:

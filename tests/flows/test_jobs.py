@@ -280,6 +280,41 @@ def test_a_job_waits_for_room_on_the_disk_as_long_as_it_takes(ada, kind, monkeyp
     assert (reloaded(job).attempts, failures) == (0, [])
 
 
+@with_threads
+def test_a_job_goes_back_once_the_database_takes_it(ada, kind, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "PAUSES", ())
+    monkeypatch.setattr(jobs, "BETWEEN", 0.01)
+    answers = iter([away, away, Job.put_off])
+    monkeypatch.setattr(Job, "put_off", lambda *args, **named: next(answers)(*args, **named))
+    kind("away", away)
+    job = jobs.enqueue("away", ada)
+    assert jobs.run_due("tests") == 1
+    assert (reloaded(job).state, reloaded(job).attempts) == ("queued", 0)
+
+
+def away(*_: object, **__: object) -> Callable[[], None]:
+    raise OperationalError("server closed the connection unexpectedly")
+
+
+@with_threads
+def test_waiting_to_write_a_result_takes_no_time_of_its_job(ada, kind, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "PAUSES", (0,))
+    held: list[leases.Lease] = []
+    hold, left = jobs.hold, []
+    monkeypatch.setattr(jobs, "hold", lambda *each: held.append(hold(*each)) or held[0])
+
+    def write() -> None:
+        left.append(held[0].ends - time.monotonic())
+        held[0].ends = 0.0
+        if len(left) == 1:
+            raise OperationalError("server closed the connection unexpectedly")
+
+    kind("slow", lambda target, progress: write)
+    job = jobs.enqueue("slow", ada)
+    jobs.run_due("tests")
+    assert reloaded(job).state == "done" and min(left) > 0
+
+
 def test_a_process_that_died_alone_costs_its_job_an_attempt(ada, kind) -> None:
     kind("greet", greet)
     job = jobs.enqueue("greet", ada)
