@@ -22,6 +22,16 @@ document.addEventListener("DOMContentLoaded", () => {
   one(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 });
 
+// A second click, while the page that answers the first is on its way, sends nothing.
+const ON_ITS_WAY = 3000;
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  setTimeout(() => { delete form.dataset.sent; }, ON_ITS_WAY);
+});
+
 // Keys: / goes to the search, arrows to the neighbour of a topic, Escape closes a menu.
 const MENUS = "details.menu[open], details.columns[open]";
 const typing = (target) => target.closest("input, textarea, select, dialog");

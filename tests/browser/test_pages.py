@@ -166,6 +166,18 @@ def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, organiser, name
     assert sum(each["width"] for each in boxes) + gaps == pytest.approx(390 - 2 * 16, abs=1)
 
 
+def test_two_clicks_make_one_token(page, organiser):
+    page.context.add_cookies(organiser.cookies["cookies"])
+    for name in ("first", "second", "third"):
+        page.goto("/account/")
+        page.get_by_label("What it is for").fill(name)
+        page.get_by_role("button", name="Make it").dblclick(delay=40)
+        page.locator("#secret").wait_for()
+    page.goto("/account/")
+    made = page.get_by_role("rowheader").all_inner_texts()
+    assert [made.count(name) for name in ("first", "second", "third")] == [1, 1, 1]
+
+
 def new_to(reader: Reader, organiser: Reader) -> list[str]:
     """The pages of a reader; of others than the organiser those that look different to them."""
     if reader is organiser:
