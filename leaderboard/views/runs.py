@@ -132,6 +132,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "receipt": receipts.receipt_of(seen.sight, seen.run),
         "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
         "brings_back": seen.sight.brings_back(seen.run),
+        # What was refused was never on the board.
+        "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
     }
     return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
