@@ -12,9 +12,11 @@ from typing import Literal
 
 from django import template
 from django.template import Context
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluation.measures import parse_measure
 from leaderboard import addresses
 from leaderboard.charts.grades import RAMP, grade_class
 from leaderboard.logs import request_number
@@ -144,6 +146,13 @@ def explained(context: Context, name: str, **query: str) -> SafeString:
     """The way to how a number beside the measures is made; `name` is one of STATISTICS."""
     href = address(context, "statistic", context["track"].slug, name, **query)
     return format_html('<a data-drawer href="{}">How is this computed?</a>', href)
+
+
+@register.simple_tag
+def measure(name: str) -> SafeString:
+    """A measure's name, which leads to what the page of all measures says of it."""
+    page = f"{reverse('measures')}#{parse_measure(name).name}"
+    return format_html('<a href="{}">{}</a>', page, name)
 
 
 @register.simple_tag

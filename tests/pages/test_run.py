@@ -12,7 +12,7 @@ from leaderboard.models import Run, Topic, Track
 from leaderboard.standings import find_board
 from leaderboard.uploads import accept_run
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in, upload, work
-from tests.pages.reading import num_queries, rows, words
+from tests.pages.reading import num_queries, page_at, rows, words
 
 
 @pytest.fixture
@@ -31,6 +31,11 @@ def test_the_scores_are_those_that_were_computed(scored, client):
     page = page_of(client, scored)
     assert ".6944" in page
     assert "topics answered</dt><dd>3 of 3" in page
+
+
+def test_a_measure_leads_to_where_it_is_explained(scored, client):
+    assert '<a href="/measures/#nDCG">nDCG@10</a>' in page_of(client, scored)
+    assert '<tr role="row" id="nDCG">' in page_at(client, "/measures/")
 
 
 def test_the_verdict_says_how_sure_it_is(scored, client):
