@@ -130,7 +130,19 @@ function sign(name) {
 }
 
 const count = (number) => number.toLocaleString("en");
-const bytes = (number) => (number < 1e6 ? `${Math.ceil(number / 1e3)} kB` : `${(number / 1e6).toFixed(1)} MB`);
+
+// The size of a file, rounded as `size` of the server does it.
+function bytes(number) {
+  if (number < 1000) return `${number} byte${number === 1 ? "" : "s"}`;
+  let unit = "";
+  for (const larger of ["kB", "MB", "GB", "TB"]) {
+    if (number < 999.5) break;
+    [number, unit] = [number / 1000, larger];
+  }
+  const digits = number < 9.95 && unit !== "kB" ? 1 : 0;
+  const style = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false };
+  return `${number.toLocaleString("en", style)} ${unit}`;
+}
 
 // Upload: drop zones, a look into the file, compression, progress.
 function upload(form) {

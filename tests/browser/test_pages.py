@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from leaderboard.templatetags.numbers import size
 from tests.browser.crawling import names_of_pages, pages_of
 from tests.browser.test_journey import WORD, choose, sign_up
 from tests.builders import QRELS, RUN
@@ -223,6 +224,12 @@ def test_every_page_says_the_same_without_javascript(browser, scene, reader):
         assert bare.locator("h1").count() == 1, address
     plain.close()
     scripted.close()
+
+
+@pytest.mark.parametrize("num_bytes", [1, 640, 999, 1000, 16_400, 16_500, 999_600, 2_250_000])
+def test_a_file_has_one_size_in_the_browser_and_on_the_server(page, num_bytes):
+    page.goto("/")
+    assert page.evaluate(f"bytes({num_bytes})") == size(num_bytes)
 
 
 # What a page says of this moment: seconds since something, and when it was answered.
