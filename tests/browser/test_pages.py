@@ -226,6 +226,13 @@ def test_every_page_says_the_same_without_javascript(browser, scene, reader):
     scripted.close()
 
 
+def test_the_columns_to_choose_from_scroll_in_a_low_window(page, organiser):
+    page.set_viewport_size({"width": 1280, "height": 300})
+    page.goto("/tracks/open/")
+    page.get_by_text("Columns").first.click()
+    assert page.locator(".columns[open] > div").bounding_box()["height"] <= 150
+
+
 @pytest.mark.parametrize("num_bytes", [1, 640, 999, 1000, 16_400, 16_500, 999_600, 2_250_000])
 def test_a_file_has_one_size_in_the_browser_and_on_the_server(page, num_bytes):
     page.goto("/")
