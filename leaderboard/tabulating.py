@@ -239,7 +239,8 @@ def _marks(standing: Standing) -> str:
 
 
 def _title(table: BoardTable, column: Column) -> str:
-    return escape(column.title)
+    """Where there is no room, the cutoff of a measure stands beneath its name."""
+    return escape(column.title).replace("@", "<wbr>@")
 
 
 def _against(table: BoardTable, column: Column) -> str:

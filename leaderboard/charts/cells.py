@@ -22,7 +22,7 @@ FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
 MARGIN = 0.03
 # So many per cent of the narrowest cell lie between two named values that do not touch.
-APART = 60
+APART = 35
 
 
 def board_column(
