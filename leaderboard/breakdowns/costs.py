@@ -20,6 +20,8 @@ class CostLine:
 
     standing: Standing
     figure: Figure
+    # The figure in the unit of all lines.
+    told: str
     mean: float
     low: float
     high: float
@@ -40,6 +42,7 @@ class CostBreakdown:
 
     board: Board
     cost: Cost
+    unit: str
     costs: list[Cost]
     lines: list[CostLine]
 
@@ -86,10 +89,17 @@ def cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
     most = max(COSTS, key=lambda name: len(stating[name]))
     name = asked if stating.get(asked) else most
     costs = [cost for cost in COSTS.values() if stating[cost.name]]
-    return CostBreakdown(board, COSTS[name], costs, _lines(board, stating[name], name))
+    unit = _unit_for(COSTS[name], [_figure(each, name).value for each in stating[name]])
+    lines = _lines(board, stating[name], name, unit)
+    return CostBreakdown(board, COSTS[name], unit, costs, lines)
 
 
-def _lines(board: Board, standings: Sequence[Standing], cost: str) -> list[CostLine]:
+def _unit_for(cost: Cost, values: Sequence[float]) -> str:
+    """One unit for all of them: the one that fits the value in the middle."""
+    return cost.unit_of(sorted(values)[len(values) // 2]) if values else cost.unit
+
+
+def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) -> list[CostLine]:
     if not standings:
         return []
     direction = parse_measure(board.measure).direction
@@ -112,6 +122,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str) -> list[CostL
             CostLine(
                 standing=standing,
                 figure=_figure(standing, cost),
+                told=_figure(standing, cost).words_in(unit),
                 mean=_mean(board, standing),
                 low=interval.low,
                 high=interval.high,

@@ -36,6 +36,11 @@ class Cost:
         """The unit in which figures are kept and compared."""
         return next(iter(self.units))
 
+    def unit_of(self, value: float) -> str:
+        """The largest unit of which a value has at least one."""
+        units = sorted(self.units, key=lambda unit: self.units[unit])
+        return [unit for unit in units if self.units[unit] <= value or unit == units[0]][-1]
+
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 GIGABYTES = {"GB": 1.0, "MB": 1e-3, "kB": 1e-6, "TB": 1e3}
@@ -75,10 +80,15 @@ class Figure:
         >>> Figure("memory", 0.512, "GB", "tool").words
         '512 MB'
         """
-        units = sorted(self.cost.units.items(), key=lambda unit: unit[1])
-        fitting = [unit for unit in units if unit[1] <= self.value] or units[:1]
-        unit, factor = fitting[-1]
-        return f"{amount(self.value / factor)} {unit}"
+        return self.words_in(self.cost.unit_of(self.value))
+
+    def words_in(self, unit: str) -> str:
+        """The value in a unit that others share.
+
+        >>> Figure("memory", 2.0, "GB", "tool").words_in("MB")
+        '2,000 MB'
+        """
+        return f"{amount(self.value / self.cost.units[unit])} {unit}"
 
     @property
     def origin_in_words(self) -> str:

@@ -62,12 +62,12 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chart(found: CostBreakdown) -> SafeString:
-    chosen = found.board.choice.carried
+    chosen, factor = found.board.choice.carried, found.cost.units[found.unit]
     runs = [
         Priced(
             name=str(each.run),
-            cost=each.figure.value,
-            told=each.figure.words,
+            cost=each.figure.value / factor,
+            told=each.told,
             mean=each.mean,
             low=each.low,
             high=each.high,
@@ -80,7 +80,7 @@ def _chart(found: CostBreakdown) -> SafeString:
         for each in found.lines
     ]
     title = f"{found.board.measure} against {found.cost.label.lower()}"
-    unit = f"{found.cost.label}, {found.cost.unit}"
+    unit = f"{found.cost.label}, {found.unit}"
     return costs(runs, unit, found.board.measure, title)
 
 

@@ -40,7 +40,7 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
 
 
 def _price(line: CostLine) -> list[Phrase]:
-    return say(strong(score(line.mean, 3)), " for ", strong(line.figure.words))
+    return say(strong(score(line.mean, 3)), " for ", strong(line.told))
 
 
 def stating(found: CostBreakdown) -> str:

@@ -63,6 +63,15 @@ def test_the_runs_stand_from_cheap_to_dear_with_their_origin(ten, client):
     assert "1 s measured by a tool .950" in lines[1]
 
 
+def test_the_axis_and_the_table_have_one_unit(ten, client):
+    for tag, seconds in (("poor", 0.004), ("near", 0.02), ("waste", 0.05), ("best", 2.0)):
+        run = Run.objects.get(tag=tag)
+        state(run, run.submitted_by, seconds)
+    page = page_at(client, ADDRESS)
+    assert ">Time a topic, ms</text>" in page and ">1,000</text>" in page
+    assert [line.split(" ms ")[0].split()[-1] for line in rows(page)] == ["4", "20", "50", "2,000"]
+
+
 def test_no_run_on_the_front_is_beaten(ten, ada):
     front = [each.run.tag for each in found(ten, ada).lines if each.on_front]
     assert front == ["poor", "near", "best"]
