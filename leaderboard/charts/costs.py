@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from leaderboard.charts.axes import Axis
 from leaderboard.charts.drawing import (
     RADIUS,
-    Anchor,
     Kind,
     drawing,
     line,
@@ -22,18 +21,14 @@ from leaderboard.charts.drawing import (
     short,
     stretched,
     text,
-    text_width,
 )
 from leaderboard.charts.grids import foot, value_grid
+from leaderboard.charts.labels import Spot, Stroke, labels
 from leaderboard.templatetags.numbers import counted, score
 
 HEIGHT = 340
 # Between the outermost runs and the ends of the axis, in per cent.
 MARGIN = 4.0
-# How wide the drawing is on a desk and on a phone, and how high a line of words, in pixels.
-WIDE, PHONE, LINE = 1150, 320, 12
-# Half the room of a dot, in pixels.
-DOT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +117,23 @@ def _grid(across: LogAxis, up: Axis) -> str:
     return value_grid(up, HEIGHT) + upright + foot(HEIGHT, named)
 
 
+def _steps(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]:
+    """From each run on the front level to where the next better one begins, and there up to it."""
+    front = sorted((each for each in runs if each.on_front), key=lambda each: each.cost)
+    corners = [(across.at(each.cost), up.down(each.mean, HEIGHT)) for each in front]
+    ends = [*corners[1:], (100.0, corners[-1][1])] if corners else []
+    strokes = []
+    for (x, y), (end, level) in zip(corners, ends, strict=True):
+        strokes += [Stroke(x, end, y, y), Stroke(end, end, y, level)]
+    return strokes
+
+
 def _front(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
-    """From each run on the front level to where the next better one begins."""
-    steps = sorted((each for each in runs if each.on_front), key=lambda each: each.cost)
-    if not steps:
-        return ""
-    ends = [*(across.at(each.cost) for each in steps[1:]), 100.0]
     path = "".join(
-        f"{'L' if place else 'M'}{short(across.at(each.cost))} {short(up.down(each.mean, HEIGHT))}"
-        f"H{short(end)}"
-        for place, (each, end) in enumerate(zip(steps, ends, strict=True))
+        f"{'L' if place else 'M'}{short(each.x1)} {short(each.y1)}H{short(each.x2)}"
+        for place, each in enumerate(_steps(runs, across, up)[::2])
     )
-    return f'<path class="curve front" d="{path}"/>'
+    return f'<path class="curve front" d="{path}"/>' if path else ""
 
 
 def _run(run: Priced, across: LogAxis, up: Axis) -> str:
@@ -154,77 +154,27 @@ def _run(run: Priced, across: LogAxis, up: Axis) -> str:
     return linked(run.href, title, shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """What something covers of a drawing, in pixels."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, other: Box) -> bool:
-        beside = self.right <= other.left or other.right <= self.left
-        return not beside and self.top < other.bottom and other.top < self.bottom
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a name may stand beside its dot."""
-
-    anchor: Anchor
-    dx: float
-    dy: float
-
-    def box(self, x: float, y: float, words: str) -> Box:
-        width = text_width(words)
-        left = x + self.dx - (width if self.anchor == "end" else 0)
-        return Box(left, y + self.dy - LINE, left + width, y + self.dy + 3)
-
-
-PLACES = [
-    Place("start", 8, -7),
-    Place("end", -8, -7),
-    Place("start", 8, 16),
-    Place("end", -8, 16),
-]
-
-
 def _names(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
-    """Names beside the dots, the most asked for first; none over another, and none over a dot."""
-    points = [(run, across.at(run.cost), up.down(run.mean, HEIGHT)) for run in runs]
-    points.sort(key=lambda each: _turn(each[0]))
-    on_desk, on_phone = (
-        [Box(x * wide / 100 - DOT, y - DOT, x * wide / 100 + DOT, y + DOT) for _, x, y in points]
-        for wide in (WIDE, PHONE)
-    )
-    parts = []
-    for run, x, y in points:
-        boxes = [
-            (place, place.box(x * WIDE / 100, y, run.name), place.box(x * PHONE / 100, y, run.name))
-            for place in PLACES
-        ]
-        free = [each for each in boxes if _is_free(each[1], on_desk, WIDE)]
-        if not free:
-            continue
-        # On a phone only what matters most, and that where there is room on both.
-        both = [each for each in free if _is_free(each[2], on_phone, PHONE)]
-        matters = bool(both) and (run.is_named or run.on_front)
-        place, wide, small = (both if matters else free)[0]
-        on_desk.append(wide)
-        if matters:
-            on_phone.append(small)
-        classes = "label strong" if run.is_named or run.kind == "own" else "label"
-        shown = classes if matters else f"{classes} opt"
-        parts.append(text(x, y + place.dy, name(run.name), shown, place.anchor, place.dx))
-    return "".join(parts)
+    """Names beside the dots, the most asked for first."""
+    spots = [
+        Spot(across.at(run.cost), up.down(run.mean, HEIGHT), run.name, _label_classes(run))
+        for run in sorted(runs, key=_turn)
+    ]
+    return labels(spots, [*_whiskers(runs, across, up), *_steps(runs, across, up)], HEIGHT)
+
+
+def _label_classes(run: Priced) -> str:
+    return "label strong" if run.is_named or run.kind == "own" else "label"
+
+
+def _whiskers(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]:
+    return [
+        Stroke(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT))
+        for run in runs
+        for x in [across.at(run.cost)]
+    ]
 
 
 def _turn(run: Priced) -> tuple[bool, bool, bool]:
     """Those of the sentence above are named first, then the reader's and the baseline."""
     return not run.is_named, run.kind == "other", not run.on_front
-
-
-def _is_free(box: Box, taken: Sequence[Box], wide: int) -> bool:
-    inside = box.left >= 0 and box.right <= wide and box.top >= 0
-    return inside and not any(box.meets(other) for other in taken)

@@ -12,6 +12,7 @@ from leaderboard.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, Rec
 from leaderboard.charts.boxes import Box, box_plot
 from leaderboard.charts.costs import Priced, costs
 from leaderboard.charts.heat import Difficulty, difficulties
+from leaderboard.charts.labels import Spot, Stroke, labels
 from leaderboard.charts.steps import Dated, Turn, step_chart
 
 NAN = float("nan")
@@ -120,8 +121,8 @@ def test_what_runs_through_all_rows_is_drawn_once_in_the_head():
     ("ticks", "kept"),
     [
         ((0.5, 0.6, 0.7), [".6"]),
-        ((0.0, 0.25, 0.5, 0.75, 1.0), ["0", "1"]),
         ((0.3, 0.5, 0.7), [".3", ".7"]),
+        ((0.0, 0.25, 0.5, 0.75, 1.0), ["0", "1"]),
         ((0.1, 0.9), [".1", ".9"]),
         ((0.4,), [".4"]),
         ((), []),
@@ -411,6 +412,26 @@ def test_a_run_stands_across_the_logarithm_of_its_cost_up_its_mean():
     assert proportional([number(dot, "cy") for dot in dots], means)
     lengths = [number(each, "y2") - number(each, "y1") for each in whiskers]
     assert np.allclose(lengths, lengths[0], atol=0.2) and lengths[0] > 0
+
+
+def named(spots, strokes=()):
+    return f"<svg>{labels(spots, strokes, 340)}</svg>"
+
+
+@pytest.mark.parametrize("other_screen", ["opt", "phone"])
+def test_every_dot_of_a_crowd_has_its_name_on_either_screen(other_screen):
+    crowd = [Spot(10 + 4 * place, 60 + 8 * place, f"run {place}") for place in range(9)]
+    texts = drawn(named(crowd), "text", "label")
+    shown = [each.text for each in texts if other_screen not in each.get("class").split()]
+    assert shown == [each.name for each in crowd]
+
+
+def test_a_name_makes_way_for_a_stroke():
+    (name,) = drawn(named([Spot(50, 100, "bm25")], [Stroke(50, 100, 90, 90)]), "text")
+    assert (number(name, "y"), name.get("text-anchor")) == (93, "end")
+    level = [Stroke(0, 100, 90, 90)]
+    (name,) = drawn(named([Spot(50, 100, "bm25")], level), "text")
+    assert number(name, "y") == 116
 
 
 def test_bounds_go_from_the_lowest_to_the_highest_score_around_the_score():

@@ -1,0 +1,171 @@
+"""Names beside dots: none over another or over a dot, and off the strokes where there is room.
+
+A drawing is as wide as its screen, so names are placed twice: for a desk and for a phone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from leaderboard.charts.drawing import Anchor, name, short, text, text_width
+
+# How wide a drawing is on a desk and on a phone, and how high a line of words, in pixels.
+WIDE, PHONE, LINE = 1150, 312, 14
+# Half the room of a dot, and of a stroke.
+DOT, STROKE = 5, 1
+# Pixels between two names on one line.
+APART = 6
+# So many lines off its dot may a name stand, where there are few enough that one finds it again.
+NEAR, FAR, FEW = 1, 12, 16
+# What a stroke through a name weighs, in lines off the dot.
+CROSSED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A dot and its name: per cent across, pixels down.  Those first in turn are placed first."""
+
+    x: float
+    y: float
+    name: str
+    classes: str = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A straight line that names had better not touch: per cent across, pixels down."""
+
+    x1: float
+    x2: float
+    y1: float
+    y2: float
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What something covers of a drawing, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        beside = self.right <= other.left or other.right <= self.left
+        return not beside and self.top < other.bottom and other.top < self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a name may stand beside its dot; far off, a lead goes there."""
+
+    anchor: Anchor
+    dx: int
+    dy: int
+
+    @property
+    def rows(self) -> int:
+        return abs(self.dy - 4) // LINE
+
+    def box(self, x: float, y: float, words: str) -> Box:
+        width = text_width(words) + APART
+        left = x + self.dx - (width if self.anchor == "end" else 0)
+        return Box(left, y + self.dy - LINE + 3, left + width, y + self.dy + 3)
+
+    def lead(self, x: float, y: float) -> Box:
+        """What the way from the dot to the name covers."""
+        left, right = sorted((x, x + self.dx))
+        top, bottom = sorted((y, y + self.dy - 4))
+        return Box(left, top, right, bottom)
+
+
+def places(rows: int) -> list[Place]:
+    """Above and beneath on both sides, the near ones first.
+
+    >>> [(each.anchor, each.dy) for each in places(1)]
+    [('start', -7), ('end', -7), ('start', 16), ('end', 16)]
+    """
+    offsets = [dy for row in range(rows) for dy in (-7 - LINE * row, 16 + LINE * row)]
+    sides: tuple[tuple[Anchor, int], ...] = (("start", 8), ("end", -8))
+    return [Place(anchor, dx, dy) for dy in offsets for anchor, dx in sides]
+
+
+def labels(spots: Sequence[Spot], strokes: Sequence[Stroke], height: float) -> str:
+    """The names of all dots that find room; where a screen needs it, another place on each."""
+    desk, phone = (_placed(spots, strokes, wide, height) for wide in (WIDE, PHONE))
+    parts = []
+    for spot, on_desk, on_phone in zip(spots, desk, phone, strict=True):
+        if on_desk == on_phone:
+            parts.append(_label(spot, on_desk))
+        else:
+            parts += [_label(spot, on_desk, " opt"), _label(spot, on_phone, " phone")]
+    return "".join(parts)
+
+
+def _placed(
+    spots: Sequence[Spot], strokes: Sequence[Stroke], wide: int, height: float
+) -> list[Place | None]:
+    screen = Screen(wide, height, [_around(each, wide) for each in spots], [])
+    lines = [_along(stroke, wide) for stroke in strokes]
+    rows = FAR if len(spots) <= FEW else NEAR
+    return [screen.place(spot, places(rows), lines) for spot in spots]
+
+
+def _around(spot: Spot, wide: int) -> Box:
+    x = spot.x * wide / 100
+    return Box(x - DOT, spot.y - DOT, x + DOT, spot.y + DOT)
+
+
+def _along(stroke: Stroke, wide: int) -> Box:
+    left, right = sorted((stroke.x1 * wide / 100, stroke.x2 * wide / 100))
+    top, bottom = sorted((stroke.y1, stroke.y2))
+    return Box(left - STROKE, top - STROKE, right + STROKE, bottom + STROKE)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A drawing of one width, with what its dots and the names placed so far cover."""
+
+    wide: int
+    height: float
+    dots: list[Box]
+    words: list[Box]
+
+    def place(self, spot: Spot, places: Sequence[Place], lines: Sequence[Box]) -> Place | None:
+        """Where the name of a dot stands best, if anywhere; its room is taken from then on."""
+        x = spot.x * self.wide / 100
+        free = [each for each in places if self._is_free(each, x, spot)]
+        best = min(free, key=lambda each: self._weight(each, x, spot, lines), default=None)
+        if best is not None:
+            self.words.append(best.box(x, spot.y, spot.name))
+        return best
+
+    def _is_free(self, place: Place, x: float, spot: Spot) -> bool:
+        box = place.box(x, spot.y, spot.name)
+        inside = box.left >= 0 and box.right <= self.wide
+        inside = inside and box.top >= 0 and box.bottom <= self.height
+        return inside and not any(map(box.meets, [*self.words, *self.dots]))
+
+    def _weight(self, place: Place, x: float, spot: Spot, lines: Iterable[Box]) -> int:
+        """How far off it is, what runs through it, and what its lead passes and runs through."""
+        weight = place.rows + CROSSED * sum(map(place.box(x, spot.y, spot.name).meets, lines))
+        if not place.rows:
+            return weight
+        lead = place.lead(x, spot.y)
+        return weight + sum(map(lead.meets, self.dots)) + CROSSED * sum(map(lead.meets, self.words))
+
+
+def _label(spot: Spot, place: Place | None, screen: str = "") -> str:
+    if place is None:
+        return ""
+    y = spot.y + place.dy
+    words = text(spot.x, y, name(spot.name), spot.classes + screen, place.anchor, place.dx)
+    if not place.rows:
+        return words
+    # A nested drawing counts in pixels from a point in per cent.
+    end = f"{place.dx - (2 if place.dx > 0 else -2)} {place.dy - 4}"
+    return (
+        f'<svg class="leads{screen}" x="{short(spot.x)}%" y="{short(spot.y)}">'
+        f'<path class="lead" d="M0 0L{end}"/></svg>{words}'
+    )
