@@ -8,13 +8,22 @@ from dataclasses import dataclass
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
+from leaderboard.charts.drawing import (
+    drawing,
+    edge_name,
+    line,
+    linked,
+    name,
+    plot,
+    room_for,
+    short,
+    stretched,
+    text,
+)
 from leaderboard.templatetags.numbers import counted
 
 PITCH = 20.0
 TOP = 24.0
-# What fits beside the chart.
-LETTERS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +54,8 @@ def bumps(boards: Sequence[str], climbers: Sequence[Climber], title: str) -> Saf
         f"{each.name} {', '.join(map(str, each.places))}" for each in climbers
     )
     links = any(each.href for each in climbers)
-    return plot(drawing(title, told + ".", height, body, links=links), "bumps")
+    room = room_for([each.name for each in climbers])
+    return plot(drawing(title, told + ".", height, body, links=links), f"bumps {room}")
 
 
 def _across(place: int, boards: int) -> float:
@@ -75,9 +85,8 @@ def _dots_and_name(climber: Climber, across: Sequence[float]) -> str:
         for x, place in zip(across, climber.places, strict=True)
     )
     first, last = climber.places[0], climber.places[-1]
-    shown = climber.name if len(climber.name) <= LETTERS else f"{climber.name[: LETTERS - 1]}…"
     words = text(0, _down(first) + 4, str(first), anchor="end", dx=-10)
     classes = "label strong" if climber.kind == "own" else "label"
-    words += text(100, _down(last) + 4, name(shown), classes, dx=10)
+    words += edge_name(100, _down(last) + 4, climber.name, classes, dx=10)
     title = f"{escape(climber.name)}: {', '.join(map(str, climber.places))}"
     return linked(climber.href, title, dots + words)

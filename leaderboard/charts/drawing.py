@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -12,6 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 Kind = Literal["other", "own", "baseline"]
 Anchor = Literal["start", "middle", "end"]
 
+# Letters of a name for which there is room beside a plot; on a phone the least.
+LETTERS = (17, 24, 32)
 RADIUS = {"other": 3, "own": 4.5, "baseline": 3.5}
 ISOLATE, RELEASE = "\u2068", "\u2069"
 
@@ -60,6 +63,31 @@ def text(
     moved = f' dx="{short(dx)}"' if dx else ""
     held = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text class="{classes}" x="{short(x)}%" y="{short(y)}"{moved}{held}>{words}</text>'
+
+
+def edge_name(
+    x: float, y: float, words: str, classes: str, anchor: Anchor = "start", dx: float = 0
+) -> str:
+    """A foreign name beyond the edge of a plot, cut where it is longer than the room there."""
+    desk, phone = (_cut(words, most) for most in (LETTERS[-1], LETTERS[0]))
+    screens = [(desk, "")] if desk == phone else [(desk, " opt"), (phone, " phone")]
+    return "".join(
+        text(x, y, name(shown), classes + screen, anchor, dx) for shown, screen in screens
+    )
+
+
+def _cut(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def room_for(names: Iterable[str]) -> str:
+    """The class of a plot that has room for these names on a desk.
+
+    >>> room_for(["bm25"]), room_for(["a-name-of-22-characters"]), room_for(["a" * 80])
+    ('letters-17', 'letters-24', 'letters-32')
+    """
+    longest = min(max(map(len, names), default=0), LETTERS[-1])
+    return f"letters-{next(most for most in LETTERS if longest <= most)}"
 
 
 def linked(href: str, title: str, body: str) -> str:

@@ -1,4 +1,4 @@
-"""Heat map of runs by topics, one ramp from paper to ink; and how hard topics are by answers."""
+"""Heat map of runs by topics, one ramp from ground to ink; and how hard topics are by answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.charts.axes import UNIT, Axis
-from leaderboard.charts.drawing import drawing, linked, name, plot, short, stretched, text
+from leaderboard.charts.drawing import (
+    drawing,
+    edge_name,
+    linked,
+    name,
+    plot,
+    room_for,
+    short,
+    stretched,
+    text,
+)
 from leaderboard.charts.grids import axis_foot, value_grid
 from leaderboard.templatetags.numbers import counted, score
 
@@ -22,7 +32,6 @@ IMAGE_STEPS = 64
 # Rows that are high enough to stand beside a name, and those of a longer board.
 PITCH, LOW_PITCH, NAMED = 18, 6, 40
 TOP, BELOW = 14, 18
-LETTERS = 15
 INK = bytes((27, 29, 31))
 SCATTER_HEIGHT = 260
 
@@ -71,8 +80,9 @@ def heat_map(
     body += "".join(_column(place, columns, depth) for place in range(len(columns)))
     ends = TOP + depth + BELOW
     body += text(0, ends, "← easiest topic") + text(100, ends, "hardest topic →", anchor="end")
-    told = f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; more ink is higher."
-    return plot(drawing(title, told, ends, body, links=True), "heat")
+    told = f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; stronger is higher."
+    room = room_for([row.name for row in rows])
+    return plot(drawing(title, told, ends, body, links=True), f"heat {room}")
 
 
 def _cells(steps: NDArray[np.int64]) -> str:
@@ -89,9 +99,8 @@ def _cells(steps: NDArray[np.int64]) -> str:
 def _row_name(place: int, row: HeatRow, pitch: int) -> str:
     if pitch == LOW_PITCH and not row.is_own:
         return ""
-    shown = row.name if len(row.name) <= LETTERS else f"{row.name[: LETTERS - 1]}…"
     classes = "label strong" if row.is_own else "label"
-    return text(0, pitch * (place + 0.5) + 4, name(shown), classes, "end", -8)
+    return edge_name(0, pitch * (place + 0.5) + 4, row.name, classes, "end", -8)
 
 
 def _column(place: int, columns: Sequence[HeatColumn], depth: int) -> str:

@@ -148,7 +148,7 @@ def test_a_line_goes_through_the_places_of_its_run():
 
 def test_a_long_name_is_cut_and_stands_whole_in_the_title():
     chart = bumps(["AP"], [Climber("a-name-of-more-than-fifteen", [1])], "One")
-    assert "a-name-of-more…" in chart and "<title>a-name-of-more-than-fifteen: 1" in chart
+    assert "a-name-of-more-t…" in chart and "<title>a-name-of-more-than-fifteen: 1" in chart
 
 
 def test_measure_against_measure_is_a_table_for_other_programs(ten, client):

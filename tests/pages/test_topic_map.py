@@ -41,7 +41,7 @@ def scores() -> np.ndarray:
 
 def cells(markup: str) -> dict[tuple[int, int], str]:
     """The class of every cell of a drawing, by its row and column."""
-    drawn = markup.partition('class="plot heat"')[2].partition('class="key"')[0]
+    drawn = markup.partition('class="plot heat ')[2].partition('class="key"')[0]
     return {
         (int(row), int(column)): step
         for step, path in re.findall(r'<path class="(\w+)" d="([^"]+)"', drawn)
@@ -171,6 +171,14 @@ def test_a_long_map_names_ones_own_runs_alone(monkeypatch):
     named = [HeatRow("mine", True), HeatRow("theirs")]
     drawn = heat_map(named, [HeatColumn("1", 0.5)], np.array([[0.1], [0.2]]), "Two")
     assert ">mine</text>" in drawn and ">theirs</text>" not in drawn
+
+
+def test_a_long_name_stands_whole_on_a_desk_and_is_cut_on_a_phone():
+    long = HeatRow("a-run-of-25-letters-alone")
+    drawn = heat_map([long], [HeatColumn("1", 0.5)], np.array([[0.1]]), "One")
+    assert 'class="plot heat letters-32"' in drawn
+    assert f'class="label opt" x="0%" y="13" dx="-8" text-anchor="end">{long.name}<' in drawn
+    assert "a-run-of-25-lett…" in drawn
 
 
 def test_the_values_are_a_table_for_other_programs(ten, client):
