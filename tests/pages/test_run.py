@@ -205,7 +205,7 @@ def test_a_topic_without_a_title_goes_by_its_description(beside_cats, client):
     Topic.objects.filter(number="2").update(title="", description="Is rye sour?")
     page = page_of(client, beside_cats)
     assert "topic 2: −.250 Is rye sour?" in page
-    assert rows(page, 5)[0].startswith("2 Is rye sour? grade 1 d5 .5000 1.0000 other")
+    assert rows(page, 5)[0].startswith("2 Is rye sour? grade 1 d4 .5000 1.0000 other")
 
 
 def table_of(client, run, table):
