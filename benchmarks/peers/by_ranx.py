@@ -7,8 +7,9 @@ from pathlib import Path
 
 from ranx import Qrels, Run, evaluate
 
+# Without bpref, which is no number in ranx where every judged document is relevant.
 MEASURES = {
-    **{"map": "map", "r-precision": "Rprec", "bpref": "bpref", "mrr": "recip_rank"},
+    **{"map": "map", "r-precision": "Rprec", "mrr": "recip_rank"},
     **{"ndcg": "ndcg", "hits": "num_rel_ret"},
     **{f"precision@{k}": f"P_{k}" for k in (5, 10, 20, 100)},
     **{f"recall@{k}": f"recall_{k}" for k in (10, 100, 1000)},
