@@ -48,6 +48,7 @@ def watching(scene: Scene, path: str, every: float, readers: int) -> Iterator[Se
     seen, over = Seen(), threading.Event()
 
     def go_on() -> None:
+        seen.look(scene.site.url + path)
         while not over.wait(every):
             seen.look(scene.site.url + path)
 
