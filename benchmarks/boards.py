@@ -48,14 +48,11 @@ def main() -> None:
 
 
 def _databases(stack: ExitStack) -> list[tuple[str, str | None]]:
-    from tests.services.machines import Postgres, binary, folder
+    from tests.services.machines import binary, own_postgres
 
     if binary("initdb") is None:
         return [("SQLite", ""), ("PostgreSQL", None)]
-    postgres = Postgres(stack.enter_context(folder(owner="postgres")))
-    postgres.make()
-    stack.callback(postgres.stop)
-    return [("SQLite", ""), ("PostgreSQL", postgres.url)]
+    return [("SQLite", ""), ("PostgreSQL", stack.enter_context(own_postgres()).url)]
 
 
 def measure(database: str) -> None:

@@ -25,14 +25,14 @@ from benchmarks.inputs import INPUTS, Input
 from benchmarks.processes import in_turn
 from benchmarks.tables import mebibytes, seconds, times
 from tests.services.machines import (
-    Postgres,
-    Redis,
     ServerSite,
     Site,
     SqliteSite,
     binary,
     children,
     folder,
+    own_postgres,
+    own_redis,
     until,
 )
 
@@ -156,12 +156,7 @@ def sqlite_site() -> Iterator[Site]:
 @contextmanager
 def server_site() -> Iterator[Site]:
     with ExitStack() as stack:
-        postgres = Postgres(stack.enter_context(folder("postgres")))
-        postgres.make()
-        stack.callback(postgres.stop)
-        redis = Redis(stack.enter_context(folder("redis")))
-        redis.start()
-        stack.callback(redis.stop)
+        postgres, redis = stack.enter_context(own_postgres()), stack.enter_context(own_redis())
         site = ServerSite(stack.enter_context(folder()), postgres, redis)
         stack.callback(site.close)
         site.open(workers=1)

@@ -25,6 +25,8 @@ from tests.services.machines import (
     SqliteSite,
     children,
     folder,
+    own_redis,
+    postgres_in,
     until,
 )
 
@@ -307,12 +309,8 @@ def embedded(room: str = SMALL, **environment: str) -> Iterator[Embedded]:
 def servers(room: str = SMALL) -> Iterator[Servers]:
     with ExitStack() as stack:
         rows = stack.enter_context(disk_with(room, "postgres"))
-        postgres = Postgres(rows.path)
-        postgres.make()
-        stack.callback(postgres.stop)
-        redis = Redis(stack.enter_context(folder("redis")))
-        redis.start()
-        stack.callback(redis.stop)
+        postgres = stack.enter_context(postgres_in(rows.path))
+        redis = stack.enter_context(own_redis())
         disk = stack.enter_context(disk_with(room))
         site = Servers(disk.path, [disk, rows], postgres, redis)
         stack.callback(site.close)

@@ -15,6 +15,8 @@ from tests.services.machines import (
     SqliteSite,
     binary,
     folder,
+    own_postgres,
+    own_redis,
 )
 
 # Settings of a process that a test starts.
@@ -26,11 +28,8 @@ def postgres() -> Iterator[Postgres]:
     """A PostgreSQL of the tests' own."""
     if binary("initdb") is None:
         pytest.skip("no initdb on this machine: apt-get install postgresql")
-    with folder("postgres") as path:
-        server = Postgres(path)
-        server.make()
+    with own_postgres() as server:
         yield server
-        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -38,11 +37,8 @@ def redis() -> Iterator[Redis]:
     """A Redis of the tests' own."""
     if binary("redis-server") is None:
         pytest.skip("no redis-server on this machine: apt-get install redis-server")
-    with folder("redis") as path:
-        server = Redis(path)
-        server.start()
+    with own_redis() as server:
         yield server
-        server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -153,6 +153,34 @@ class Redis:
             return line.recv(1024).decode().strip()
 
 
+@contextmanager
+def postgres_in(path: Path) -> Iterator[Postgres]:
+    """A PostgreSQL of one's own, in a folder that is its user's."""
+    server = Postgres(path)
+    server.make()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def own_postgres() -> Iterator[Postgres]:
+    with folder("postgres") as path, postgres_in(path) as server:
+        yield server
+
+
+@contextmanager
+def own_redis() -> Iterator[Redis]:
+    with folder("redis") as path:
+        server = Redis(path)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
 @dataclass(eq=False)
 class Site:
     """Web and workers that run, as a test sees them: by HTTP, by commands, by its tables."""

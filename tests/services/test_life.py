@@ -18,13 +18,13 @@ import pytest
 from tests.builders import DOCUMENTS, OTHER_RUN, RUN, TOPICS, upload
 from tests.faults.profiles import Clock
 from tests.services.machines import (
-    Postgres,
-    Redis,
     ServerSite,
     Site,
     SqliteSite,
     binary,
     folder,
+    own_postgres,
+    own_redis,
     until,
 )
 from tests.services.people import Page, Person, organiser, sign_up
@@ -68,12 +68,7 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 def servers(stack: ExitStack, home: Path) -> ServerSite:
     if binary("initdb") is None or binary("redis-server") is None:
         pytest.skip("no servers on this machine: apt-get install postgresql redis-server")
-    postgres = Postgres(stack.enter_context(folder("postgres")))
-    postgres.make()
-    stack.callback(postgres.stop)
-    redis = Redis(stack.enter_context(folder("redis")))
-    redis.start()
-    stack.callback(redis.stop)
+    postgres, redis = stack.enter_context(own_postgres()), stack.enter_context(own_redis())
     return ServerSite(home, postgres, redis)
 
 
