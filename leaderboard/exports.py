@@ -18,6 +18,7 @@ from django.http import HttpResponse
 
 from evaluation.significance import TESTS
 from leaderboard.columns import Cell, Column
+from leaderboard.downloads import text_file
 from leaderboard.models import Run
 from leaderboard.receipts import inert
 from leaderboard.standings import LEVEL, Board, Standing
@@ -51,11 +52,8 @@ class Format:
 def download(board: Board, format: str, columns: Columns) -> HttpResponse:
     """The board in a format of FORMATS, to be kept as a file."""
     chosen = FORMATS[format]
-    content_type = f"{chosen.media_type}; charset=utf-8"
-    response = HttpResponse(chosen.write(board, columns), content_type=content_type)
     filename = f"{board.sight.track.slug}-leaderboard.{format}"
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response
+    return text_file(filename, chosen.write(board, columns), chosen.media_type)
 
 
 def as_csv(board: Board, columns: Columns) -> str:

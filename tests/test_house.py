@@ -21,7 +21,7 @@ FLOORS = [
     {"safeguards", "buckets"},
     {"apps", "turns", "reserving", "portions"},
     {"models", "charts", "changes", "previewing"},
-    {"documents", "rankings", "archives", "manifests", "facts", "answers"},
+    {"documents", "rankings", "archives", "manifests", "facts", "answers", "downloads"},
     {"stating", "families", "pseudonyms", "quotas"},
     {"repeats", "telling", "splitting"},
     {"editions"},

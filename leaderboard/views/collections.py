@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 
@@ -27,6 +27,7 @@ from leaderboard import organising
 from leaderboard.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
+from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
@@ -261,7 +262,8 @@ def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Number and text of every topic, a line each, for making runs and checking them."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
     topics = chain.from_iterable(in_portions(found.topics.all(), "position"))
-    return _lines((f"{topic.number}\t{_one_line(topic)}\n" for topic in topics), "topics.txt")
+    lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
+    return streamed_text("topics.txt", lines)
 
 
 @require_GET
@@ -271,17 +273,11 @@ def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     if not found.documents:
         raise Http404("no documents")
     docnos = open_documents(found.documents.name).docnos()
-    return _lines((f"{docno}\n" for docno in docnos), "docnos.txt")
+    return streamed_text("docnos.txt", (f"{docno}\n" for docno in docnos))
 
 
 def _one_line(topic: Topic) -> str:
     return " ".join((topic.title or topic.description).split())
-
-
-def _lines(lines: Iterable[str], name: str) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(lines, content_type="text/plain; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
 
 
 def _organised_set_or_404(request: HttpRequest, slug: str, version: str) -> JudgmentSet:

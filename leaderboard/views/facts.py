@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.disclosure import run_or_404
+from leaderboard.downloads import text_file
 from leaderboard.facts import FactsForm, as_metadata, stated
 from leaderboard.stating import change_facts
 
@@ -41,6 +42,4 @@ def run_metadata(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.inside(seen.run) and not seen.sight.scores_of(seen.run):
         raise Http404("no facts to see")
-    response = HttpResponse(as_metadata(seen.run), content_type="application/yaml; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="metadata-{seen.run.pk}.yml"'
-    return response
+    return text_file(f"metadata-{seen.run.pk}.yml", as_metadata(seen.run), "application/yaml")

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from leaderboard import archiving
 from leaderboard.archives import Member, zipped
 from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.downloads import streamed_bytes
 from leaderboard.models import Team
 from leaderboard.packing import Pack, members_of_board
 from leaderboard.standings import Board, find_board
@@ -63,7 +64,4 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:
-    """Sent while it is made, so it takes no memory and no room on the disk."""
-    response = StreamingHttpResponse(zipped(members), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return streamed_bytes(name, zipped(members), "application/zip")

@@ -6,11 +6,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising, pooling
+from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.models import Pool
 from leaderboard.refusing import NotAccepted
@@ -21,10 +22,10 @@ from leaderboard.views.parts import organised_or_403
 # A document: what assessors of short ones manage over a day.
 MINUTES = 1.0
 KINDS = {
-    "txt": (pooling.trec_lines, "text/plain; charset=utf-8"),
-    "tsv": (pooling.table_lines, "text/tab-separated-values; charset=utf-8"),
-    "qrels": (pooling.judged_lines, "text/plain; charset=utf-8"),
-    "jsonl": (pooling.judging_lines, "application/jsonl; charset=utf-8"),
+    "txt": (pooling.trec_lines, "text/plain"),
+    "tsv": (pooling.table_lines, "text/tab-separated-values"),
+    "qrels": (pooling.judged_lines, "text/plain"),
+    "jsonl": (pooling.judging_lines, "application/jsonl"),
 }
 
 
@@ -108,11 +109,9 @@ def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResp
     found = get_object_or_404(track.pools.exclude(file=""), name=name)
     if kind not in KINDS:
         raise Http404("no such kind of file")
-    lines, content_type = KINDS[kind]
+    lines, media_type = KINDS[kind]
     everything = request.GET.get("all") == "1"
-    response = StreamingHttpResponse(lines(found, everything), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.{kind}"'
-    return response
+    return streamed_text(f"{slug}-{name}.{kind}", lines(found, everything), media_type)
 
 
 @login_required

@@ -19,6 +19,7 @@ from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
+from leaderboard.downloads import text_file
 from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms.runs import RunForm
 from leaderboard.joining import joins_by_a_run
@@ -208,9 +209,7 @@ def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
     portrait = _portrait(request, seen)
     if portrait is None:
         raise Http404("no scores to see")
-    response = HttpResponse(portrait.topics_as_csv, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="topics-{seen.run.pk}.csv"'
-    return response
+    return text_file(f"topics-{seen.run.pk}.csv", portrait.topics_as_csv, "text/csv")
 
 
 @require_GET
@@ -250,9 +249,7 @@ def run_file(request: HttpRequest, run_id: str) -> FileResponse:
 def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
     """Every problem of a run as CSV."""
     run = _inside_or_404(request, run_id)
-    response = HttpResponse(receipts.problems_as_csv(run), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="problems-{run.pk}.csv"'
-    return response
+    return text_file(f"problems-{run.pk}.csv", receipts.problems_as_csv(run), "text/csv")
 
 
 def _inside_or_404(request: HttpRequest, run_id: str) -> Run:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard import freezing
 from leaderboard.commissioning import tests_follow
 from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.downloads import text_file
 from leaderboard.exports import FORMATS
 from leaderboard.forms.desk import SnapshotForm
 from leaderboard.models import Snapshot
@@ -63,11 +64,8 @@ def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
         return HttpResponse(text, content_type=BIBTEX)
     if format not in found.files:
         raise Http404("no such format")
-    media_type = FORMATS[format].media_type
-    response = HttpResponse(found.files[format], content_type=f"{media_type}; charset=utf-8")
     filename = f"{found.track.slug}-{found.slug}.{format}"
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response
+    return text_file(filename, found.files[format], FORMATS[format].media_type)
 
 
 @login_required

@@ -19,6 +19,7 @@ from leaderboard.breakdowns.rankings import grades_seen, ranking_of
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.topic_map import TopicMap
 from leaderboard.disclosure import Sight
+from leaderboard.downloads import text_file
 from leaderboard.exports import Cell, exactly
 from leaderboard.models import Edition, Run, Topic
 from leaderboard.receipts import inert
@@ -34,9 +35,7 @@ def csv_file(name: str, head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -
     writer = csv.writer(out)
     for line in [head, *lines]:
         writer.writerow(inert(exactly(cell)) for cell in line)
-    response = HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+    return text_file(f"{name}.csv", out.getvalue(), "text/csv")
 
 
 def pairs_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:

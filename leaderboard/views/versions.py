@@ -14,6 +14,7 @@ from leaderboard.breakdowns.impact import Impact, impact_of
 from leaderboard.breakdowns.origins import qrels_name
 from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight
+from leaderboard.downloads import streamed_text
 from leaderboard.editions import edition_with
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
@@ -67,10 +68,7 @@ def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpRe
     """Judgments as they count here, for the commands that pages tell."""
     sight = organised_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
-    response = StreamingHttpResponse(lines_of(judgment_set), content_type="text/plain")
-    name = qrels_name(judgment_set)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return streamed_text(qrels_name(judgment_set), lines_of(judgment_set))
 
 
 @login_required

@@ -68,6 +68,7 @@ def test_organisers_alone_are_offered_the_file(track, as_ada, as_ben):
     sent = as_ada.get(address)
     assert sent.getvalue().decode() == QRELS
     assert sent["Content-Disposition"] == 'attachment; filename="qrels.v1.txt"'
+    assert sent["Content-Type"] == "text/plain; charset=utf-8"
 
 
 def test_a_blind_track_does_not_tell_whether_there_are_any(collection, ada, as_ben):
