@@ -25,6 +25,9 @@ from leaderboard.pseudonyms import veiled
 
 Viewer = User | AnonymousUser
 
+# How the states of a run that only judgments bring about read where nothing may tell of those.
+WITHOUT_MEANS = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -163,9 +166,7 @@ class Sight:
 
     def state_of(self, run: Run) -> str:
         """The state to show; a blind track does not tell whether there are judgments."""
-        if not self.means and run.state in (Run.State.SCORING, Run.State.SCORED):
-            return Run.State.VALID
-        return run.state
+        return run.state if self.means else WITHOUT_MEANS.get(run.state, run.state)
 
     def done(self, run: Run) -> bool:
         return self.state_of(run) in (

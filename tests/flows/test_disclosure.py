@@ -34,6 +34,14 @@ def test_a_blind_track_shows_nothing_but_ones_own_file(blind_track, ben, cat):
         run_or_404(cat, run.pk)
 
 
+def test_a_blind_run_is_being_checked_until_it_is_valid(blind_track, ben):
+    """One that is being scored has no tag yet, and not all of its problems: it is not done."""
+    run = make_run(blind_track, ben)
+    run.state = "scoring"
+    sight = look(blind_track, ben)
+    assert sight.state_of(run) == "checking" and not sight.done(run)
+
+
 def test_other_teams_do_not_exist_while_blind(blind_track, ben, cat):
     make_run(blind_track, ben)
     other = make_run(blind_track, cat, OTHER_RUN)

@@ -365,3 +365,13 @@ def test_without_pseudonyms_others_read_who_takes_part(heard_by_others):
 def test_the_same_walk_tells_the_judgments_once_they_are_released(walked, monkeypatch):
     monkeypatch.setattr("leaderboard.disclosure.Sight.everything", True)
     assert walked(QRELS) != walked(OTHER_GRADES)
+
+
+@pytest.mark.parametrize("address", ["/runs/{}/", "/runs/{}/state/", "/api/v1/runs/{}"])
+def test_a_run_that_is_scored_answers_as_one_that_is_checked(blind_track, ben, as_ben, address):
+    run = make_run(blind_track, ben)
+    answers = set()
+    for state in ("checking", "scoring"):
+        Run.objects.filter(pk=run.pk).update(state=state)
+        answers.add(heard("ben", address, as_ben.get(address.format(run.pk))))
+    assert len(answers) == 1
