@@ -22,10 +22,11 @@ from typing import Any
 
 from celery import Celery, bootsteps, signals
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
+from celery.utils.nodenames import worker_direct
 from celery.worker import state
 from celery.worker.consumer import Consumer
 from celery.worker.control import Panel
-from kombu import Connection
+from kombu import Connection, Queue
 from kombu.transport import TRANSPORT_ALIASES, memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
@@ -61,6 +62,8 @@ def configuration() -> dict[str, Any]:
         "task_ignore_result": True,
         "task_acks_late": True,
         "worker_prefetch_multiplier": 1,
+        # Each worker reads a queue of its own too.
+        "worker_direct": True,
         # Looked at after a message, in KiB: a process that a job has made large is replaced.
         "worker_max_memory_per_child": 500_000,
         "worker_consumer": f"{__name__}:Reconnecting",
@@ -139,14 +142,17 @@ app.add_defaults(configuration)
 app.autodiscover_tasks(["leaderboard"], related_name="jobs")
 
 
-def send_work() -> None:
-    """Put one `work` on the broker; raises when it does not answer within a second or two."""
+def send_work(queue: Queue | None = None) -> None:
+    """Put one `work` on the broker, for any worker or for the one that reads this queue.
+
+    Raises when the broker does not answer within a second or two.
+    """
     if app.conf.broker_url == INSIDE:
-        app.send_task("work")
+        app.send_task("work", queue=queue)
         return
     url = app.conf.broker_url
     with Connection(url, connect_timeout=0.8, transport_options=QUICK) as connection:
-        app.send_task("work", connection=connection, retry=False)
+        app.send_task("work", queue=queue, connection=connection, retry=False)
 
 
 class Reconnecting(Consumer):
@@ -160,6 +166,9 @@ class Reconnecting(Consumer):
 
 class Doorbell(bootsteps.StartStopStep):
     """Makes a worker with a free slot look for jobs, whether anybody rang or not.
+
+    It rings for its own worker alone.  Of a queue that all share another might get every message,
+    and this one, never seen to do anything, would be taken for dead.
 
     It runs in the worker's main process and never opens the database there: the connection
     would be forked into the pool, and would not survive a restart of the database.
@@ -178,7 +187,7 @@ class Doorbell(bootsteps.StartStopStep):
 
     def ring(self, consumer: Any) -> None:
         if len(state.reserved_requests) < consumer.pool.num_processes:
-            send_work()
+            send_work(worker_direct(consumer.hostname))
 
 
 app.steps["consumer"].add(Doorbell)
