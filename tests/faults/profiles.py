@@ -41,6 +41,8 @@ ENVIRONMENT = {
 HOUR = 3600
 # A disk that is soon full.
 SMALL = "400m"
+# The log that PostgreSQL writes ahead would fill it within some faults.
+TIDY = "-c fsync=off -c max_wal_size=64MB -c min_wal_size=32MB"
 
 
 @dataclass
@@ -309,7 +311,7 @@ def embedded(room: str = SMALL, **environment: str) -> Iterator[Embedded]:
 def servers(room: str = SMALL) -> Iterator[Servers]:
     with ExitStack() as stack:
         rows = stack.enter_context(disk_with(room, "postgres"))
-        postgres = stack.enter_context(postgres_in(rows.path))
+        postgres = stack.enter_context(postgres_in(rows.path, TIDY))
         redis = stack.enter_context(own_redis())
         disk = stack.enter_context(disk_with(room))
         site = Servers(disk.path, [disk, rows], postgres, redis)

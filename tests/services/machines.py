@@ -72,6 +72,7 @@ def as_user(name: str) -> dict[str, Any]:
 @dataclass
 class Postgres:
     folder: Path
+    options: str = "-c fsync=off"
 
     @property
     def url(self) -> str:
@@ -94,7 +95,7 @@ class Postgres:
         self.run("createdb", "-h", str(self.folder), "-U", "rankfield", "rankfield")
 
     def start(self, **environment: str) -> None:
-        options = f"-k {self.folder} -c listen_addresses= -c fsync=off"
+        options = f"-k {self.folder} -c listen_addresses= {self.options}"
         words = ["-D", str(self.folder / "data"), "-l", str(self.folder / "log"), "-o", options]
         self.run("pg_ctl", *words, "-w", "start", **environment)
 
@@ -154,9 +155,9 @@ class Redis:
 
 
 @contextmanager
-def postgres_in(path: Path) -> Iterator[Postgres]:
+def postgres_in(path: Path, options: str = Postgres.options) -> Iterator[Postgres]:
     """A PostgreSQL of one's own, in a folder that is its user's."""
-    server = Postgres(path)
+    server = Postgres(path, options)
     server.make()
     try:
         yield server
