@@ -354,14 +354,14 @@ def _difference(table: BoardTable, column: Column) -> Iterator[str]:
     with_baseline = table.with_baseline
     for each, link in zip(table.board.shown, table.comparisons, strict=True):
         if each.is_baseline or each.against is None:
-            yield f'<td class="num against">{"baseline" if each.is_baseline else MISSING}</td>'
+            yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
         p = each.against.p_adjusted
         small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
         yield (
-            f'<td class="num against">{link}'
+            f'<td class="num">{link}'
             f"{difference(each.against.difference, each.verdict or None)}</a>"
-            f'{small}<a class="make" href="{with_baseline}{each.run.pk}">make baseline</a></td>'
+            f'{small}<a class="make" href="{with_baseline}{each.run.pk}">as baseline</a></td>'
         )
 
 

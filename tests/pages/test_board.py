@@ -238,7 +238,7 @@ def test_names_of_strangers_are_only_text(ten, ben, client):
 def test_any_run_can_be_the_baseline(ten, ada, ben, client):
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
-    assert f'href="?baseline={run.pk}">make baseline' in page_of(client, ten)
+    assert f'href="?baseline={run.pk}">as baseline' in page_of(client, ten)
     said = words(page_of(client, ten, f"?baseline={run.pk}"))
     assert "The baseline first leads. base is significantly worse." in said
 
