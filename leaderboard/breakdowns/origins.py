@@ -144,12 +144,20 @@ def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Or
         raise Http404("no such run")
     if number:
         topic = _topic(sight, number)
-        value = _value_on(edition, run, text, topic)
+        value = score_on(edition, run, text, topic)
+        if value is None:
+            raise Http404("no such number")
         return Origin(edition, measure, sight.named(run), value, 0, topic)
     value, undefined = _mean(edition, run, text)
     if not sight.everything:
         value, undefined = sight.rounded(text, value), 0
     return Origin(edition, measure, sight.named(run), value, undefined)
+
+
+def score_on(edition: Edition, run: Run, measure: str, topic: Topic) -> float | None:
+    """NaN where the measure is undefined on the topic; None where it was not computed."""
+    score = _score(edition, run, measure)
+    return None if score is None else float(score.values[topic.position])
 
 
 @dataclass(frozen=True)
@@ -191,13 +199,6 @@ def _topic(sight: Sight, number: str) -> Topic:
     if not sight.everything:
         raise Http404("no such topic")
     return topic_or_404(sight.track.collection, number)
-
-
-def _value_on(edition: Edition, run: Run, text: str, topic: Topic) -> float:
-    score = _score(edition, run, text)
-    if score is None:
-        raise Http404("no such number")
-    return float(score.values[topic.position])
 
 
 def _score(edition: Edition, run: Run, text: str) -> Score | None:

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_GET
 from leaderboard import charts, wording
 from leaderboard.breakdowns import ranking_page, topic_or_404
 from leaderboard.breakdowns.gains import CUTOFFS, GainCurves
-from leaderboard.disclosure import run_or_404
-from leaderboard.models import Run
+from leaderboard.breakdowns.origins import score_on
+from leaderboard.disclosure import SeenRun, run_or_404
+from leaderboard.models import Run, Topic
 from leaderboard.views.tables import ranking_csv, wants_csv
 
 # So many of the relevant documents elsewhere are named.
@@ -39,6 +40,7 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         "num_unnamed": len(found.further[NAMED:]),
         "topic_name": f"Topic {topic.number}",
         "top_grade": edition.judgment_set.top_grade if edition is not None else None,
+        **_scored(request, seen, topic),
         **(_gained(found.run, found.gains) if found.gains is not None else {}),
     }
     return render(request, "ranking.html", context)
@@ -47,6 +49,16 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
 def _cutoff(request: HttpRequest) -> int:
     asked = request.GET.get("cutoff", "")
     return next((cutoff for cutoff in CUTOFFS if str(cutoff) == asked), CUTOFFS[0])
+
+
+def _scored(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
+    """What the ranking scores, by the measure that the reader chose."""
+    track, edition = seen.sight.track, seen.sight.edition
+    if edition is None or not seen.sight.scores_of(seen.run):
+        return {}
+    asked = request.GET.get("measure")
+    measure = asked if asked in track.measures else track.primary_measure
+    return {"measure": measure, "score": score_on(edition, seen.run, measure, topic)}
 
 
 @dataclass(frozen=True, slots=True)
