@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
@@ -139,9 +138,9 @@ def _sides(field: Field, above: str, below: str) -> str:
     equal = f", equal on {ties}" if ties else ""
     parts = []
     if wins or not losses:
-        parts.append(text(100, high, f"▲ {escape(above)} on {wins}", "side better", "end"))
+        parts.append(text(100, high, f"▲ {name(above)} on {wins}", "side better", "end"))
     if losses or ties or not wins:
-        words = f"▼ {escape(below)} on {losses}{equal}"
+        words = f"▼ {name(below)} on {losses}{equal}"
         parts.append(text(0, low, words, "side worse", dx=4))
     return "".join(parts)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from leaderboard.charts.drawing import (
@@ -88,5 +87,5 @@ def _dots_and_name(climber: Climber, across: Sequence[float]) -> str:
     words = text(0, _down(first) + 4, str(first), anchor="end", dx=-10)
     classes = "label strong" if climber.kind == "own" else "label"
     words += edge_name(100, _down(last) + 4, climber.name, classes, dx=10)
-    title = f"{escape(climber.name)}: {', '.join(map(str, climber.places))}"
+    title = f"{name(climber.name)}: {', '.join(map(str, climber.places))}"
     return linked(climber.href, title, dots + words)

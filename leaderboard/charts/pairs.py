@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.charts.axes import Axis
@@ -74,9 +73,9 @@ def scatter(
         body += linked(point.href, title_of, shape)
     wins = sum(point.side == "better" for point in points)
     losses = sum(point.side == "worse" for point in points)
-    body += text(0, 14, f"▲ {escape(run_a)} better on {wins}", "side better", dx=8)
+    body += text(0, 14, f"▲ {name(run_a)} better on {wins}", "side better", dx=8)
     body += text(
-        100, SCATTER_HEIGHT - 10, f"▼ {escape(run_b)} better on {losses}", "side worse", "end", -8
+        100, SCATTER_HEIGHT - 10, f"▼ {name(run_b)} better on {losses}", "side worse", "end", -8
     )
     told = f"{counted(len(points), 'topic')}; {run_a} is better on {wins}, {run_b} on {losses}."
     links = any(point.href for point in points)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from leaderboard.charts.axes import Axis
@@ -110,4 +109,4 @@ def _dot(run: Dated, across: Axis, upright: Axis) -> str:
     dot = (
         f'<circle class="dot {run.kind}" cx="{short(x)}%" cy="{short(y)}" r="{RADIUS[run.kind]}"/>'
     )
-    return linked(run.href, f"{escape(run.name)}, {day(run.at)}: {score(run.value)}", dot)
+    return linked(run.href, f"{name(run.name)}, {day(run.at)}: {score(run.value)}", dot)
