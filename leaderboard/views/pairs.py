@@ -53,6 +53,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "pair": pair,
+        "kept": carried(request.GET, ("baseline", "order", "depth", "number")),
         **(_of_pair(request, pair, line) if pair is not None else {}),
         **(_of_topic(request, sight, pair, line) if pair is not None and line is not None else {}),
     }

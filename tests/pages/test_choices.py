@@ -77,3 +77,10 @@ def test_both_rankings_keep_their_order_and_depth(runs, client):
 def test_filters_keep_the_eyes_of_everybody(runs, as_ada):
     page = page_at(as_ada, "/tracks/ten/?as=everybody")
     assert '<input type="hidden" name="as" value="everybody">' in page
+
+
+def test_two_other_runs_are_compared_with_what_was_chosen(runs, client):
+    chosen = CHOSEN.format(**runs) + "&order=topic&number=3"
+    page = page_at(client, f"/tracks/ten/compare/?{chosen}")
+    kept = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', page))
+    assert kept == {"baseline": runs["base"], "order": "topic", "number": "3"}
