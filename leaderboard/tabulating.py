@@ -138,7 +138,8 @@ class BoardTable:
 
     def _classes(self, column: Column, more: str = "") -> str:
         stays = column.name in ON_A_PHONE or column.measure == self.board.measure
-        names = ["" if column.name in WORDS else "num", more, "" if stays else "opt"]
+        pinned = "pinned" if column.name == "run" else ""
+        names = ["" if column.name in WORDS else "num", more, "" if stays else "opt", pinned]
         classes = " ".join(filter(None, names))
         return f' class="{classes}"' if classes else ""
 

@@ -43,6 +43,12 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/") { event.preventDefault(); one(".search input")?.focus(); }
 });
 
+// A page that follows along waits while somebody fills in a field of it or has a menu open.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const busy = one(`main :is(input, select, textarea):focus, main :is(${MENUS})`);
+  if (busy && event.target.matches("[hx-target=main]")) event.preventDefault();
+});
+
 document.addEventListener("click", (event) => {
   const target = event.target;
   all(MENUS).forEach((menu) => { if (!menu.contains(target)) menu.open = false; });
