@@ -36,7 +36,10 @@ def runs_of(editions: Sequence[Edition]) -> dict[int, list[Run]]:
 def selected(
     edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
 ) -> list[Run]:
-    """What the rule of the track leaves: all, or one of each team beside those of organisers."""
+    """What the rule of the track leaves: all, or one of each team beside those of organisers.
+
+    A late run stands for its team only where the team has none in time.
+    """
     track = edition.track
     if track.selection == Track.Selection.ALL:
         return list(runs)
@@ -45,6 +48,7 @@ def selected(
         ordered = sorted(runs, key=_by_mean(edition, means))
     else:
         ordered = sorted(runs, key=lambda run: (not run.is_primary, run.received_at, run.pk))
+    ordered.sort(key=lambda run: track.is_late(run.received_at))
     chosen: dict[int | str, Run] = {}
     for run in ordered:
         # Runs of the organisers are no contenders: they take nobody's place.

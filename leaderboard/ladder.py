@@ -43,7 +43,8 @@ def to_step(value: float, step: float) -> float:
 def ladder_of(edition: Edition) -> Ladder:
     """The runs in the order in which they came; one that left the board keeps its step.
 
-    The organisers' runs all stand: who has the judgments learns nothing of them.
+    A late run stands only where its team has none in time.  The organisers' runs all stand: who
+    has the judgments learns nothing of them.
     """
     track = edition.track
     direction = parse_measure(track.primary_measure).direction
@@ -52,11 +53,13 @@ def ladder_of(edition: Edition) -> Ladder:
     runs = Run.objects.filter(track=track, score_sets__edition=edition)
     runs = runs.order_by("received_at", "pk")
     on_board = set(runs.on_the_board().values_list("pk", flat=True))
-    rows = list(runs.values_list("pk", "team_id", "team__of_organisers"))
-    contenders = [(run, team) for run, team, of_organisers in rows if not of_organisers]
+    rows = list(runs.values_list("pk", "team_id", "team__of_organisers", "received_at"))
+    contenders = [(run, team) for run, team, of_organisers, _ in rows if not of_organisers]
     risen = rising(contenders, values, track.ladder_step)
-    last = {team: run for run, team in risen if run in on_board}
-    exempt = [run for run, _, of_organisers in rows if of_organisers]
+    late = {run for run, _, _, at in rows if track.is_late(at)}
+    late_first = sorted(risen, key=lambda each: each[0] not in late)
+    last = {team: run for run, team in late_first if run in on_board}
+    exempt = [run for run, _, of_organisers, _ in rows if of_organisers]
     return Ladder(
         step=track.ladder_step,
         risen=frozenset([run for run, _ in risen] + exempt),

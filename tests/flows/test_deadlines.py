@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from leaderboard import organising
 from leaderboard.disclosure import look
-from leaderboard.models import Track
-from leaderboard.standings import find_board
+from leaderboard.models import Run, Track
+from leaderboard.standings import find_board, find_means
 from leaderboard.uploads import NotAccepted
-from tests.builders import make_run, make_track, work
+from tests.builders import OTHER_RUN, make_run, make_track, work
 
 AN_HOUR_AGO = timedelta(hours=1)
 
@@ -43,6 +44,36 @@ def test_after_the_grace_a_run_is_refused_like_any_other(closed, ada, ben):
 
 def test_late_runs_are_taken_and_marked_where_the_track_says_so(closed, ada, ben, as_ben):
     make_run(changed(closed, ada, late_runs="mark"), ben)
+    assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
+
+
+def standing(closed: Track, ada, ben, **fields: object) -> list[str]:
+    """The board of a run in time and of a better one that comes late."""
+    track = changed(closed, ada, late_runs="mark", **fields)
+    in_time = make_run(track, ben, OTHER_RUN)
+    Run.objects.filter(pk=in_time.pk).update(received_at=timezone.now() - 2 * AN_HOUR_AGO)
+    make_run(track, ben, facts={"primary": True})
+    track.refresh_from_db()
+    return [each.run.tag for each in find_means(look(track, AnonymousUser())).standings]
+
+
+@pytest.mark.parametrize("selection", ["best", "primary"])
+def test_a_late_run_takes_the_place_of_none_in_time(closed, ada, ben, selection):
+    assert standing(closed, ada, ben, selection=selection) == ["other"]
+
+
+def test_a_late_run_takes_no_step_of_a_ladder_from_one_in_time(closed, ada, ben):
+    ladder = {"disclosure": "leaderboard", "ladder_step": 0.01}
+    assert standing(closed, ada, ben, **ladder) == ["other"]
+
+
+def test_where_every_run_stands_the_better_one_is_first(closed, ada, ben):
+    assert standing(closed, ada, ben, selection="all") == ["ben-bm25", "other"]
+
+
+@pytest.mark.parametrize("selection", ["best", "primary"])
+def test_a_late_run_stands_where_its_team_has_none_in_time(closed, ada, ben, as_ben, selection):
+    make_run(changed(closed, ada, late_runs="mark", selection=selection), ben)
     assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
 
 
