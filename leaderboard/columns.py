@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leaderboard.standings import Board, Standing
 from leaderboard.templatetags.numbers import MINUS, MISSING, p_value, span
@@ -97,6 +97,13 @@ RUN = Column(
     lambda each: each.run.tag,
     is_words=True,
     is_fixed=True,
+)
+# The same on a board that holds a late run: the mark goes wherever the name does.
+RUN_OR_LATE = replace(
+    RUN,
+    fields=(*RUN.fields, "late"),
+    cells=lambda each: (each.run.pk, each.run.tag, each.run.is_late),
+    printed=lambda each: f"{each.run.tag} (late)" if each.run.is_late else each.run.tag,
 )
 TEAM = Column(
     "team",
@@ -193,15 +200,15 @@ def measure_column(
 
 def columns_of(board: Board) -> list[Column]:
     """Every column that a board can have, in their order."""
-    decimals = board.sight.decimals or 4
+    decimals, run = board.sight.decimals or 4, RUN_OR_LATE if board.has_late else RUN
     others = [
         measure_column(measure, decimals=decimals, from_start=place < MEASURES_SHOWN)
         for place, measure in enumerate(board.others)
     ]
     ranking = measure_column(board.measure, decimals=decimals, ranks=True)
     if not board.sight.everything:
-        return [RANK, RUN, TEAM, TYPE, ranking, AXIS, *others, DATE]
-    first = [RANK, INTERVAL, RUN, TEAM, TYPE, ranking, AXIS]
+        return [RANK, run, TEAM, TYPE, ranking, AXIS, *others, DATE]
+    first = [RANK, INTERVAL, run, TEAM, TYPE, ranking, AXIS]
     return [*first, *others, JUDGED, *COMPARING, DATE]
 
 

@@ -130,6 +130,11 @@ class Board:
         return self.sight.decimals or 3
 
     @cached_property
+    def has_late(self) -> bool:
+        """Whether a run on it came after the deadline."""
+        return any(each.run.is_late for each in self.standings)
+
+    @cached_property
     def fact_filters(self) -> list[FactFilter]:
         """The facts in which the runs differ."""
         filters = []

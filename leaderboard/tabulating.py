@@ -306,7 +306,7 @@ def badges(standing: Standing, pooled: set[str]) -> list[str]:
     marks = {
         run.kind: run.kind != Run.Kind.AUTOMATIC,
         "unpooled": bool(pooled) and run.pk not in pooled,
-        "late": run.track.is_late(run.received_at) and not run.team.of_organisers,
+        "late": run.is_late,
     }
     return [name for name, holds in marks.items() if holds]
 

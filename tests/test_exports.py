@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -73,6 +74,37 @@ def test_latex_prints_names_and_runs_none_of_them(track, run, ada):
         "50\\% \\& \\textbackslash{}input\\{x\\}\\$\\_\\textasciicircum{}\\textasciitilde{}\\#"
         in text
     )
+
+
+def late(track: Track, ada: User, run: Run) -> None:
+    """Ben's run came after the deadline; that of the organisers beside it never does."""
+    make_run(track, ada, OTHER_RUN)
+    Track.objects.update(closes_at=run.received_at)
+
+
+@pytest.mark.parametrize(("format", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_a_late_run_is_marked_in_a_column(track, run, ada, format, delimiter):
+    late(track, ada, run)
+    table = rows(written(format, track, ada), delimiter)
+    place = table[0].index("late")
+    assert [line[place] for line in table[1:]] == ["True", "False"]
+
+
+def test_a_late_run_is_marked_in_json(track, run, ada):
+    late(track, ada, run)
+    standings = json.loads(written("json", track, ada))["standings"]
+    assert [each["late"] for each in standings] == [True, False]
+
+
+@pytest.mark.parametrize("format", ["md", "tex"])
+def test_a_late_run_is_marked_beside_its_name_in_papers(track, run, ada, format):
+    late(track, ada, run)
+    text = written(format, track, ada, papers=True)
+    assert "ben-bm25 (late) " in text and "other (late)" not in text
+
+
+def test_without_a_late_run_nothing_speaks_of_any(track, run, ada):
+    assert all("late" not in written(format, track, ada) for format in exports.FORMATS)
 
 
 def test_latex_is_a_booktabs_table_with_the_best_in_bold(track, run, ada):

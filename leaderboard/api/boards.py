@@ -75,6 +75,7 @@ def shown(standing: Standing) -> dict[str, Any]:
         "run": standing.run.pk,
         "tag": standing.run.tag,
         "team": standing.run.team.name,
+        "late": standing.run.is_late,
         "scores": standing.scores,
         "judged_at_10": standing.judged_at_10,
         "p_holm": against.get("p_adjusted"),

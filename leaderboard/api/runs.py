@@ -158,6 +158,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
         "tag": run.tag,
         "team": run.team.name,
         "received_at": run.received_at,
+        "late": run.is_late,
         "topics": {"answered": run.num_answered},
     }
     if run.pk in means and sight.board_edition is not None:

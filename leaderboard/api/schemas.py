@@ -316,6 +316,11 @@ class RunReceipt(Schema):
     url: str
 
 
+Late = Annotated[
+    bool, Field(description="Whether it came after the deadline and its minutes of grace.")
+]
+
+
 class TopicCounts(Schema):
     judged: int = 0
     answered: int
@@ -349,6 +354,7 @@ class RunOut(RunReceipt):
     team: str
     description: str = ""
     received_at: datetime
+    late: Late
     withdrawn_at: datetime | None = None
     withdrawn_reason: str = ""
     attempts: int = 0
@@ -393,6 +399,7 @@ class StandingOut(Schema):
     run: str
     tag: str
     team: str
+    late: Late
     scores: dict[str, Number]
     judged_at_10: Number
     difference: Number

@@ -191,6 +191,11 @@ class Run(models.Model):
         return f"{self.team.alias.lower()}-{self.pk[:4]}"
 
     @property
+    def is_late(self) -> bool:
+        """Whether it came when runs were taken only as late ones; the organisers' never are."""
+        return self.track.is_late(self.received_at) and not self.team.of_organisers
+
+    @property
     def taken_off(self) -> str:
         """How it left the board: `hidden`, `disqualified`, `withdrawn`; `` where it did not."""
         if self.hidden_at:

@@ -19,6 +19,7 @@ COLUMNS = [
     "run",
     "tag",
     "team",
+    "late",
     "scores",
     "judged_at_10",
     "p_holm",
@@ -83,6 +84,15 @@ def test_what_is_not_on_the_board_is_a_wrong_field(bens_run, anybody_api):
 
 def test_a_board_without_runs_is_empty(track, anybody_api):
     assert anybody_api.get(PATH).json()["standings"] == []
+
+
+def test_a_late_run_is_marked_and_one_of_the_organisers_never(bens_run, adas_run, anybody_api):
+    Track.objects.update(closes_at=bens_run.received_at)
+    standings = anybody_api.get(PATH).json()["standings"]
+    assert {each["run"]: each["late"] for each in standings} == {
+        bens_run.pk: True,
+        adas_run.pk: False,
+    }
 
 
 def test_a_blind_board_is_for_organisers(blind_track, ben, ben_api, ada_api):

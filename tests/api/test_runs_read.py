@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from pytest import approx
 
-from leaderboard.models import Run
+from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, RUN, make_run, work
 
 PUBLIC = {
@@ -15,6 +17,7 @@ PUBLIC = {
     "tag",
     "team",
     "received_at",
+    "late",
     "topics",
     "scores",
     "facts",
@@ -52,6 +55,16 @@ def test_a_run_says_how_its_numbers_were_computed(bens_run, ben_api):
     assert provenance["command"] == (
         "python -m evaluation score QRELS RUN -m AP -m nDCG@10 -m P@5 -M 1000 --top-grade 3"
     )
+
+
+def test_a_run_says_whether_it_came_late(bens_run, ben_api):
+    """That of a track with grace is in time until the last minute of it."""
+    late = []
+    for minutes in (10, 0):
+        closes_at = bens_run.received_at - timedelta(minutes=5)
+        Track.objects.update(closes_at=closes_at, grace_minutes=minutes)
+        late.append(ben_api.get(f"/api/v1/runs/{bens_run.pk}").json()["late"])
+    assert late == [False, True]
 
 
 def test_a_queued_run_says_its_place(track, ben_api):

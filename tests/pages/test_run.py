@@ -33,6 +33,13 @@ def test_the_scores_are_those_that_were_computed(scored, client):
     assert "topics answered</dt><dd>3 of 3" in page
 
 
+def test_a_late_run_says_so_on_its_page(scored, client):
+    badge = '<span class="badge late">late</span>'
+    assert badge not in page_of(client, scored)
+    Track.objects.update(closes_at=scored.received_at)
+    assert badge in page_of(client, scored)
+
+
 def test_a_measure_leads_to_where_it_is_explained(scored, client):
     assert '<a href="/measures/#nDCG">nDCG@10</a>' in page_of(client, scored)
     assert '<tr role="row" id="nDCG">' in page_at(client, "/measures/")
