@@ -228,6 +228,11 @@ class Track(models.Model):
         return state == Track.State.OPEN or late
 
     @property
+    def takes_late_runs(self) -> bool:
+        """Whether a run that comes now is taken and counts as late."""
+        return self.state() == Track.State.CLOSED and self.takes_runs()
+
+    @property
     def is_over(self) -> bool:
         """Whether no run is taken any more."""
         return self.state() == Track.State.CLOSED and not self.takes_runs()

@@ -14,6 +14,7 @@ from leaderboard.models import Run, Track
 from leaderboard.standings import find_board, find_means
 from leaderboard.uploads import NotAccepted
 from tests.builders import OTHER_RUN, make_run, make_track, work
+from tests.pages.reading import page_at, words
 
 AN_HOUR_AGO = timedelta(hours=1)
 
@@ -45,6 +46,16 @@ def test_after_the_grace_a_run_is_refused_like_any_other(closed, ada, ben):
 def test_late_runs_are_taken_and_marked_where_the_track_says_so(closed, ada, ben, as_ben):
     make_run(changed(closed, ada, late_runs="mark"), ben)
     assert ">late</span>" in as_ben.get("/tracks/closed/").content.decode()
+
+
+@pytest.mark.parametrize("page", ["", "about/"])
+def test_whoever_sends_a_late_run_is_led_there_and_told(closed, ada, as_ben, page):
+    address = f"/tracks/closed/{page}"
+    assert "/tracks/closed/submit/" not in page_at(as_ben, address)
+    changed(closed, ada, late_runs="mark")
+    assert "/tracks/closed/submit/" in page_at(as_ben, address)
+    for told in (address, "/tracks/closed/submit/"):
+        assert "a run that comes now counts as late" in words(page_at(as_ben, told))
 
 
 def standing(closed: Track, ada, ben, **fields: object) -> list[str]:

@@ -114,6 +114,15 @@ def test_a_run_is_sent_from_here_to_what_is_open(collection, ben, as_ben):
     assertNotContains(page, 'href="/tracks/over/submit/"')
 
 
+def test_a_late_run_is_sent_from_here_and_called_late(collection, ben, as_ben, as_cat):
+    track = make_track(collection)
+    make_run(track, ben)
+    Track.objects.update(closes_at=timezone.now() - timedelta(days=1), late_runs="mark")
+    link = '<a href="/tracks/bread/submit/">submit a run</a>, late'
+    assertContains(as_ben.get("/"), link)
+    assertContains(as_cat.get("/"), f'{link}, or <a href="/tracks/bread/join/">join</a>')
+
+
 def test_whoever_does_not_take_part_is_led_to_join(track, as_cat):
     assertContains(as_cat.get("/"), 'href="/tracks/bread/join/"')
 
