@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import editions, jobs, telling
@@ -182,7 +183,11 @@ def open_track(track: Track, user: User) -> Track:
 
 @transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
-    """Set fields of a track; what changes a value makes new editions: of the board, of a trial."""
+    """Set fields of a track; what changes a value makes new editions: of the board, of a trial.
+
+    Raises NotPossible where a setting would show what only a release may.
+    """
+    _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.judgments_on_trial(track), track.closes_at
     before = {name: _plain(getattr(track, name)) for name in changes}
     for name, value in changes.items():
@@ -197,6 +202,19 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     if tried is not None and tried != track.judgment_set:
         renew_edition(editions.with_judgments(track, tried))
     return track
+
+
+def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
+    """The runs of a blind track show by its release: that says before what it shows to whom, and
+    tells everybody who takes part."""
+    if disclosure == Track.Disclosure.BLIND or track.shows_means:
+        return
+    if track.runs.taken().exists():
+        page = reverse("release", args=[track.slug])
+        raise NotPossible(
+            "This would show the runs of a blind track all at once, which its release does: "
+            f"{page} says what becomes visible to whom."
+        )
 
 
 def _plain(value: Any) -> Any:

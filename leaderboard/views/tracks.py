@@ -123,9 +123,12 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     # The form writes what was sent into its own copy; the track stays what it was until saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
-        organising.change_track(track, request.user, form.changes)
-        messages.success(request, "Saved. Scores that change are being computed.")
-        return redirect("manage", slug=track.slug)
+        try:
+            organising.change_track(track, request.user, form.changes)
+            messages.success(request, "Saved. Scores that change are being computed.")
+            return redirect("manage", slug=track.slug)
+        except organising.NotPossible as reason:
+            form.add_error("disclosure", str(reason))
     context = {
         "sight": sight,
         "track": track,

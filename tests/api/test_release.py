@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.api.conftest import Program
 from tests.builders import make_run
 
@@ -12,6 +14,22 @@ def test_after_the_release_everybody_sees_the_scores(blind_track, ben, ada_api, 
     answer = ada_api.post("/api/v1/tracks/blind/release")
     assert (answer.status_code, answer.json()["released_at"] is None) == (200, False)
     assert anybody_api.get(f"/api/v1/runs/{run.pk}").json()["state"] == "scored"
+
+
+@pytest.mark.parametrize("disclosure", ["open", "leaderboard"])
+def test_another_disclosure_is_no_way_round_the_release(blind_track, ben, ada_api, disclosure):
+    make_run(blind_track, ben)
+    answer = ada_api.patch("/api/v1/tracks/blind", {"disclosure": disclosure, "name": "Loaves"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "E_CONFLICT")
+    assert "/tracks/blind/manage/release/" in answer.json()["message"]
+    blind_track.refresh_from_db()
+    assert (blind_track.disclosure, blind_track.name) == ("blind", "Blind track")
+
+
+def test_after_the_release_the_disclosure_may_be_any(blind_track, ben, ada_api):
+    make_run(blind_track, ben)
+    ada_api.post("/api/v1/tracks/blind/release")
+    assert ada_api.patch("/api/v1/tracks/blind", {"disclosure": "open"}).status_code == 200
 
 
 def test_a_release_happens_once(blind_track, ada_api):

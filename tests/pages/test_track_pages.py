@@ -163,6 +163,27 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
     assert not Track.objects.get().released_at
 
 
+@pytest.mark.parametrize("disclosure", ["open", "leaderboard"])
+def test_runs_of_a_blind_track_are_shown_by_no_setting(blind_track, ben, as_ada, disclosure):
+    make_run(blind_track, ben)
+    manage = "/tracks/blind/manage/"
+    answer = as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": disclosure})
+    assert answer.status_code == 422 and not Track.objects.get().shows_means
+    assertContains(answer, "/tracks/blind/manage/release/ says what becomes visible", 1, 422)
+
+
+def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
+    manage = "/tracks/blind/manage/"
+    as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": "open"})
+    assert Track.objects.get().disclosure == "open"
+
+
+def test_a_track_with_runs_may_still_become_blind(track, ben, as_ada):
+    make_run(track, ben)
+    as_ada.post(MANAGE, form_of(as_ada.get(MANAGE)) | {"disclosure": "blind"})
+    assert Track.objects.get().disclosure == "blind"
+
+
 def test_a_release_is_asked_for_only_while_a_track_is_blind(track, blind_track, as_ada):
     assertNotContains(as_ada.get(MANAGE), "/manage/release/")
     assertContains(as_ada.get("/tracks/blind/manage/"), "/tracks/blind/manage/release/")
