@@ -177,7 +177,12 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
     """What a release shows to whom, and the act."""
     sight = organised_or_403(request, slug)
     if request.method != "POST":
-        context = {"sight": sight, "track": sight.track, "board": find_board(sight)}
+        context = {
+            "sight": sight,
+            "track": sight.track,
+            "board": find_board(sight),
+            "num_snapshots": sight.track.snapshots.count(),
+        }
         return render(request, "release.html", context)
     organising.release(sight.track, request.user)
     messages.success(request, "Released: everybody who sees the track sees its scores.")

@@ -3,11 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import organising
+from leaderboard import freezing, organising
+from leaderboard.disclosure import look
 from leaderboard.models import AuditEvent, Team, Track
+from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"
@@ -161,6 +164,18 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
     for words in ("everybody, signed in or not", "2 runs of 2 teams", "3 topics"):
         assertContains(page, words)
     assert not Track.objects.get().released_at
+
+
+def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ada, ben, as_ada):
+    run = make_run(blind_track, ben, description="BM25, tuned on last year")
+    blind_track.refresh_from_db()
+    freezing.freeze(find_board(look(blind_track, ada)), ada, "final")
+    page = as_ada.get("/tracks/blind/manage/release/")
+    assertContains(page, "1 frozen board, with every run as it stood there then")
+    assertContains(page, "descriptions, and the facts that they stated")
+    as_ada.post("/tracks/blind/manage/release/")
+    assertContains(Client().get("/tracks/blind/snapshots/final/"), "ben-bm25")
+    assertContains(Client().get(f"/runs/{run.pk}/"), "BM25, tuned on last year")
 
 
 @pytest.mark.parametrize("disclosure", ["open", "leaderboard"])
