@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -170,9 +170,10 @@ def documents_of(collection: Collection) -> Iterator[dict[str, str]]:
         yield {"docno": each.docno, "title": each.title, "text": each.text}
 
 
-def lines_of(judgment_set: JudgmentSet) -> Iterator[bytes]:
-    """Qrels, some topics at a time."""
-    for topics in in_portions(judgment_set.collection.topics.all(), "position", TOPICS):
+def lines_of(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
+    """Qrels, some topics at a time, without those that are left out."""
+    told = judgment_set.collection.topics.exclude(number__in=left_out)
+    for topics in in_portions(told, "position", TOPICS):
         rows = judgment_set.judgments.filter(topic__in=topics).order_by("topic__position", "pk")
         for number, docno, grade in rows.values_list("topic__number", "docno", "grade"):
             yield f"{number} 0 {docno} {grade}\n".encode()

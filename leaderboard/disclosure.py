@@ -18,7 +18,7 @@ from django.http import Http404
 from evaluation.measures import parse_measure
 from leaderboard.families import selected
 from leaderboard.ladder import Ladder, ladder_of
-from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Track, User
+from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.pseudonyms import veiled
@@ -80,8 +80,20 @@ class Sight:
 
     @property
     def qrels(self) -> bool:
-        """Whether the judgments may be downloaded as a file."""
-        return self.organises
+        """Whether judgments may be downloaded as a file: those behind a board that shows whole."""
+        return self.organises or (self.everything and self.track.shares_judgments)
+
+    @property
+    def kept_topics(self) -> list[str]:
+        """Whose judgments are in no file for this viewer: the board leaves these topics out."""
+        if self.organises or self.edition is None:
+            return []
+        left_out: list[str] = self.edition.settings["excluded_topics"]
+        return left_out
+
+    def hands_out(self, topic: Topic) -> bool:
+        """Whether all that is judged of a topic may be downloaded."""
+        return self.qrels and topic.number not in self.kept_topics
 
     @property
     def edition(self) -> Edition | None:

@@ -192,6 +192,9 @@ class TrackSettings(Schema):
     pseudonyms: bool = Field(
         False, description="Until the release others read other names of teams and runs."
     )
+    shares_judgments: bool = Field(
+        False, description="Who sees every score may take the judgments home as a file."
+    )
     ladder_step: float = Field(
         0.0, ge=0, le=0.5, description="By how much a run beats what its team shows; 0: no ladder."
     )

@@ -121,6 +121,7 @@ class TrackForm(forms.ModelForm):
             "ladder_step",
             "public_topics",
             "pseudonyms",
+            "shares_judgments",
             "visibility",
             "joining",
             "terms",
@@ -162,6 +163,7 @@ class TrackForm(forms.ModelForm):
             "repeated_tags": "A tag that the team has used",
             "disclosure": "Scores",
             "pseudonyms": "Other names for teams and runs until the release",
+            "shares_judgments": "The judgments as a file for all who see every score",
             "visibility": "Who sees the track",
             "joining": "Who takes part",
             "terms": "Terms",
@@ -170,6 +172,8 @@ class TrackForm(forms.ModelForm):
         help_texts = {
             "slug": SHORT_NAME,
             "pseudonyms": "Organisers read both; a team reads its own name.",
+            "shares_judgments": "Those behind the board, once topics and grades show; "
+            "not of topics left out.",
             "terms": "Who takes part has to accept them first.",
             "relevance_threshold": "From this grade on a document is relevant to AP, P and R.",
             "depth": "A run with more for a topic is refused.",

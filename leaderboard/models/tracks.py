@@ -140,6 +140,8 @@ class Track(models.Model):
     disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
     # Teams and their runs have other names for others until the release.
     pseudonyms = models.BooleanField(default=False, db_default=False)
+    # Where every score shows, the judgments are handed out as a file too.
+    shares_judgments = models.BooleanField(default=False, db_default=False)
     # Of a leaderboard: the topics that make it until the release; without any, all of them.
     public_topics = models.JSONField(
         default=list, blank=True, db_default=Value([], models.JSONField())

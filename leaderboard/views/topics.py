@@ -92,7 +92,9 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
 def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
     """One of the page's tables; all judged documents are the judgments, which have their switch."""
     table = request.GET.get("table", "")
-    if breakdown is None or table not in TABLES or (table == "judged" and not sight.qrels):
+    if breakdown is None or table not in TABLES:
+        raise Http404("no such table")
+    if table == "judged" and not sight.hands_out(breakdown.topic):
         raise Http404("no such table")
     return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
 
@@ -101,6 +103,7 @@ def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
     top = board.edition.judgment_set.top_grade or 1
     return {
         "breakdown": breakdown,
+        "hands_out": board.sight.hands_out(breakdown.topic),
         "verdict": wording.topic_verdict(breakdown),
         "strip": topic_strip(breakdown, board.choice.carried),
         "answer_rows": answer_rows(breakdown, board, top),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -13,7 +13,7 @@ from leaderboard.archiving import lines_of
 from leaderboard.breakdowns.impact import Impact, impact_of
 from leaderboard.breakdowns.origins import qrels_name
 from leaderboard.commissioning import commission_tests
-from leaderboard.disclosure import Sight
+from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.downloads import streamed_text
 from leaderboard.editions import edition_with
 from leaderboard.models import Edition, Job, JudgmentSet, Track
@@ -62,13 +62,23 @@ def _tests_follow(sight: Sight, found: Impact) -> bool:
     return any([commission_tests(each, measure, baseline) for each in found.untested])
 
 
-@login_required
 @require_GET
 def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
     """Judgments as they count here, for the commands that pages tell."""
-    sight = organised_or_403(request, slug)
-    judgment_set = _version_or_404(sight.track, version)
-    return streamed_text(qrels_name(judgment_set), lines_of(judgment_set))
+    sight = track_or_404(request.user, slug)
+    if sight.organises:
+        judgment_set, kept = _version_or_404(sight.track, version), []
+    else:
+        judgment_set, kept = _shared_or_404(sight, version)
+    return streamed_text(qrels_name(judgment_set), lines_of(judgment_set, kept))
+
+
+def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
+    """Those behind a board that this reader sees, and the topics that stay out of the file."""
+    shown = sight.by_judgments(version)
+    if not shown.qrels or shown.edition is None:
+        raise Http404("no judgments to take home")
+    return shown.edition.judgment_set, shown.kept_topics
 
 
 @login_required

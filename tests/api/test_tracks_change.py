@@ -13,9 +13,10 @@ PATH = "/api/v1/tracks/bread"
 
 def test_what_is_sent_changes_and_the_rest_stays(track, ada_api):
     before = ada_api.get(PATH).json()
-    answer = ada_api.patch(PATH, {"description": "Only bread.", "quota_per_day": 2})
+    changes = {"description": "Only bread.", "quota_per_day": 2, "shares_judgments": True}
+    answer = ada_api.patch(PATH, changes)
     assert answer.status_code == 200
-    assert answer.json() == before | {"description": "Only bread.", "quota_per_day": 2}
+    assert answer.json() == before | changes
 
 
 def test_only_what_is_sent_is_written_and_remembered(track, ada_api):

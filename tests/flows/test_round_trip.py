@@ -142,7 +142,10 @@ def test_every_table_goes_along_or_stays_for_a_reason():
 SPLIT = {"disclosure": "leaderboard", "public_topics": ["1", "3"], "ladder_step": 0.01}
 
 
-@pytest.fixture(params=[{"disclosure": "open"}, SPLIT], ids=["open", "split leaderboard"])
+@pytest.fixture(
+    params=[{"disclosure": "open", "shares_judgments": True}, SPLIT],
+    ids=["open", "split leaderboard"],
+)
 def lived(request, collection, ada, ben, cat) -> Track:
     """A track with everything that a year brings."""
     track = make_track(collection, **request.param)

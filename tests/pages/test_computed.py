@@ -117,6 +117,15 @@ def test_no_command_tells_which_topics_are_kept_back(collection, ben, client):
     assert not commands(page) and "told with the release" in words(page)
 
 
+def test_where_the_judgments_are_shared_both_commands_say_where_they_are(run, ada, client):
+    organising.choose_baseline(run.track, ada, make_run(run.track, ada, OTHER_RUN))
+    difference = f"/tracks/bread/computed/difference/?run={run.pk}"
+    link = '<a href="/tracks/bread/judgments/v1/qrels.txt">judgments</a>'
+    assert "for whom the organisers give them to" in page_at(client, difference)
+    Track.objects.update(shares_judgments=True)
+    assert link in computed(client, run) and link in page_at(client, difference)
+
+
 def test_judged_at_ten_is_explained_too(run, client):
     assert f"full value {run.score_sets.get().judged_at_10!r}" in words(
         computed(client, run, "Judged@10")

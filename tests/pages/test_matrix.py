@@ -78,7 +78,7 @@ PAGES = {
     "team": ("/tracks/blind/team/", [401, 404, 200, 200, 404, 404, 404, 404]),
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
-    "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", ORGANISERS),
+    "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", OPENED),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
     "snapshot": ("/tracks/blind/snapshots/final/", OPENED),
     "pools": ("/tracks/blind/pools/", ORGANISERS),
@@ -241,6 +241,7 @@ OPEN_PAGES = {
     "run_metadata": ("/runs/{open_run}/metadata.yml", EVERYBODY),
     "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
+    "qrels_file": ("/tracks/open/judgments/v1/qrels.txt", EVERYBODY),
 }
 
 # On a leaderboard of means what is behind them opens after the deadline.
@@ -265,12 +266,16 @@ LEADERBOARD_PAGES = {
     "run_metadata": ("/runs/{lead_run}/metadata.yml", OWN_TEAM),
     "topics": ("/tracks/lead/topics/", EVERYBODY),
     "judgments": ("/tracks/lead/judgments/", EVERYBODY),
+    "qrels_file": ("/tracks/lead/judgments/v1/qrels.txt", OPENED),
 }
 
 
 @pytest.fixture
 def scene(blind_track, collection, ada, ben, cat, as_ada):
-    """Tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name."""
+    """Tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name.
+
+    All of them share their judgments, which the blind one and the leaderboard do not show yet.
+    """
     eve = make_user("eve", can_organise=True)
     people = {
         "cat": cat,
@@ -286,7 +291,8 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
     for each in (collection, blind_track, open_track, lead):
         each.co_organisers.add(people["kim"])
     for each in Track.objects.all():
-        Track.objects.filter(pk=each.pk).update(badge_code=f"code-of-{each.slug}")
+        shared = {"badge_code": f"code-of-{each.slug}", "shares_judgments": True}
+        Track.objects.filter(pk=each.pk).update(**shared)
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
@@ -375,6 +381,12 @@ def test_a_page_of_a_leaderboard(scene, row):
 def test_a_page_of_an_open_track(scene, row):
     address, expected = row
     assert opened(scene, address) == by_role(expected)
+
+
+@pytest.mark.parametrize("slug", ["blind", "lead", "open"])
+def test_judgments_that_are_not_shared_are_for_organisers(scene, slug):
+    Track.objects.update(shares_judgments=False)
+    assert opened(scene, f"/tracks/{slug}/judgments/v1/qrels.txt") == by_role(OPENED)
 
 
 # Who does not see a track of members, by who may join it.

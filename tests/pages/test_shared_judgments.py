@@ -1,0 +1,114 @@
+"""Judgments that a track hands out: to whom, which versions, and without what."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from leaderboard import organising, uploads
+from leaderboard.disclosure import look
+from leaderboard.models import Track
+from tests.builders import QRELS, make_run, make_track, upload, work
+from tests.pages.reading import page_at, words
+
+SECOND = QRELS.replace("2 0 d5 0", "2 0 d5 2")
+
+
+@pytest.fixture
+def shared(collection, ben) -> Track:
+    """An open track that shares its judgments, with a run."""
+    track = make_track(collection, shares_judgments=True)
+    make_run(track, ben)
+    return track
+
+
+def qrels_at(slug: str = "bread", version: str = "v1") -> str | int:
+    """What a reader takes home who has not signed in; the status where there is nothing."""
+    answer = Client().get(f"/tracks/{slug}/judgments/{version}/qrels.txt")
+    return answer.getvalue().decode() if answer.status_code == 200 else answer.status_code
+
+
+def bring(track: Track, version: str = "v2") -> None:
+    """Other judgments, which are tried on the track."""
+    file = upload("second.txt", SECOND)
+    uploads.accept_judgments(track.collection, file, version, track.owner, asks_first=False)
+    work()
+
+
+def switch(track: Track, version: str = "v2") -> None:
+    judgments = track.collection.judgment_sets.get(version=version)
+    organising.change_track(Track.objects.get(), track.owner, {"judgment_set": judgments})
+    work()
+
+
+def test_everybody_takes_home_the_judgments_behind_the_board(shared):
+    assert qrels_at() == QRELS
+
+
+def test_pages_lead_to_the_file(shared, client):
+    link = '<a href="/tracks/bread/judgments/v1/qrels.txt">'
+    for page in ("about/", "judgments/"):
+        told = page_at(client, f"/tracks/bread/{page}")
+        assert link in told and "not handed out" not in told
+    assert "for the organisers" not in words(page_at(client, "/tracks/bread/judgments/"))
+
+
+def test_judgments_on_trial_stay_with_the_organisers(shared, client):
+    bring(shared)
+    assert qrels_at(version="v2") == 404
+    assert "/judgments/v2/" not in page_at(client, "/tracks/bread/judgments/")
+
+
+def test_an_earlier_board_hands_out_its_own(shared, client):
+    bring(shared)
+    switch(shared)
+    assert (qrels_at(version="v1"), qrels_at(version="v2")) == (QRELS, SECOND)
+    assert "/judgments/v1/qrels.txt" in page_at(client, "/tracks/bread/judgments/")
+
+
+def test_what_was_replaced_before_the_release_is_not_handed_out(collection, ada, ben):
+    track = make_track(collection, disclosure="blind", shares_judgments=True)
+    make_run(track, ben)
+    bring(track)
+    switch(track)
+    organising.release(track, ada)
+    assert (qrels_at(version="v1"), qrels_at(version="v2")) == (404, SECOND)
+
+
+def test_a_topic_that_is_left_out_is_in_no_file(shared, ada, client, as_ada):
+    left_out = {"excluded_topics": ["2"], "exclusion_reason": "Its judge fell ill."}
+    organising.change_track(shared, ada, left_out)
+    work()
+    table = "/tracks/bread/topic/?format=csv&table=judged&number="
+    assert qrels_at() == "".join(line for line in QRELS.splitlines(True) if line[0] != "2")
+    assert [client.get(f"{table}{number}").status_code for number in "12"] == [200, 404]
+    whole = as_ada.get("/tracks/bread/judgments/v1/qrels.txt")
+    assert whole.getvalue().decode() == QRELS
+    assert "without the topics left out" in words(page_at(client, "/tracks/bread/about/"))
+
+
+def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, client):
+    split = {"disclosure": "leaderboard", "public_topics": ["2"], "shares_judgments": True}
+    track = make_track(collection, slug="lead", **split)
+    make_run(track, ben)
+    assert qrels_at("lead") == 404 and not look(track, ben).qrels
+    about = words(page_at(client, "/tracks/lead/about/"))
+    assert "handed out as a file once every score shows" in about
+    organising.release(track, ada)
+    assert qrels_at("lead") == QRELS
+
+
+def test_before_the_release_stands_that_the_judgments_go_out_with_it(blind_track, as_ada):
+    release = "/tracks/blind/manage/release/"
+    assert "the files of runs and judgments" in words(page_at(as_ada, release))
+    Track.objects.update(shares_judgments=True)
+    told = words(page_at(as_ada, release))
+    assert "as a file to take home" in told and "the files of runs;" in told
+
+
+def test_the_switch_is_in_the_form(track, as_ada):
+    page = as_ada.get("/tracks/bread/manage/")
+    form = {name: page.context["form"][name].value() for name in page.context["form"].fields}
+    sent = {name: value for name, value in form.items() if value not in (None, "", False)}
+    as_ada.post("/tracks/bread/manage/", sent | {"shares_judgments": "on"})
+    assert Track.objects.get().shares_judgments
