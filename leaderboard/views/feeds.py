@@ -13,7 +13,7 @@ from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.disclosure import track_or_404
 from leaderboard.models import Announcement, Track
-from leaderboard.standings import Board, Standing, find_board
+from leaderboard.standings import Board, Standing, find_means
 from leaderboard.templatetags.numbers import score
 
 LATEST = 50
@@ -35,7 +35,7 @@ class TrackFeed(Feed):
     feed_type = Atom1Feed
 
     def get_object(self, request: HttpRequest, slug: str) -> Board:
-        board = find_board(track_or_404(AnonymousUser(), slug))
+        board = find_means(track_or_404(AnonymousUser(), slug))
         if board is None:
             raise Http404("no board to see")
         return board
@@ -73,7 +73,7 @@ class TrackFeed(Feed):
 
 def _of_run(board: Board, standing: Standing) -> News:
     run = standing.run
-    value = f"{board.measure} {score(standing.scores[board.measure], 3)}"
+    value = f"{board.measure} {score(standing.scores[board.measure], board.decimals)}"
     place = f", rank {standing.rank} of {len(board.ranked)}" if standing.rank else ""
     title = _plain(f"{run} by {run.team}")
     return News(run.received_at, title, f"{value}{place}", reverse("run", args=[run.pk]))

@@ -53,8 +53,9 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits.of_track(sight.track),
         "announcements": sight.track.announcements.all(),
         "organisers": sight.track.organisers(),
-        "shows_everybody": look(sight.track, AnonymousUser()).edition is not None
-        and sight.track.visibility == Track.Visibility.PUBLIC,
+        "everybody": look(sight.track, AnonymousUser())
+        if sight.track.visibility == Track.Visibility.PUBLIC
+        else None,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
         "asked": [label_of(name) for name in sight.track.required_facts],
     }

@@ -124,7 +124,7 @@ def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
 ):
     """A dated line of means, and a badge of the best one, come with the topics behind them."""
     run = make_run(leaderboard_track, ben)
-    pages = ("history/", "history/?format=csv", "badge.svg", "badge.svg?team=ben", "feed.xml")
+    pages = ("history/", "history/?format=csv", "badge.svg", "badge.svg?team=ben")
     assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {404}
     assert "verdict" not in Client().get(f"/api/v1/runs/{run.pk}").json()
     organising.release(leaderboard_track, ada)
@@ -137,6 +137,36 @@ def test_a_feed_has_runs_and_announcements(track, ada, ben, as_cat):
     entries = [each.text for each in ElementTree.fromstring(as_cat.get(FEED).text).iter()]
     assert "ben-bm25 by ben" in entries and "More <rye> &  soon." in entries
     assert "AP .694, rank 1 of 1" in entries
+
+
+def entries_of(client, track: str) -> list[str]:
+    feed = ElementTree.fromstring(client.get(f"{track}feed.xml").text)
+    return [each.text for each in feed.iter()]
+
+
+def test_the_feed_of_a_leaderboard_has_the_means_of_its_board(leaderboard_track, ben, as_cat):
+    make_run(leaderboard_track, ben)
+    assert "AP .69, rank 1 of 1" in entries_of(as_cat, "/tracks/lead/")
+    about = page_at(as_cat, "/tracks/lead/about/")
+    assert "/tracks/lead/feed.xml" in about and "badge.svg" not in about
+
+
+def test_a_feed_goes_by_pseudonyms_and_shows_no_run_beneath_a_step(collection, ben, as_cat):
+    ladder = {"disclosure": "leaderboard", "ladder_step": 0.05, "pseudonyms": True}
+    track = make_track(collection, slug="lead", **ladder)
+    first = make_run(track, ben)
+    make_run(track, ben, RUN.replace("ben-bm25", "hardly-better"))
+    entries = entries_of(as_cat, "/tracks/lead/")
+    assert f"{first.pseudonym} by {first.team.pseudonym}" in entries
+    assert [each for each in entries if each and "AP" in each and "rank" in each] == [
+        "AP .70, rank 1 of 1"
+    ]
+
+
+def test_a_blind_board_has_no_feed(blind_track, ben, as_cat):
+    make_run(blind_track, ben)
+    assert as_cat.get("/tracks/blind/feed.xml").status_code == 404
+    assert "feed.xml" not in page_at(as_cat, "/tracks/blind/about/")
 
 
 def test_a_run_is_held_to_the_teams_previous_best(track, ben, cat, as_ben):

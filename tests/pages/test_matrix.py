@@ -261,7 +261,7 @@ LEADERBOARD_PAGES = {
     "history": ("/tracks/lead/history/", OPENED),
     "badge": ("/tracks/lead/badge.svg", NOBODY),
     "badge_by_code": ("/badges/code-of-lead.svg", NOBODY),
-    "feed": ("/tracks/lead/feed.xml", NOBODY),
+    "feed": ("/tracks/lead/feed.xml", EVERYBODY),
     "everything": ("/tracks/lead/everything.zip", OPENED),
     "run_metadata": ("/runs/{lead_run}/metadata.yml", OWN_TEAM),
     "topics": ("/tracks/lead/topics/", EVERYBODY),
