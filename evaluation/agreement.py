@@ -16,6 +16,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.ragged import BoolArray, FloatArray, IntArray
 
@@ -42,11 +43,10 @@ def ranks(means: FloatArray, direction: int = 1) -> IntArray:
     return ahead + 1
 
 
-def _order(scores: FloatArray) -> IntArray:
-    """int64[n, n]: 1 where the row's score is higher than the column's, -1 where it is lower."""
-    away = np.nan_to_num(scores[:, np.newaxis] - scores, nan=0.0)
-    order: IntArray = np.where(np.abs(away) <= EQUAL, 0, np.sign(away)).astype(np.int64)
-    return order
+def _order(scores: FloatArray) -> NDArray[np.int8]:
+    """int8[n, n]: 1 where the row's score is higher than the column's, -1 where it is lower."""
+    away = scores[:, np.newaxis] - scores
+    return (away > EQUAL).astype(np.int8) - (away < -EQUAL).astype(np.int8)
 
 
 def kendall_tau(one: FloatArray, other: FloatArray) -> float | None:
@@ -103,27 +103,53 @@ def tau_ap(scores: FloatArray, reference: FloatArray) -> float | None:
     >>> tau_ap(np.array([2.0, 2.0, 1.0]), np.array([3.0, 2.0, 1.0]))
     0.5
     """
-    items = len(scores)
-    if items < 2:
-        return None
-    order, right = _order(scores), (1 - _order(reference)) / 2
-    above, tied = order < 0, order == 0
-    # The reference breaks an item's tie with itself at random too: half a point to take off.
-    right_above = (right * above).sum(axis=1)
-    right_tied = (right * tied).sum(axis=1) - 0.5
-    counts = (above.sum(axis=1), tied.sum(axis=1), right_above, right_tied)
-    shares = [_expected_share(*each) for each in zip(*counts, strict=True)]
-    return float(2 * sum(shares) / (items - 1) - 1)
+    found = tau_ap_matrix(np.array([scores, reference]))[0, 1]
+    return None if np.isnan(found) else float(found)
 
 
-def _expected_share(num_above: int, num_tied: int, right_above: float, right_tied: float) -> float:
-    """The mean of C(i) / (i - 1) over the positions an item may take among those it ties with.
+def tau_ap_matrix(boards: FloatArray) -> FloatArray:
+    """tau_AP of every row of float64[M, R] against every row as the reference: float64[M, M].
 
-    `num_tied` counts the item itself. Any of the others is equally likely to stand above it.
+    Element [i, j] is `tau_ap(boards[i], boards[j])`, NaN for None.
+
+    >>> tau_ap_matrix(np.array([[2.0, 2.0, 1.0], [3.0, 2.0, 1.0]])).tolist()
+    [[0.5, 0.5], [0.5, 1.0]]
     """
-    before = np.arange(num_above, num_above + num_tied)
-    mates = (before - num_above) * (right_tied / max(num_tied - 1, 1))
-    return float(((right_above + mates) / np.maximum(before, 1)).sum() / num_tied)
+    rows, items = boards.shape
+    if items < 2:
+        return np.full((rows, rows), np.nan)
+    orders = np.array([_order(row) for row in boards]).swapaxes(0, 1)
+    above, tied = orders < 0, orders == 0
+    # Item by item: the chance that a reference puts each other item above this one.
+    right = (1 - orders.swapaxes(1, 2)) * 0.5
+    shares = _expected_shares(
+        above.sum(axis=2, keepdims=True),
+        tied.sum(axis=2, keepdims=True),
+        above.astype(np.float64) @ right,
+        # The reference breaks an item's tie with itself at random too: half a point to take off.
+        tied.astype(np.float64) @ right - 0.5,
+    )
+    taus: FloatArray = 2 * shares.sum(axis=0) / (items - 1) - 1
+    return taus
+
+
+def _expected_shares(
+    num_above: IntArray, num_tied: IntArray, right_above: FloatArray, right_tied: FloatArray
+) -> FloatArray:
+    """The means of C(i) / (i - 1) over the positions an item may take among those it ties with.
+
+    `num_tied` counts the item itself. Any of the others is equally likely to stand above it, so
+    C(i) grows by the same step from position to position, and the sum of 1 / (i - 1) is a
+    difference of harmonic numbers. First of all, an item has nobody above it: C(1) is 0.
+    """
+    step = right_tied / np.maximum(num_tied - 1, 1)
+    first, last = np.maximum(num_above, 1), num_above + num_tied - 1
+    harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, last.max() + 1))))
+    # Without ties the one term itself, which the difference would only be near.
+    inverses = np.where(num_tied == 1, 1 / first, harmonic[last] - harmonic[first - 1])
+    sums = (right_above - num_above * step) * inverses + step * (last - first + 1)
+    shares: FloatArray = sums / num_tied
+    return shares
 
 
 def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9) -> float:

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.agreement import ranks, tau_ap, tau_matrix
+from evaluation.agreement import ranks, tau_ap_matrix, tau_matrix
 from evaluation.measures import parse_measure
 from leaderboard.models import Run
 from leaderboard.standings import Board, Standing
@@ -95,7 +95,7 @@ def measure_agreement(board: Board) -> MeasureAgreement:
     return MeasureAgreement(
         measures=board.measures,
         tau=tau_matrix(boards),
-        tau_ap=np.array([[_or_nan(tau_ap(row, column)) for column in boards] for row in boards]),
+        tau_ap=tau_ap_matrix(boards),
         runs=_ranked_runs(board, boards),
     )
 
@@ -105,10 +105,6 @@ def _good(board: Board, measure: str) -> list[float]:
     direction = parse_measure(measure).direction
     values = [each.scores[measure] for each in board.standings]
     return [math.nan if value is None else direction * value for value in values]
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def _ranked_runs(board: Board, boards: NDArray[np.float64]) -> list[RankedRun]:
