@@ -12,7 +12,7 @@ what happened is told without who did it.
     problems/<id>.jsonl                  of a refused run, where there are many
     scores/<edition>/<id>.json           its values in each edition
     board.csv  board.tex                 as an organiser sees it
-    pages/<tag>-<id>.txt                 each run of the board on a page
+    pages/<tag>-<id>.txt                 each scored run on a page
     snapshots/<name>.json  pools/<name>.tsv
     events.jsonl                         what happened
 """
@@ -196,11 +196,12 @@ def scores_of(run: Run, edition: Edition) -> dict[str, Any]:
 
 
 def board_of(track: Track) -> Iterator[Member]:
-    board = find_board(look(track, track.owner), Choice(columns=(ALL,)))
-    if board is not None and board.standings:
+    sight = look(track, track.owner)
+    board, whole = find_board(sight, Choice(columns=(ALL,))), find_board(sight.with_every_run())
+    if board is not None and board.standings and whole is not None:
         yield Member("board.csv", [exports.as_csv(board, shown_columns(board)).encode()])
         yield Member("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
-        yield from pages_of(board)
+        yield from pages_of(whole)
 
 
 def pages_of(board: Board) -> Iterator[Member]:

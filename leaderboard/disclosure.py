@@ -37,6 +37,8 @@ class Sight:
     team: Team | None
     # In the place of the edition on the board, where another is asked for.
     other: Edition | None = None
+    # Every run that shows a mean stands, whatever the rule of the track selects.
+    every_run: bool = False
 
     @property
     def everything(self) -> bool:
@@ -119,6 +121,10 @@ class Sight:
             raise Http404("no such board")
         return replace(self, other=other)
 
+    def with_every_run(self) -> Sight:
+        """The same view of the board on which the runs stand too that its rule leaves out."""
+        return replace(self, every_run=True)
+
     def runs(self) -> RunQuerySet:
         """Every run that exists for this viewer."""
         runs = Run.objects.filter(track=self.track).select_related("team", "track")
@@ -139,10 +145,11 @@ class Sight:
         self, edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
     ) -> list[Run]:
         """Those that stand on its board, by the names that this viewer may read."""
-        if self.ladder is None:
-            return [self.named(run) for run in selected(edition, runs, means)]
-        standing = set(self.ladder.standing)
-        return [self.named(run) for run in runs if run.pk in standing]
+        if self.ladder is not None:
+            shown = set(self.ladder.risen if self.every_run else self.ladder.standing)
+            return [self.named(run) for run in runs if run.pk in shown]
+        chosen = runs if self.every_run else selected(edition, runs, means)
+        return [self.named(run) for run in chosen]
 
     def named(self, run: Run) -> Run:
         """The run by the name that this viewer may read: that of another team may be a pseudonym.

@@ -49,6 +49,7 @@ summary.csv         every run by every measure
 
 Beside its value stand best, median and worst of the runs of the same type.
 The runs of this team are among them and those of the organisers are not.
+Every scored run counts, also one that the rule of the board leaves out.
 Where fewer than {fewest} other teams have a run of a type, nothing is told
 of the type: {withheld}.
 """
@@ -94,7 +95,7 @@ def cells_of(spread: Spread | None, column: int) -> Sequence[Cell]:
 
 @dataclass(frozen=True)
 class Pack:
-    """The runs of a team on a board, and those beside which it sees them."""
+    """The runs of a team on the board of every run, and those beside which it sees them."""
 
     board: Board
     team: Team

@@ -235,6 +235,19 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
     return find_means(sight, choice) if sight.everything else None
 
 
+def find_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
+    """As `find_means_with`; None where what is behind the means may not be seen."""
+    return find_means_with(sight, choice, *run_ids) if sight.everything else None
+
+
+def find_means_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
+    """The board, where these runs stand on it; else that of every run, also of those left out."""
+    board = find_means(sight, choice)
+    if board is None or all(board.standing_with(run_id) for run_id in run_ids):
+        return board
+    return find_means(sight.with_every_run(), choice)
+
+
 def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
     """The board as this viewer may see it, be it one of rounded means; None where there is none.
 

@@ -88,7 +88,7 @@ def compare(
     request: HttpRequest, slug: str, a: Label, b: Label, measure: Label = ""
 ) -> dict[str, Any]:
     """Run `b` against run `a`: a positive difference says that b is better."""
-    sight = track_or_404(viewer(request), slug)
+    sight = track_or_404(viewer(request), slug).with_every_run()
     measure = measure_of(sight, measure)
     choice = Choice(measure=measure)
     board = found(find_board(sight, choice), choice)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 from leaderboard import wording
 from leaderboard.breakdowns.origins import Held, held_to_baseline, held_to_run, origin_of
 from leaderboard.standings import Board
-from leaderboard.views.parts import board_of, sight_asked_for
+from leaderboard.views.parts import board_with, sight_asked_for
 
 # The numbers that are made with the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
@@ -32,7 +32,7 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     if name not in wording.STATISTICS:
         raise Http404("no such number")
     sight = sight_asked_for(request, slug)
-    board = board_of(sight, request)
+    board = board_with(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
     context = {
         "sight": sight,

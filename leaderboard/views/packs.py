@@ -24,9 +24,9 @@ def pack(request: HttpRequest, slug: str) -> HttpResponse:
     """The runs of one's team, or for organisers those of `?team=`, beside the other runs."""
     sight = track_or_404(request.user, slug)
     team = _team_or_404(sight, request.GET.get("team", ""))
-    found = Pack(_whole_board_or_404(sight), team)
+    found = Pack(_whole_board_or_404(sight.with_every_run()), team)
     if not found.standings:
-        raise Http404("no run of this team on the board")
+        raise Http404("no scored run of this team")
     return zip_file(f"{slug}-runs.zip", found.members())
 
 

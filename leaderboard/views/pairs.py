@@ -25,7 +25,7 @@ from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.models import Run
 from leaderboard.standings import Board
 from leaderboard.templatetags.numbers import count, counted
-from leaderboard.views.parts import board_of, page_of, run_seen_or_404
+from leaderboard.views.parts import board_with, page_of, run_seen_or_404
 from leaderboard.views.tables import pair_csv, sides_csv, wants_csv
 
 # What the addresses of its topics hold on to.
@@ -42,7 +42,7 @@ NAMED = 12
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Run `b` held to run `a`; without them the best run and the baseline."""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_with(sight, request, request.GET.get("a", ""), request.GET.get("b", ""))
     pair = _pair_asked_for(request, sight, board)
     line = _topic_asked_for(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):

@@ -10,7 +10,7 @@ from leaderboard.addresses import carried
 from leaderboard.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
 from leaderboard.facts import FILTERS
 from leaderboard.models import Run
-from leaderboard.standings import Board, Choice, find_board
+from leaderboard.standings import Board, Choice, find_board_with
 
 
 def organised_or_403(request: HttpRequest, slug: str) -> Sight:
@@ -56,7 +56,12 @@ def choice_of(request: HttpRequest) -> Choice:
 
 def board_of(sight: Sight, request: HttpRequest) -> Board:
     """The board, where the viewer may see one."""
-    board = find_board(sight, choice_of(request))
+    return board_with(sight, request)
+
+
+def board_with(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
+    """The board on which these runs stand, be it that of every run."""
+    board = find_board_with(sight, choice_of(request), *filter(None, run_ids))
     if board is None:
         raise Http404("no board to see")
     return board

@@ -27,7 +27,7 @@ from leaderboard.models import Run
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.quotas import quota_of
 from leaderboard.refusing import NotAccepted
-from leaderboard.standings import find_board, find_means
+from leaderboard.standings import Board, Choice, find_means_with
 from leaderboard.stating import history_of
 from leaderboard.turns import received_at
 from leaderboard.uploads import RunDetails, accept_run
@@ -160,6 +160,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     return {
         "board": board,
         "standing": board.standing_of(seen.run),
+        "left_out": wording.left_out(board),
         "breakdown": portrait.breakdown,
         "portrait": portrait,
         "precision": PrecisionPortrait(seen.run, read_precision(board)),
@@ -179,14 +180,25 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
 
 def _means(seen: SeenRun) -> dict[str, Any]:
     """Where the run stands on a board of rounded means, and nothing behind it."""
-    board = find_means(seen.sight) if not seen.sight.everything else None
+    board = _board_of(seen, Choice()) if not seen.sight.everything else None
     standing = board.standing_of(seen.run) if board is not None else None
-    return {"board": board, "standing": standing} if standing is not None else {}
+    if board is None or standing is None:
+        return {}
+    return {"board": board, "standing": standing, "left_out": wording.left_out(board)}
+
+
+def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
+    """The board; that of every run, where the run shows a mean and the track's rule leaves it out.
+
+    One that is scored while its page is made was left out by no rule.
+    """
+    shown = [seen.run.pk] if seen.sight.means_of(seen.run) else []
+    return find_means_with(seen.sight, choice, *shown)
 
 
 def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
     """The run in the order and against what the reader asks; None where no score is to be seen."""
-    board = find_board(seen.sight, choice_of(request))
+    board = _board_of(seen, choice_of(request)) if seen.sight.everything else None
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:

@@ -2,6 +2,7 @@
 
 from leaderboard.wording.boards import (
     board_verdict,
+    left_out,
     much_unjudged,
     power,
     provisional,
@@ -30,6 +31,7 @@ __all__ = [
     "holes_verdict",
     "impact_verdict",
     "left_open",
+    "left_out",
     "little_judged",
     "much_unjudged",
     "pair_test",

@@ -218,16 +218,10 @@ def selection_rule(board: Board) -> Sentence:
         if shown == standings
         else f"{count(shown)} of {counted(standings, 'run')}"
     )
-    which = "every scored run"
-    if board.sight.track.selection == Track.Selection.BEST:
-        which = "the best run of each team"
-    if board.sight.track.selection == Track.Selection.PRIMARY:
-        which = "the primary run of each team, or its first where it names none,"
-    if board.sight.ladder is not None:
-        step = board.sight.ladder.step
-        which = f"of each team the last run that beat the one before by more than {step}"
     best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
-    rule = f": {which} on judgments {board.edition.judgment_set.version}, by {board.measure}"
+    rule = (
+        f": {_which(board)} on judgments {board.edition.judgment_set.version}, by {board.measure}"
+    )
     decimals = board.sight.decimals
     digits = "full precision" if decimals is None else f"{in_words(decimals)} decimals"
     order = f" at {digits}, {best} first."
@@ -236,6 +230,27 @@ def selection_rule(board: Board) -> Sentence:
     if shown != standings:
         order += " Ranks and tests are those of the whole board."
     return say(strong(number), rule + order)
+
+
+def left_out(board: Board) -> str:
+    """That a run is not on the board by its rule; empty where the board in hand is that one."""
+    if not board.sight.every_run:
+        return ""
+    runs = counted(len(board.standings), "scored run")
+    held = f" Here it stands among all {runs} of the track." if board.sight.everything else ""
+    return f"The board holds {_which(board).removesuffix(',')}.{held}"
+
+
+def _which(board: Board) -> str:
+    """The runs that the rule of the track puts on its board."""
+    if board.sight.ladder is not None:
+        step = board.sight.ladder.step
+        return f"of each team the last run that beat the one before by more than {step}"
+    if board.sight.track.selection == Track.Selection.BEST:
+        return "the best run of each team"
+    if board.sight.track.selection == Track.Selection.PRIMARY:
+        return "the primary run of each team, or its first where it names none,"
+    return "every scored run"
 
 
 def _order(board: Board) -> str:

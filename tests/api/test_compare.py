@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pytest import approx
 
-from tests.builders import make_run
+from leaderboard.models import Track
+from tests.builders import OTHER_RUN, make_run
 
 PATH = "/api/v1/tracks/bread/compare"
 
@@ -30,6 +31,13 @@ def test_a_run_that_is_not_on_the_board_is_a_wrong_field(bens_run, anybody_api):
     answer = anybody_api.get(f"{PATH}?a={bens_run.pk}&b=nothing")
     assert (answer.status_code, answer.json()["message"]) == (422, "b: is no run on this board")
     assert anybody_api.get(f"{PATH}?a={bens_run.pk}").json()["message"] == "b: is missing"
+
+
+def test_a_run_that_the_rule_leaves_out_is_compared_like_any(bens_run, ben, anybody_api):
+    Track.objects.update(selection="primary")
+    second = make_run(bens_run.track, ben, OTHER_RUN)
+    answer = anybody_api.get(f"{PATH}?a={bens_run.pk}&b={second.pk}&measure=AP").json()
+    assert answer["difference"] == approx(-1 / 6)
 
 
 def test_a_blind_track_compares_nothing(blind_track, ben, ada, ben_api):

@@ -115,10 +115,20 @@ def test_an_archive_holds_all_that_makes_a_track(scored, file):
     assert {"manifest.json", "topics.jsonl", "board.csv", "events.jsonl", "SHA256SUMS"} <= names
 
 
-def test_each_run_of_the_board_has_a_page_in_it(file):
+def test_each_scored_run_has_a_page_in_it(file):
     with zipfile.ZipFile(file) as archive:
         (page,) = [name for name in archive.namelist() if name.startswith("pages/ben-bm25-")]
         assert archive.read(page).startswith(b"ben-bm25\n====")
+
+
+def test_a_run_that_the_rule_leaves_out_has_a_page_too(track, ben, tmp_path):
+    make_run(track, ben)
+    left_out = make_run(track, ben, RUN.replace("ben-bm25", "second"))
+    Track.objects.update(selection="primary")
+    command("export_track", "bread", tmp_path / "bread.zip")
+    with zipfile.ZipFile(tmp_path / "bread.zip") as archive:
+        assert archive.read(f"pages/second-{left_out.pk}.txt").startswith(b"second\n====")
+        assert b"second" not in archive.read("board.csv")
 
 
 def test_no_person_is_named_in_it(scored, file):

@@ -11,6 +11,7 @@ from leaderboard.models import Score
 from leaderboard.standings import find_means
 from tests.api.conftest import Program
 from tests.builders import RUN, make_run, make_track, signed_in
+from tests.pages.reading import page_at, words
 
 
 @pytest.fixture
@@ -48,6 +49,18 @@ def test_a_run_that_is_clearly_better_takes_its_place(ladder, ben, cat):
     with_mean(ladder, ben, "first", 0.50)
     with_mean(ladder, ben, "second", 0.552)
     assert shown(ladder, cat) == {"second": 0.55}
+
+
+def test_the_page_of_a_run_shows_a_value_where_it_once_rose(ladder, ben, cat):
+    first = with_mean(ladder, ben, "first", 0.50)
+    with_mean(ladder, ben, "second", 0.60)
+    hardly = with_mean(ladder, ben, "hardly", 0.61)
+    assert "The board holds of each team the last run" in page_of(cat, first)
+    assert "AP.50" in page_of(cat, first) and "AP." not in page_of(ben, hardly)
+
+
+def page_of(user, run):
+    return words(page_at(signed_in(user), f"/runs/{run.pk}/"))
 
 
 def test_each_team_climbs_by_itself(ladder, ben, cat):

@@ -99,6 +99,15 @@ def test_a_run_has_a_page_to_print(run, as_ben):
     assert "AP                                            0.6944" in page
 
 
+def test_a_run_that_the_rule_leaves_out_is_in_the_pack(run, as_ben):
+    Track.objects.update(selection="primary")
+    left_out = make_run(run.track, run.submitted_by, RUN.replace("ben-bm25", "second"))
+    pack = zip_at(as_ben, "/tracks/bread/pack.zip")
+    assert {row["run"] for row in rows(pack, "summary.csv")} == {"ben-bm25", "second"}
+    assert pack.read(f"second-{left_out.pk}/page.txt").startswith(b"second\n====")
+    assert rows(zip_at(as_ben, "/tracks/bread/everything.zip"), "board.csv")[1:] == []
+
+
 def test_the_same_runs_are_the_same_bytes(run, as_ben):
     first, second = (as_ben.get("/tracks/bread/pack.zip").getvalue() for _ in range(2))
     assert first == second

@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard import organising
 from leaderboard.models import Run, Topic, Track
-from leaderboard.standings import find_board
+from leaderboard.standings import find_means_with
 from leaderboard.uploads import accept_run
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in, upload, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -114,8 +114,8 @@ def test_a_run_that_is_scored_while_its_page_is_made_shows_its_scores(
     scored, track, cat, as_cat, monkeypatch
 ):
     sent = accept_run(track, cat, upload("run", OTHER_RUN)).run
-    meanwhile = lambda *asked: work() or find_board(*asked)  # noqa: E731
-    monkeypatch.setattr("leaderboard.views.runs.find_board", meanwhile)
+    meanwhile = lambda *asked: work() or find_means_with(*asked)  # noqa: E731
+    monkeypatch.setattr("leaderboard.views.runs.find_means_with", meanwhile)
     assert "Topic by topic" in page_of(as_cat, sent)
 
 
@@ -264,3 +264,58 @@ def test_the_histogram_is_a_table_for_other_programs(scored, client):
     lines = client.get(f"/runs/{scored.pk}/?format=csv&table=spread").content.decode().splitlines()
     assert lines[0] == "from,to,topics,topics of the baseline"
     assert sum(int(line.split(",")[2]) for line in lines[1:]) == 3
+
+
+@pytest.fixture
+def left_out(collection, ben, cat) -> Run:
+    """Ben's second run where each team stands with one, beside the run of Cat's."""
+    track = make_track(collection, selection="primary")
+    make_run(track, cat, OTHER_RUN)
+    make_run(track, ben)
+    return make_run(track, ben, RUN.replace("ben-bm25", "second"))
+
+
+def test_a_run_that_the_rule_leaves_out_shows_its_numbers_and_says_so(left_out, client):
+    page = words(page_of(client, left_out))
+    assert "Scored. It is not on the board. The board holds the primary run of each team" in page
+    assert "not on the board" in page and "rank 1 of" not in page
+    assert "AP.69441 of 3" in page and "Topic by topic" in page
+
+
+def test_its_topics_are_a_file_like_those_of_any_run(left_out, client):
+    assert [each["score"] for each in values_of(client, left_out, "?order=topic")] == [
+        "1.0",
+        "0.5",
+        "0.5833333333333333",
+    ]
+
+
+def test_a_run_that_stands_is_among_those_of_the_board_alone(left_out, client):
+    first = left_out.track.runs.get(tag="ben-bm25")
+    page = words(page_of(client, first))
+    assert "rank 1 of 2" in page and "not on the board" not in page
+
+
+def test_it_is_held_to_the_run_its_page_names(left_out, client):
+    first = left_out.track.runs.get(tag="ben-bm25")
+    address = f"/tracks/bread/compare/?a={first.pk}&b={left_out.pk}"
+    assert address.replace("&", "&amp;") in page_of(client, left_out)
+    assert "Both runs, by topic" in page_at(client, address)
+    held = page_at(client, f"/tracks/bread/computed/pair/?run={left_out.pk}&a={first.pk}")
+    assert "second against ben-bm25" in words(held)
+
+
+def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
+    """Rounded means are all that anybody sees of a leaderboard, and pseudonyms all names."""
+    Track.objects.update(disclosure="leaderboard", pseudonyms=True)
+    page = words(page_of(client, left_out))
+    assert "AP.69" in page and "The board holds the primary run" in page
+    assert ".694" not in page and "Topic by topic" not in page and "second" not in page
+    Track.objects.update(disclosure="blind")
+    assert client.get(f"/runs/{left_out.pk}/").status_code == 404
+
+
+def test_a_withdrawn_run_is_left_out_by_no_rule(left_out, ben, as_ben):
+    organising.withdraw(left_out, ben, "wrong file")
+    page = words(page_of(as_ben, left_out))
+    assert "The board holds" not in page and "Topic by topic" not in page
