@@ -249,8 +249,32 @@ class Track(models.Model):
         """Whether everybody who sees the track sees its scores, topic by topic."""
         if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
             return True
-        by_date = self.disclosure == Track.Disclosure.LEADERBOARD and not self.is_split
-        return by_date and self.is_over
+        return self.shows_by_date and self.is_over
+
+    @property
+    def shows_by_date(self) -> bool:
+        """Whether its scores wait for the deadline alone, and not for a release."""
+        dated = self.disclosure == Track.Disclosure.LEADERBOARD and self.closes_at is not None
+        return dated and self.late_runs == Track.LateRuns.REFUSE and not self.is_split
+
+    @property
+    def shows_scores_since(self) -> datetime | None:
+        """From when on everybody sees every score; None where only a release will show them."""
+        moments = [] if self.released_at is None else [self.released_at]
+        if self.disclosure == Track.Disclosure.OPEN:
+            moments.append(self.disclosed_since)
+        if self.shows_by_date and self.closes_at is not None:
+            closed = self.closes_at + timedelta(minutes=self.grace_minutes)
+            moments.append(max(closed, self.disclosed_since))
+        return min(moments, default=None)
+
+    @property
+    def disclosed_since(self) -> datetime:
+        """When its disclosure became what it is: what a blind track had before was not shown."""
+        for change in self.events.filter(after__has_key="disclosure").latest_first():
+            if change.before["disclosure"] != change.after["disclosure"]:
+                return change.at
+        return self.created_at
 
     @property
     def is_split(self) -> bool:
@@ -281,9 +305,7 @@ class Track(models.Model):
     @property
     def scores_wait_for(self) -> str:
         """What comes first of the acts that show every score: the deadline or the release."""
-        by_date = self.disclosure == Track.Disclosure.LEADERBOARD and self.closes_at is not None
-        ends = by_date and self.late_runs == Track.LateRuns.REFUSE and not self.is_split
-        return "the deadline" if ends else "the release"
+        return "the deadline" if self.shows_by_date else "the release"
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()
@@ -312,7 +334,8 @@ class EditionQuerySet(models.QuerySet["Edition"]):
 
     def once_shown(self, track: Track) -> EditionQuerySet:
         """Those that stood on the board when everybody could see it."""
-        return self.filter(left_at__gte=track.released_at or track.created_at)
+        since = track.shows_scores_since
+        return self.none() if since is None else self.filter(left_at__gte=since)
 
 
 class Edition(models.Model):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from leaderboard import organising, uploads
+from leaderboard.models import Track
 from tests.builders import OTHER_RUN, make_run, signed_in, upload, work
 from tests.pages.reading import page_at, rows, words
 
@@ -27,7 +31,12 @@ def v2(track, ada, ben, cat):
 @pytest.fixture
 def switched(track, ada, v2):
     """The board of the track stands on v2; v1 was there before."""
-    organising.change_track(track, ada, {"judgment_set": v2})
+    return switch(track, ada, v2)
+
+
+def switch(track, ada, judgment_set):
+    track.refresh_from_db()
+    organising.change_track(track, ada, {"judgment_set": judgment_set})
     work()
     track.refresh_from_db()
     return track
@@ -96,6 +105,39 @@ def test_what_left_the_board_before_the_release_stays_with_organisers(
     organising.release(blind_track, ada)
     assert as_ben.get(address).status_code == 404
     assert as_ada.get(address).status_code == 200
+
+
+def test_a_release_takes_no_board_away_that_everybody_saw(switched, ada, client):
+    organising.change_track(switched, ada, {"pseudonyms": True})
+    assert client.get(V1).status_code == 200
+    organising.release(switched, ada)
+    assert client.get(V1).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("closed", "status"), [(timedelta(hours=-1), 200), (timedelta(hours=1), 404)]
+)
+def test_a_leaderboard_shows_what_stood_on_it_after_the_deadline(
+    track, ada, v2, client, closed, status
+):
+    """A board that was replaced before the deadline was one of rounded means."""
+    Track.objects.update(disclosure="leaderboard", closes_at=timezone.now() + closed)
+    switch(track, ada, v2)
+    Track.objects.filter(closes_at__gt=timezone.now()).update(closes_at=timezone.now())
+    assert client.get(V1).status_code == status
+    organising.release(track, ada)
+    assert client.get(V1).status_code == status
+
+
+def test_a_blind_track_that_is_opened_shows_no_board_from_before(track, ada, v2, as_ada, client):
+    Track.objects.update(disclosure="blind")
+    switch(track, ada, v2)
+    track = Track.objects.get()
+    organising.change_track(track, ada, {"disclosure": "open"})
+    organising.change_track(track, ada, {"disclosure": "open", "depth": 500})
+    work()
+    assert as_ada.get(V1).status_code == 200
+    assert client.get(V1).status_code == 404
 
 
 def test_an_earlier_board_without_a_measure_added_since_is_not_shown(switched, ada, client):
