@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from evaluation.measures import parse_measure
-from leaderboard.families import selected
+from leaderboard.families import measures_of, ranking_measure, selected
 from leaderboard.ladder import Ladder, ladder_of
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
@@ -101,6 +101,19 @@ class Sight:
     def edition(self) -> Edition | None:
         """The edition to show, where the viewer may see a board."""
         return (self.other or self.track.edition) if self.everything else None
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """Those of the track; of another edition those that it has."""
+        if self.other is None:
+            return self.track.measures
+        self.other.track = self.track
+        return measures_of(self.other)
+
+    @property
+    def primary_measure(self) -> str:
+        """By which the board ranks where nobody chooses."""
+        return ranking_measure(self.track, self.measures)
 
     @property
     def others(self) -> EditionQuerySet:

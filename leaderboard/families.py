@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from django.db.models import F
+from django.db.models import Count, F
 
 from evaluation.measures import parse_measure
 from leaderboard.models import Edition, Run, Score, Track
@@ -43,9 +43,15 @@ def selected(
     track = edition.track
     if track.selection == Track.Selection.ALL:
         return list(runs)
+    runs = list(runs)
     if track.selection == Track.Selection.BEST:
-        means = means_of(edition, track.primary_measure) if means is None else means
-        ordered = sorted(runs, key=_by_mean(edition, means))
+        measure = track.primary_measure
+        means = means_of(edition, measure) if means is None else means
+        if runs and not means:
+            # An earlier board may be older than the primary measure.
+            measure = ranking_measure(track, measures_of(edition))
+            means = means_of(edition, measure)
+        ordered = sorted(runs, key=_by_mean(edition, measure, means))
     else:
         ordered = sorted(runs, key=lambda run: (not run.is_primary, run.received_at, run.pk))
     ordered.sort(key=lambda run: track.is_late(run.received_at))
@@ -57,11 +63,11 @@ def selected(
 
 
 def _by_mean(
-    edition: Edition, means: Mapping[str, float | None]
+    edition: Edition, measure: str, means: Mapping[str, float | None]
 ) -> Callable[[Run], tuple[bool, float, str]]:
     """The best first; of equal ones the first id, and last what is undefined."""
     track = edition.track
-    direction = parse_measure(track.primary_measure).direction
+    direction = parse_measure(measure).direction
     # Which of two runs stands on the board tells no more than their rounded means.
     decimals = edition.safe_decimals if track.shows_means and not track.shows_scores else None
 
@@ -78,3 +84,17 @@ def means_of(edition: Edition, measure: str) -> dict[str, float | None]:
     """The mean of every run of the edition on a measure; None where it is undefined."""
     rows = Score.objects.filter(score_set__edition=edition, measure=measure)
     return dict(rows.values_list("score_set__run_id", "mean"))
+
+
+def measures_of(edition: Edition) -> list[str]:
+    """The measures of the track that it has; where it has none, those that it was made with."""
+    scores = Score.objects.filter(score_set__edition=edition)
+    runs = dict(scores.values_list("measure").annotate(Count("pk")))
+    had = {measure for measure, number in runs.items() if number == max(runs.values())}
+    track = edition.track
+    return [each for each in track.measures if each in had] or sorted(had) or track.measures
+
+
+def ranking_measure(track: Track, measures: Sequence[str]) -> str:
+    """By which of these a board ranks: the primary one, or the first where that is missing."""
+    return track.primary_measure if track.primary_measure in measures else measures[0]

@@ -20,6 +20,7 @@ from leaderboard.comparing import (
 )
 from leaderboard.disclosure import Sight
 from leaderboard.facts import FILTERS, Fact
+from leaderboard.families import ranking_measure
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
 LEVEL = 0.05
@@ -150,6 +151,11 @@ class Board:
     def others(self) -> list[str]:
         """The measures beside the one that ranks."""
         return [measure for measure in self.measures if measure != self.measure]
+
+    @property
+    def missing(self) -> list[str]:
+        """The measures of the track that this board was made without."""
+        return [measure for measure in self.sight.track.measures if measure not in self.measures]
 
     @cached_property
     def best(self) -> dict[str, float]:
@@ -287,7 +293,7 @@ def _made(track: Track, means: Sequence[Mapping[str, object]]) -> list[str]:
 
 def _known(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     track = sight.track
-    home = track.primary_measure if track.primary_measure in measures else measures[0]
+    home = ranking_measure(track, measures)
     measure = choice.measure if choice.measure in measures else home
     sort = choice.sort if choice.sorted_by in {*measures, *ORDERS} else ""
     baseline = choice.baseline or (track.baseline_id or "")

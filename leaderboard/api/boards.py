@@ -35,7 +35,8 @@ def get_leaderboard(
 ) -> dict[str, Any] | HttpResponse:
     """The ranked runs with what the tests say; as JSON, or as a table for other programs.
 
-    With the version of earlier `judgments` the board that they made.
+    With the version of earlier `judgments` the board that they made, by the measures it was made
+    with.
     """
     sight = track_or_404(viewer(request), slug).by_judgments(judgments)
     choice = Choice(measure=measure_of(sight, measure), baseline=baseline)

@@ -206,10 +206,10 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
 
 
 def measure_of(sight: Sight, text: str) -> str:
-    """The track's measure that `text` names, however it is spelled; without one the primary."""
-    measures = sight.track.measures
+    """The measure that `text` names, however it is spelled; without one that which ranks."""
+    measures = sight.measures
     if not text or text in measures:
-        return text or sight.track.primary_measure
+        return text or sight.primary_measure
     try:
         wanted = parse_measure(text)
     except MeasureError as error:

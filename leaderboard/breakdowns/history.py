@@ -48,10 +48,10 @@ class History:
 
 def history_of_track(sight: Sight, asked: str = "") -> History | None:
     """By the measure asked for, where the track has it; None where no score may be seen."""
-    edition, track = sight.edition, sight.track
+    edition = sight.edition
     if edition is None:
         return None
-    measure = asked if asked in track.measures else track.primary_measure
+    measure = asked if asked in sight.measures else sight.primary_measure
     return History(edition, measure, _lines(sight, edition, measure), _changes(sight, edition))
 
 

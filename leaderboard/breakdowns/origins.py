@@ -133,7 +133,7 @@ def run_name(run: Run) -> str:
 def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
     """How a measure of the track was computed: in general, of a run, of a run on a topic."""
     edition = sight.board_edition
-    if edition is None or text not in [*sight.track.measures, str(JUDGED_AT_10)]:
+    if edition is None or text not in [*sight.measures, str(JUDGED_AT_10)]:
         raise Http404("no such number")
     measure = parse_measure(text).resolved(edition.settings["relevance_threshold"])
     if not run_id:
@@ -211,5 +211,7 @@ def _mean(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
     score = _score(edition, run, text)
     if score is not None:
         return score.mean, score.num_undefined
+    if text != str(JUDGED_AT_10):
+        raise Http404("no such number")
     sets = ScoreSet.objects.filter(edition=edition, run=run)
     return sets.values_list("judged_at_10", flat=True).first(), 0

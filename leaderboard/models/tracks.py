@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Case, Count, Q, QuerySet, Value, When
+from django.db.models import Case, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
@@ -324,13 +324,14 @@ class Track(models.Model):
 
 class EditionQuerySet(models.QuerySet["Edition"]):
     def beside_the_board(self, track: Track) -> EditionQuerySet:
-        """The other editions with all measures of the track, the latest first."""
-        named = Q(score_sets__scores__measure__in=track.measures)
-        measures = Count("score_sets__scores__measure", filter=named, distinct=True)
+        """The other editions in which runs are scored, the latest first.
+
+        One from before a measure was added to the track goes without it.
+        """
+        scored = Edition.objects.filter(score_sets__isnull=False)
         whole = self.filter(track=track, state=Edition.State.READY, is_part=False)
-        ready = whole.exclude(pk=track.edition_id)
-        complete = ready.annotate(had=measures).filter(had=len(track.measures))
-        return complete.select_related("judgment_set").order_by("-ready_at")
+        beside = whole.exclude(pk=track.edition_id).filter(pk__in=scored.values("pk"))
+        return beside.select_related("judgment_set").order_by("-ready_at")
 
     def once_shown(self, track: Track) -> EditionQuerySet:
         """Those that stood on the board when everybody could see it."""

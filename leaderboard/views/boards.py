@@ -43,6 +43,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "board": found,
+        "made_without": wording.made_without(found) if found is not None else "",
         "waiting": waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
         "tests_follow": found is not None and tests_follow(found),

@@ -20,7 +20,7 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
     """A score: in general, of a run, or of a run on one topic."""
     sight = sight_asked_for(request, slug)
     asked = request.GET
-    measure = asked.get("measure", sight.track.primary_measure)
+    measure = asked.get("measure", sight.primary_measure)
     origin = origin_of(sight, measure, asked.get("run", ""), asked.get("number", ""))
     context = {"sight": sight, "track": sight.track, "origin": origin}
     return render(request, "computed.html", context)

@@ -40,7 +40,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "history": found,
-        "measures": sight.track.measures,
+        "measures": sight.measures,
         "page": Paginator(found.lines, RUNS).get_page(page_of(request)),
         "chart": _chart(found, carried(request.GET)) if found.lines else "",
     }

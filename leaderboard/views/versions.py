@@ -16,6 +16,7 @@ from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.downloads import streamed_text
 from leaderboard.editions import edition_with
+from leaderboard.families import measures_of, ranking_measure
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pooling import pool_of
@@ -53,13 +54,14 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     if current is None or edition == current or edition.state != Edition.State.READY:
         return None
     current.track = edition.track = sight.track
-    return impact_of(current, edition, sight.track.primary_measure)
+    shared = [each for each in measures_of(current) if each in measures_of(edition)]
+    return impact_of(current, edition, ranking_measure(sight.track, shared)) if shared else None
 
 
 def _tests_follow(sight: Sight, found: Impact) -> bool:
     """Whether a job makes the tests that either board lacks; it is told of both."""
-    measure, baseline = sight.track.primary_measure, sight.track.baseline
-    return any([commission_tests(each, measure, baseline) for each in found.untested])
+    baseline = sight.track.baseline
+    return any([commission_tests(each, found.measure, baseline) for each in found.untested])
 
 
 @require_GET

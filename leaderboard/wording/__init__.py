@@ -3,6 +3,7 @@
 from leaderboard.wording.boards import (
     board_verdict,
     left_out,
+    made_without,
     much_unjudged,
     power,
     provisional,
@@ -33,6 +34,7 @@ __all__ = [
     "left_open",
     "left_out",
     "little_judged",
+    "made_without",
     "much_unjudged",
     "pair_test",
     "pair_verdict",

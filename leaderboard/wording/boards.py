@@ -232,6 +232,18 @@ def selection_rule(board: Board) -> Sentence:
     return say(strong(number), rule + order)
 
 
+def made_without(board: Board) -> str:
+    """Which measures an earlier board has not, and what ranks it where one of them would."""
+    if board.sight.other is None or not board.missing:
+        return ""
+    ranked = (
+        f"; it ranks by {board.measure}"
+        if board.sight.track.primary_measure in board.missing
+        else ""
+    )
+    return f"It was made without {', '.join(board.missing)}{ranked}."
+
+
 def left_out(board: Board) -> str:
     """That a run is not on the board by its rule; empty where the board in hand is that one."""
     if not board.sight.every_run:

@@ -132,3 +132,20 @@ def test_the_board_of_earlier_judgments_is_asked_for_by_their_version(track, ada
     assert (now["judgments"], then["judgments"]) == ("v2", "v1")
     assert now["standings"][0]["scores"]["AP"] > then["standings"][0]["scores"]["AP"]
     assert ben_api.get(f"{PATH}?judgments=v9").status_code == 404
+
+
+def test_an_earlier_board_ranks_by_the_measures_it_was_made_with(track, ada, ben, ben_api):
+    make_run(track, ben)
+    uploads.accept_judgments(track.collection, upload("v2", QRELS), "v2", ada, asks_first=False)
+    work()
+    v2 = track.collection.judgment_sets.get(version="v2")
+    measures = {"measures": ["AP", "RR"], "primary_measure": "RR"}
+    organising.change_track(Track.objects.get(), ada, {"judgment_set": v2})
+    work()
+    organising.change_track(Track.objects.get(), ada, measures)
+    work()
+    then = ben_api.get(f"{PATH}?judgments=v1").json()
+    assert (then["measure"], list(then["standings"][0]["scores"])) == ("AP", ["AP"])
+    asked = ben_api.get(f"{PATH}?judgments=v1&measure=RR")
+    assert (asked.status_code, asked.json()["message"]) == (422, "measure: is one of AP")
+    assert ben_api.get(f"{PATH}?measure=RR").json()["measure"] == "RR"

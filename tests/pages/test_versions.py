@@ -140,7 +140,66 @@ def test_a_blind_track_that_is_opened_shows_no_board_from_before(track, ada, v2,
     assert client.get(V1).status_code == 404
 
 
-def test_an_earlier_board_without_a_measure_added_since_is_not_shown(switched, ada, client):
-    organising.change_track(switched, ada, {"measures": ["AP", "nDCG@10", "P@5", "RR"]})
+@pytest.fixture
+def with_rr(switched, ada):
+    """Since v2 the track measures RR too, and ranks by it."""
+    measures = ["AP", "nDCG@10", "P@5", "RR"]
+    organising.change_track(switched, ada, {"measures": measures, "primary_measure": "RR"})
     work()
-    assert client.get(V1).status_code == 404
+    return Track.objects.get()
+
+
+def test_an_earlier_board_says_which_measure_it_was_made_without(with_rr, client):
+    page = page_at(client, V1)
+    assert "It was made without RR; it ranks by AP." in words(page)
+    assert "ben-bm25" in rows(page)[0]
+    assert "made without" not in words(page_at(client, "/tracks/bread/"))
+    Track.objects.update(primary_measure="AP")
+    assert "It was made without RR. " in words(page_at(client, V1))
+
+
+def test_its_files_have_the_measures_that_it_has(with_rr, client):
+    head = page_at(client, f"{V1}&format=csv&measure=RR&sort=RR&column=all").splitlines()[0]
+    assert "AP" in head and "RR" not in head
+
+
+@pytest.mark.parametrize("page", ["history/", "computed/", "computed/difference/"])
+def test_pages_of_an_earlier_board_go_by_what_it_was_made_with(with_rr, client, page):
+    said = words(page_at(client, f"/tracks/bread/{page}?judgments=v1"))
+    assert "AP" in said and "RR" not in said
+
+
+def test_the_history_by_earlier_judgments_knows_their_measures_alone(with_rr, client):
+    page = page_at(client, "/tracks/bread/history/?judgments=v1&measure=RR")
+    assert "The best AP over time" in words(page) and ">RR<" not in page
+
+
+def test_a_number_that_an_earlier_board_has_not_is_no_other_number(with_rr, client):
+    run = with_rr.runs.get(tag="ben-bm25")
+    address = f"/tracks/bread/computed/?run={run.pk}&judgments=v1&measure="
+    assert "full value 0.6944" in words(page_at(client, address + "AP"))
+    assert client.get(address + "RR").status_code == 404
+
+
+def test_what_an_earlier_board_would_change_is_told_by_a_measure_of_both(with_rr, as_ada):
+    assert "against v1 by AP" in words(page_at(as_ada, "/tracks/bread/judgments/v1/impact/"))
+
+
+def test_the_best_run_of_a_team_on_an_earlier_board_is_best_by_what_ranks_it(
+    track, ada, ben, v2, client
+):
+    make_run(track, ben, "1 Q0 d9 1 1.0 worse\n")
+    switch(track, ada, v2)
+    changes = {"measures": ["RR"], "primary_measure": "RR", "selection": "best"}
+    organising.change_track(Track.objects.get(), ada, changes)
+    work()
+    runs = " ".join(rows(page_at(client, V1)))
+    assert "ben-bm25" in runs and "worse" not in runs
+
+
+def test_judgments_by_which_no_run_was_scored_have_no_board(track, ada, as_ada):
+    files = upload("v2.txt", QRELS_2)
+    made = uploads.accept_judgments(track.collection, files, "v2", ada, asks_first=False)
+    work()
+    switch(track, ada, made)
+    assert as_ada.get(V1).status_code == 404
