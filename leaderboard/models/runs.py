@@ -47,9 +47,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(withdrawn_at=None, disqualified_at=None, hidden_at=None)
 
     def off_the_board(self) -> RunQuerySet:
-        """Scored, and then withdrawn, disqualified or hidden."""
+        """Withdrawn, disqualified or hidden, be it before they were scored."""
         good = self.in_good_standing().values("pk")
-        return self.filter(state=Run.State.SCORED).exclude(pk__in=good)
+        return self.taken().exclude(pk__in=good)
 
     def on_the_board(self) -> RunQuerySet:
         return self.in_good_standing().filter(state=Run.State.SCORED)

@@ -75,3 +75,16 @@ def test_organisers_find_what_is_off_the_board(run, as_ada):
     take_off(as_ada, run, "hidden")
     page = as_ada.get("/tracks/bread/manage/").content.decode()
     assert "Off the board" in page and f'href="/runs/{run.pk}/"' in page
+
+
+@pytest.mark.parametrize("state", ["queued", "checking", "valid", "scoring", "scored"])
+def test_they_find_it_in_whatever_state_it_waits(run, as_ada, state):
+    take_off(as_ada, run, "disqualified")
+    Run.objects.filter(pk=run.pk).update(state=state)
+    assert f'href="/runs/{run.pk}/"' in as_ada.get("/tracks/bread/manage/").text
+
+
+def test_what_was_refused_was_never_on_the_board(run, as_ada):
+    take_off(as_ada, run, "hidden")
+    Run.objects.filter(pk=run.pk).update(state="refused")
+    assert "Off the board" not in as_ada.get("/tracks/bread/manage/").text
