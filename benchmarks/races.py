@@ -2,7 +2,7 @@
 
     python -m benchmarks.races [--times 100] [--only sqlite|servers]
 
-Twenty programs send a run each while five more are taken; then twenty while two of the five come
+Twenty programs send a run each while three more are taken; then twenty while two of the three come
 as a grant, and twenty more; then twenty around the deadline. Every repetition is a track of its
 own, on a site that is started once. What is printed is how many repetitions were exact; with one
 that was not, it exits 1.

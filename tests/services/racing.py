@@ -19,7 +19,7 @@ from tests.services.machines import Site, until
 from tests.services.people import Person
 
 AT_ONCE = 20
-QUOTA = 5
+QUOTA = 3
 # Of the quota so many come as a grant, while the uploads do.
 GRANTED = 2
 # The deadline lies so far ahead of the first upload, and the last one so far behind it.
