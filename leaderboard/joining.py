@@ -21,6 +21,11 @@ class CannotJoin(Exception):
     """Why this user cannot take part; the text is for them to read."""
 
 
+class NameTaken(CannotJoin):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is a team {name} already; choose another name.")
+
+
 @dataclass(frozen=True)
 class Asking:
     """What somebody says who wants to take part; `team_code` is that of a team which invites."""
@@ -79,18 +84,30 @@ def accepted_now(track: Track) -> datetime | None:
 
 
 def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
-    """Ask the organisers for a team; asked twice is asked once.  Raises CannotJoin."""
+    """Ask the organisers for a team; asked twice is asked once, for the name that was said last.
+    Raises CannotJoin."""
     refuse_without_terms(track, asking)
     name = checked_name(asking.team_name or user.username)
+    if track.has_team(name):
+        raise NameTaken(name)
     with transaction.atomic():
         request, is_new = JoinRequest.objects.get_or_create(
             track=track,
             user=user,
             defaults={"team_name": name, "accepted_terms_at": accepted_now(track)},
         )
-        if is_new or _asks_anew(request, name):
+        if is_new or _asks_otherwise(request, name) or _asks_anew(request, name):
             telling.asked_to_join(request)
     return request
+
+
+def _asks_otherwise(request: JoinRequest, name: str) -> bool:
+    """Give a request that waits this name; whether the one before could not be approved."""
+    was_taken = request.name_is_taken
+    waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
+    changed = waiting.update(team_name=name, accepted_terms_at=accepted_now(request.track))
+    request.refresh_from_db()
+    return bool(changed) and was_taken
 
 
 def _asks_anew(request: JoinRequest, name: str) -> bool:
@@ -111,13 +128,21 @@ def _asks_anew(request: JoinRequest, name: str) -> bool:
 
 
 def approve(request: JoinRequest, organiser: User) -> Team:
-    """The team that somebody asked for.  Raises CannotJoin where its name is taken meanwhile,
-    or where somebody has answered already."""
-    with transaction.atomic():
-        if not _decide(request, organiser, JoinRequest.State.APPROVED):
-            raise CannotJoin("This request was answered already.")
-        accepted = request.accepted_terms_at
-        return _new_team(request.track, request.user, request.team_name, accepted)
+    """The team that somebody asked for, by the name that was read.  Raises CannotJoin where it is
+    taken meanwhile, and where the request was answered or asks for another name since."""
+    as_read = {"team_name": request.team_name}
+    try:
+        with transaction.atomic():
+            if not _decide(request, organiser, JoinRequest.State.APPROVED, **as_read):
+                raise CannotJoin("This request was answered already, or asks for another name now.")
+            accepted = request.accepted_terms_at
+            return _new_team(request.track, request.user, request.team_name, accepted)
+    except NameTaken:
+        telling.name_taken(request)
+        raise CannotJoin(
+            f"There is a team {request.team_name} already; "
+            f"{request.user} was told to choose another name."
+        ) from None
 
 
 def decline(request: JoinRequest, organiser: User) -> None:
@@ -125,9 +150,9 @@ def decline(request: JoinRequest, organiser: User) -> None:
         _decide(request, organiser, JoinRequest.State.DECLINED)
 
 
-def _decide(request: JoinRequest, organiser: User, state: str) -> bool:
+def _decide(request: JoinRequest, organiser: User, state: str, **as_read: str) -> bool:
     """Whether it was this answer that counted."""
-    waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
+    waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING, **as_read)
     decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
     if decided:
         AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
@@ -156,7 +181,7 @@ def _new_team(track: Track, user: User, name: str, accepted: datetime | None) ->
         team = track.team_of(user)
         if team is not None:
             return team
-        raise CannotJoin(f"There is a team {name} already; choose another name.") from None
+        raise NameTaken(name) from None
 
 
 def _become_member(team: Team, user: User) -> Team:

@@ -116,6 +116,13 @@ def answered_to_join(request: JoinRequest, approved: bool) -> None:
     _notify([request.user_id], track, f"{words} {track}.", reverse("board", args=[track.slug]))
 
 
+def name_taken(request: JoinRequest) -> None:
+    """Another team got the name first: the request waits for another one."""
+    track = request.track
+    text = f"There is a team {request.team_name} in {track} already; ask for another name."
+    _notify([request.user_id], track, text, reverse("join", args=[track.slug]))
+
+
 def announced(announcement: Announcement) -> None:
     track = announcement.track
     members = track.memberships.values_list("user", flat=True)

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from leaderboard.calling import NotCalled, check_url
-from leaderboard.models import Track, User
+from leaderboard.models import JoinRequest, Track, User
 from leaderboard.models.notices import Happening
 
 
@@ -23,8 +23,12 @@ class JoinForm(forms.Form):
         label="I accept the terms", error_messages={"required": "Accept the terms to take part."}
     )
 
-    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, track: Track, asked: JoinRequest | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        if asked is not None and asked.state == JoinRequest.State.WAITING:
+            self.initial["team_name"] = asked.team_name
         if not track.terms:
             del self.fields["accepts_terms"]
 

@@ -157,6 +157,11 @@ class JoinRequest(models.Model):
     def __str__(self) -> str:
         return f"{self.user} for {self.team_name}"
 
+    @property
+    def name_is_taken(self) -> bool:
+        """Whether a team has got the name since, so that the request needs another one."""
+        return self.track.has_team(self.team_name)
+
 
 class Grant(models.Model):
     """Runs that a team may send beyond the quota of its track: on one day (UTC), or in all."""

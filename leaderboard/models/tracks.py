@@ -13,7 +13,7 @@ from django.db.models import Case, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
-from leaderboard.models.people import Team, User
+from leaderboard.models.people import Team, User, team_key
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -320,6 +320,10 @@ class Track(models.Model):
         if not user.is_authenticated:
             return None
         return Team.objects.filter(track=self, memberships__user=user).first()
+
+    def has_team(self, name: str) -> bool:
+        """Whether a team has this name, or one that passes for it."""
+        return Team.objects.filter(track=self, key=team_key(name)).exists()
 
 
 class EditionQuerySet(models.QuerySet["Edition"]):

@@ -30,7 +30,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     if not invited:
         track_or_404(request.user, slug)
     asks = not invited and track.joining == Track.Joining.APPROVAL
-    form = JoinForm(request.POST or None, track=track)
+    asked = track.join_requests.filter(user=request.user).first()
+    form = JoinForm(request.POST or None, track=track, asked=asked)
     if request.method == "POST" and (invited or asks) and form.is_valid():
         try:
             return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
@@ -43,7 +44,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         "inviting": inviting,
         "invited": invited,
         "asks": asks,
-        "asked": track.join_requests.filter(user=request.user).first(),
+        "asked": asked,
     }
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
 
@@ -125,6 +126,8 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
     asked = get_object_or_404(track.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
+            # The name that was read, which may not be the one asked for since.
+            asked.team_name = request.POST["approve"].replace("\0", "")
             joining.approve(asked, request.user)
         else:
             joining.decline(asked, request.user)

@@ -40,7 +40,7 @@ def test_who_asks_waits_for_the_organisers(by_approval, as_ben):
 def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     assert Notice.objects.get(user=ada).text == "ben asks to take part in Bread track as Crumbs."
-    approve(as_ada, by_approval, approve="1")
+    approve(as_ada, by_approval, approve="Crumbs")
     assert by_approval.team_of(ben).name == "Crumbs"
     assert Notice.objects.get(user=ben).text == "You take part in Bread track."
 
@@ -60,7 +60,7 @@ def test_nobody_uploads_past_the_approval(by_approval, ben):
 def test_what_was_declined_is_not_approved_later(by_approval, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
-    approve(as_ada, by_approval, approve="1")
+    approve(as_ada, by_approval, approve="Crumbs")
     assert by_approval.team_of(ben) is None
 
 
@@ -83,13 +83,63 @@ def test_a_link_lets_in_who_waits_or_was_declined(by_approval, as_ada, as_ben, b
 
 def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    approve(as_ada, by_approval, approve="1")
+    approve(as_ada, by_approval, approve="Crumbs")
     ben.memberships.all().delete()
     as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
     assert "Your request waits" in as_ben.get("/tracks/bread/join/").text
     assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
-    approve(as_ada, by_approval, approve="1")
+    approve(as_ada, by_approval, approve="Crusts")
     assert by_approval.team_of(ben).name == "Crusts"
+
+
+def test_a_name_that_is_taken_is_not_asked_for(by_approval, as_ben, cat):
+    joining.team_called(by_approval, "Crumbs")
+    answer = as_ben.post("/tracks/bread/join/", {"team_name": "CRUMBS"})
+    assert answer.status_code == 422
+    assert "There is a team CRUMBS already; choose another name." in answer.text
+    assert not by_approval.join_requests.exists()
+
+
+def test_who_waits_may_ask_for_another_name(by_approval, ada, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    assert 'value="Crumbs"' in as_ben.get("/tracks/bread/join/").text
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    approve(as_ada, by_approval, approve="Crusts")
+    assert by_approval.team_of(ben).name == "Crusts"
+    assert Notice.objects.filter(user=ada).count() == 1
+
+
+def test_organisers_approve_the_name_that_they_read(by_approval, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    assert 'name="approve" value="Crumbs"' in as_ada.get("/tracks/bread/manage/").text
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    approve(as_ada, by_approval, approve="Crumbs")
+    assert "asks for another name now" in as_ada.get("/tracks/bread/manage/").text
+    assert by_approval.team_of(ben) is None
+
+
+def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_ben, ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    joining.team_called(by_approval, "crumbs")
+    approve(as_ada, by_approval, approve="Crumbs")
+    assert "ben was told to choose another name" in as_ada.get("/tracks/bread/manage/").text
+    told = Notice.objects.get(user=ben)
+    assert told.text == "There is a team Crumbs in Bread track already; ask for another name."
+    assert "There is a team <bdi>Crumbs</bdi> already" in as_ben.get(told.address).text
+
+
+def test_organisers_are_told_of_the_name_instead_of_a_taken_one(by_approval, ada, as_ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    joining.team_called(by_approval, "Crumbs")
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
+
+
+def test_who_was_declined_stays_so_under_another_name(by_approval, as_ada, as_ben):
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
+    approve(as_ada, by_approval)
+    as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
+    assert by_approval.join_requests.get().state == "declined"
 
 
 def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
