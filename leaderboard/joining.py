@@ -12,6 +12,7 @@ from django.utils import timezone
 from leaderboard import telling
 from leaderboard.models import AuditEvent, JoinRequest, Membership, Team, Track, User
 from leaderboard.models.people import team_key
+from leaderboard.models.tracks import new_invitation
 
 ORGANISERS = "organisers"
 NAME_LIMIT = 80
@@ -226,11 +227,19 @@ def make_leader(team: Team, leader: User, user_id: int) -> None:
 
 
 def remove_member(team: Team, leader: User, user_id: int) -> None:
-    """Take somebody out of the team; leaders leave by themselves."""
+    """Take somebody out of the team, who knows its link; leaders leave by themselves."""
     with transaction.atomic():
         members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
         if members.delete()[0]:
             AuditEvent.objects.record(leader, "remove member", team, before={"user": user_id})
+            renew_team_link(team, leader)
+
+
+@transaction.atomic
+def renew_team_link(team: Team, leader: User) -> None:
+    """Another link into the team; the one before lets nobody in from now on."""
+    Team.objects.filter(pk=team.pk).update(invitation=new_invitation())
+    AuditEvent.objects.record(leader, "renew invitation", team)
 
 
 def team_called(track: Track, name: str) -> Team:

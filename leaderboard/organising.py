@@ -26,6 +26,7 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.collections import ImportState
+from leaderboard.models.tracks import new_invitation
 from leaderboard.pooling import first_of_each_team, unused_name
 from leaderboard.refusing import (
     refuse_outside_dates,
@@ -268,6 +269,13 @@ def release(track: Track, user: User) -> None:
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
             telling.released(track)
+
+
+@transaction.atomic
+def renew_invitation(track: Track, user: User) -> None:
+    """Another invitation link; the one before lets nobody in from now on."""
+    Track.objects.filter(pk=track.pk).update(invitation=new_invitation())
+    AuditEvent.objects.record(user, "renew invitation", track)
 
 
 @transaction.atomic

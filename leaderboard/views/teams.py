@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import joining
+from leaderboard import joining, organising
 from leaderboard.disclosure import track_or_404
 from leaderboard.forms.people import JoinForm
 from leaderboard.models import Membership, Team, Track
@@ -95,18 +95,33 @@ def _link_to(request: HttpRequest, team: Team) -> str:
 @require_POST
 def change_team(request: HttpRequest, slug: str) -> HttpResponse:
     """Leave one's team; a leader makes others leaders, or takes them out."""
-    sight = track_or_404(request.user, slug)
-    if sight.team is None:
-        raise Http404("no team here")
+    team = _team_or_404(request, slug)
     if request.POST.get("act") == "leave":
-        return _left(request, sight.track)
-    own = get_object_or_404(sight.team.memberships, user=request.user, role=Membership.Role.LEADER)
-    member = get_object_or_404(sight.team.memberships, user=request.POST.get("user") or 0)
+        return _left(request, team.track)
+    get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
+    member = get_object_or_404(team.memberships, user=request.POST.get("user") or 0)
     if request.POST.get("act") == "lead":
-        joining.make_leader(own.team, request.user, member.user_id)
+        joining.make_leader(team, request.user, member.user_id)
     else:
-        joining.remove_member(own.team, request.user, member.user_id)
+        joining.remove_member(team, request.user, member.user_id)
     return redirect("team", slug=slug)
+
+
+@login_required
+@require_POST
+def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
+    """Close the link into one's team and make another; for its leaders."""
+    team = _team_or_404(request, slug)
+    get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
+    joining.renew_team_link(team, request.user)
+    return redirect("team", slug=slug)
+
+
+def _team_or_404(request: HttpRequest, slug: str) -> Team:
+    team = track_or_404(request.user, slug).team
+    if team is None:
+        raise Http404("no team here")
+    return team
 
 
 def _left(request: HttpRequest, track: Track) -> HttpResponse:
@@ -133,4 +148,12 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
             joining.decline(asked, request.user)
     except joining.CannotJoin as reason:
         messages.error(request, str(reason))
+    return redirect("manage", slug=slug)
+
+
+@login_required
+@require_POST
+def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+    """Close the invitation link of a track and make another."""
+    organising.renew_invitation(organised_or_403(request, slug).track, request.user)
     return redirect("manage", slug=slug)

@@ -39,6 +39,7 @@ ACTS = {
     "remove badge": "took away the badge of the",
     "remove member": "took a member out of the",
     "renew badge": "made an address for the badge of the",
+    "renew invitation": "made another invitation link of the",
     "score again": "had scored again all runs of the",
     "state facts": "stated facts of the",
     "try": "tried other judgments on the",

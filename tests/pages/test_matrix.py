@@ -168,6 +168,8 @@ ACTS = {
     "change_team": Act(
         "/tracks/blind/team/change/", [401, 404, 302, 302, 404, 404, 404, 404], {"act": "leave"}
     ),
+    "renew_team_link": Act("/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]),
+    "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
     "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
     "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
     "release": Act("/tracks/blind/manage/release/", ACT),

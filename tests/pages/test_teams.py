@@ -198,6 +198,43 @@ def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
     assert answer.status_code == 404 and track.team_of(ben) == crumbs
 
 
+def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, cat, as_ben, as_cat):
+    joining.join(track, cat, joining.Asking(team_code=crumbs.invitation))
+    as_ben.post("/tracks/bread/team/change/", {"act": "remove", "user": cat.pk})
+    as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
+    assert track.team_of(cat) != crumbs
+
+
+def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben):
+    page = as_ben.post("/tracks/bread/team/link/", follow=True).text
+    now = Team.objects.get(pk=crumbs.pk).invitation
+    assert joining.team_inviting(track, crumbs.invitation) is None
+    assert f"?team={now}" in page and joining.team_inviting(track, now) == crumbs
+
+
+def test_members_make_no_link(crumbs, track, cat, as_cat):
+    joining.join(track, cat, joining.Asking(team_code=crumbs.invitation))
+    assert "Another link" not in as_cat.get("/tracks/bread/team/").text
+    assert as_cat.post("/tracks/bread/team/link/").status_code == 404
+
+
+def test_another_invitation_link_closes_the_one_before(by_approval, as_ada, as_ben, ben):
+    page = as_ada.post("/tracks/bread/manage/invitation/", follow=True).text
+    now = Track.objects.get().invitation
+    assert f"?invitation={now}" in page and now != by_approval.invitation
+    before = f"/tracks/bread/join/?invitation={by_approval.invitation}"
+    as_ben.post(before, {"team_name": "Crumbs"})
+    assert by_approval.team_of(ben) is None
+
+
+def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
+    as_ben.post("/tracks/bread/team/link/")
+    as_ada.post("/tracks/bread/manage/invitation/")
+    trail = as_ada.get("/tracks/bread/desk/trail/").text
+    assert "made another invitation link of the team" in trail
+    assert "made another invitation link of the track" in trail
+
+
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
     with pytest.raises(joining.CannotJoin, match="There is a team"):
