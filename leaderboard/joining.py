@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +17,14 @@ from leaderboard.models.tracks import new_invitation
 
 ORGANISERS = "organisers"
 NAME_LIMIT = 80
+# What no reader sees in a name: Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt
+# of 16.0, with the Hangul fillers and the selectors of variations), and signs drawn as a blank.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\u2800\U00013441\U00013442\U00016fe4\U0001d159]"
+)
 
 
 class CannotJoin(Exception):
@@ -163,7 +172,8 @@ def _decide(request: JoinRequest, organiser: User, state: str, **as_read: str) -
 
 def checked_name(name: str) -> str:
     name = " ".join(name.split())
-    if not name or len(name) > NAME_LIMIT or not name.isprintable():
+    visible = name.isprintable() and not INVISIBLE.search(name)
+    if not name or len(name) > NAME_LIMIT or not visible:
         raise CannotJoin(f"A team name has 1 to {NAME_LIMIT} printable characters.")
     if team_key(name) == team_key(ORGANISERS):
         raise CannotJoin(f"{ORGANISERS} is the name of those who run the track.")

@@ -241,6 +241,21 @@ def test_no_name_passes_for_another(crumbs, track, cat, name):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 
+UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe0f\uffa0\U000e0100"
+
+
+@pytest.mark.parametrize("sign", UNSEEN, ids=ascii)
+def test_no_name_passes_for_another_by_a_sign_that_nobody_sees(crumbs, track, cat, sign):
+    for name in (f"Crumbs{sign}", f"Cr{sign}umbs", sign):
+        with pytest.raises(joining.CannotJoin, match="printable characters"):
+            joining.join(track, cat, joining.Asking(team_name=name))
+
+
+@pytest.mark.parametrize("name", ["Bäckerei № 7", "李白", "빵집", "रोटी", "نان", "Krümel 🍞"])
+def test_a_name_may_be_of_any_script(track, ben, name):
+    assert joining.join(track, ben, joining.Asking(team_name=name)).name == name
+
+
 @pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
 def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
     joining.join(track, ben, joining.Asking(team_name="TU-AI"))
