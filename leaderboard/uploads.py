@@ -80,14 +80,17 @@ def accept_run(
     received_at = received_at or timezone.now()
     organises = track.is_organised_by(user)
     refuse_large(file, settings.RUN_UPLOAD_LIMIT)
-    if not organises:
-        refuse_outside_dates(track, received_at)
-        refuse_without_facts(track, details.facts)
-    team = team or team_for(track, user, organises)
+    team = team or team_so_far(track, user, organises)
+    if team is None:
+        refuse_by_rules(track, details, received_at)
+        team = joined_team(track, user)
     sha256 = digest_of(file)
+    # Before the rules: whoever missed the first answer may ask again after the deadline.
     known = known_run(track, user, team, sha256, details.idempotency_key, received_at)
     if known is not None:
         return Accepted(known, is_new=False)
+    if not organises:
+        refuse_by_rules(track, details, received_at)
     run = Run(
         track=track,
         team=team,
@@ -106,13 +109,22 @@ def accept_run(
     return store_run(run, file, limited=not organises)
 
 
-def team_for(track: Track, user: User, organises: bool) -> Team:
-    if organises and track.team_of(user) is None:
-        return joining.organisers_team(track)
+def team_so_far(track: Track, user: User, organises: bool) -> Team | None:
+    """None for whoever has sent nothing yet; organisers always have a team."""
+    team = track.team_of(user)
+    return joining.organisers_team(track) if organises and team is None else team
+
+
+def joined_team(track: Track, user: User) -> Team:
     try:
         return joining.join(track, user)
     except joining.CannotJoin as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
+
+
+def refuse_by_rules(track: Track, details: RunDetails, received_at: datetime) -> None:
+    refuse_outside_dates(track, received_at)
+    refuse_without_facts(track, details.facts)
 
 
 def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:

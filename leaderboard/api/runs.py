@@ -57,7 +57,8 @@ def create_run(
 ) -> Status[dict[str, Any]]:
     """Send a run: plain, .gz, or a .zip of one file.  A worker reads it; 201 says it is here.
 
-    The same bytes again, or the same `Idempotency-Key` within a day, are the same run: 200.
+    The same bytes again, or the same `Idempotency-Key` within a day, are the same run: 200,
+    also after the deadline.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)

@@ -60,6 +60,28 @@ def test_dates_close_a_track(collection, ben, days, word):
     assert not Run.objects.exists() and not stored_files()
 
 
+def close(track) -> None:
+    track.closes_at = timezone.now() - timedelta(hours=1)
+    track.save()
+
+
+@pytest.mark.parametrize("key", ["", "k1"], ids=["the same bytes", "the same key"])
+def test_who_missed_the_answer_asks_again_after_the_deadline(track, ben, key):
+    first = send(track, ben, idempotency_key=key).run
+    close(track)
+    assert send(track, ben, idempotency_key=key).run == first
+    with pytest.raises(NotAccepted, match="until"):
+        send(track, ben, OTHER_RUN)
+
+
+def test_after_the_deadline_nobody_learns_of_the_runs_of_others(track, ben, cat):
+    send(track, ben, idempotency_key="k1")
+    close(track)
+    with pytest.raises(NotAccepted, match="until"):
+        send(track, cat, idempotency_key="k1")
+    assert track.team_of(cat) is None
+
+
 def test_an_invitation_is_asked_for(collection, cat):
     track = make_track(collection, joining="invitation")
     with pytest.raises(NotAccepted) as refusal:
