@@ -296,3 +296,10 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
     as_ben.get(f"/runs/{run.pk}/withdraw/")
     run.refresh_from_db()
     assert run.withdrawn_at is None
+
+
+def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
+    Track.objects.update(quota_total=0)
+    page = as_cat.get("/tracks/bread/about/")
+    assertContains(page, "<dt>Runs a day</dt><dd>no limit</dd>")
+    assertContains(page, "<dt>Runs in all</dt><dd>0</dd>")
