@@ -186,17 +186,19 @@ def open_track(track: Track, user: User) -> Track:
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     """Set fields of a track; what changes a value makes new editions: of the board, of a trial.
 
-    Raises NotPossible where a setting would show what only a release may.
+    A form sends what stays as it is too: nobody is told of that.  Raises NotPossible where a
+    setting would show what only a release may.
     """
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.judgments_on_trial(track), track.closes_at
-    before = {name: _plain(getattr(track, name)) for name in changes}
-    for name, value in changes.items():
+    after = {name: value for name, value in changes.items() if value != getattr(track, name)}
+    before = {name: _plain(getattr(track, name)) for name in after}
+    for name, value in after.items():
         setattr(track, name, value)
-    track.save(update_fields=list(changes))
-    AuditEvent.objects.record(
-        user, "change", track, before, {name: _plain(value) for name, value in changes.items()}
-    )
+    if after:
+        track.save(update_fields=list(after))
+        plain = {name: _plain(value) for name, value in after.items()}
+        AuditEvent.objects.record(user, "change", track, before, plain)
     if track.closes_at != deadline:
         telling.deadline_moved(track)
     renew_edition(track)

@@ -66,10 +66,24 @@ class TopicsField(forms.CharField):
         return list(dict.fromkeys(word for word in words if word))
 
 
+class LocalTimeInput(forms.DateTimeInput):
+    """Takes seconds, and prints them where there are some."""
+
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"step": 1})
+
+    def format_value(self, value: Any) -> str | None:
+        if isinstance(value, datetime):
+            return value.isoformat(timespec="seconds" if value.second else "minutes")
+        return super().format_value(value)
+
+
 class LocalTimeField(forms.DateTimeField):
     """A time as it was written: with its own zone, or to be placed in the form's."""
 
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+    widget = LocalTimeInput
 
     def to_python(self, value: Any) -> datetime | None:
         if isinstance(value, str) and value.strip():

@@ -289,6 +289,11 @@ class TrackForm(forms.ModelForm):
         if local is None or zone is None or local.tzinfo is not None:
             return
         try:
-            cleaned[name] = in_zone(local, zone)
+            placed = in_zone(local, zone)
         except (ValidationError, OverflowError):
             self.add_error(name, f"This time does not exist in {zone.key}.")
+            return
+        # Fractions of a second are not printed, so they are not taken away either.
+        stored = getattr(self.instance, name)
+        is_as_printed = stored is not None and placed == stored.replace(microsecond=0)
+        cleaned[name] = stored if is_as_printed else placed

@@ -9,7 +9,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard import freezing, organising
 from leaderboard.disclosure import look
-from leaderboard.models import AuditEvent, Team, Track
+from leaderboard.models import AuditEvent, Notice, Team, Track
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
@@ -20,8 +20,13 @@ MANAGE = "/tracks/bread/manage/"
 def form_of(page) -> dict:
     """What a browser would send back of the form on a page."""
     form = page.context["form"]
-    fields = {name: form[name].value() for name in form.fields}
+    fields = {name: printed(form[name]) for name in form.fields}
     return {name: value for name, value in fields.items() if value not in (None, "", False)}
+
+
+def printed(field) -> object:
+    value = field.value()
+    return field.field.widget.format_value(value) if isinstance(value, datetime) else value
 
 
 def test_the_form_proposes_a_track_that_works(collection, as_ada):
@@ -303,3 +308,34 @@ def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     page = as_cat.get("/tracks/bread/about/")
     assertContains(page, "<dt>Runs a day</dt><dd>no limit</dd>")
     assertContains(page, "<dt>Runs in all</dt><dd>0</dd>")
+
+
+LAST_SECOND = datetime(2030, 12, 1, 11, 59, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("fraction", [0, 999_999])
+def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
+    closes = LAST_SECOND.replace(microsecond=fraction)
+    make_run(make_track(collection, closes_at=closes), ben)
+    page = as_ada.get(MANAGE)
+    assertContains(page, 'value="2030-12-01T11:59:59"')
+    as_ada.post(MANAGE, {**form_of(page), "description": "Loaves."})
+    assert Track.objects.get().closes_at == closes
+    assert not Notice.objects.filter(user=ben, text__contains="takes runs").exists()
+    assert AuditEvent.objects.get(act="change").after == {"description": "Loaves."}
+
+
+def test_a_deadline_is_printed_without_seconds_that_it_has_not(collection, as_ada):
+    make_track(collection, closes_at=LAST_SECOND.replace(second=0))
+    assertContains(as_ada.get(MANAGE), 'value="2030-12-01T11:59"')
+
+
+def test_the_page_takes_seconds(track, as_ada):
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "closes_at": "2030-12-01T11:59:59"})
+    assert Track.objects.get().closes_at == LAST_SECOND
+
+
+def test_saving_a_page_that_nobody_changed_leaves_no_trail(collection, as_ada):
+    make_track(collection, closes_at=LAST_SECOND, opens_at=LAST_SECOND - timedelta(days=1))
+    as_ada.post(MANAGE, form_of(as_ada.get(MANAGE)))
+    assert not AuditEvent.objects.filter(act="change").exists()

@@ -52,7 +52,7 @@ def acts_of(track: Track) -> list[str]:
 def test_t24_every_act_has_its_line_with_who_did_it(track, ben, ada, as_ada):
     run = make_run(track, ben)
     before = AuditEvent.objects.count()
-    as_ada.post("/tracks/bread/manage/baseline/", {"run": run.pk})
+    as_ada.post("/tracks/bread/manage/baseline/", {"baseline": run.pk})
     organising.change_track(Track.objects.get(), ada, {"name": "Another"})
     as_ada.post(f"/runs/{run.pk}/take-off/", {"how": "disqualified", "reason": "too good"})
     as_ada.post(f"/runs/{run.pk}/bring-back/")
