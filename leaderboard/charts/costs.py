@@ -94,10 +94,11 @@ def costs(runs: Sequence[Priced], unit: str, measure: str, title: str) -> SafeSt
     """Across what a run costs, up what it is worth; the steps join the runs on the front."""
     across = LogAxis.over([each.cost for each in runs])
     up = Axis.around(min(each.low for each in runs), max(each.high for each in runs), most=5)
+    steps = _steps(runs, across, up)
     body = _grid(across, up)
-    body += stretched(100, HEIGHT, HEIGHT, _front(runs, across, up))
+    body += stretched(100, HEIGHT, HEIGHT, _front(steps))
     body += "".join(_run(each, across, up) for each in _drawn_last(runs))
-    body += _names(runs, across, up)
+    body += _names(runs, across, up, steps)
     body += text(0, 12, escape(measure), "tick", dx=8) + text(100, HEIGHT - 8, unit, "tick", "end")
     told = "; ".join(f"{each.name} {each.told}, {score(each.mean)}" for each in runs)
     description = f"{counted(len(runs), 'run')}, the cheapest first: {told}."
@@ -128,10 +129,10 @@ def _steps(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]:
     return strokes
 
 
-def _front(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
+def _front(steps: Sequence[Stroke]) -> str:
     path = "".join(
         f"{'L' if place else 'M'}{short(each.x1)} {short(each.y1)}H{short(each.x2)}"
-        for place, each in enumerate(_steps(runs, across, up)[::2])
+        for place, each in enumerate(steps[::2])
     )
     return f'<path class="curve front" d="{path}"/>' if path else ""
 
@@ -154,13 +155,13 @@ def _run(run: Priced, across: LogAxis, up: Axis) -> str:
     return linked(run.href, title, shape)
 
 
-def _names(runs: Sequence[Priced], across: LogAxis, up: Axis) -> str:
-    """Names beside the dots, the most asked for first."""
+def _names(runs: Sequence[Priced], across: LogAxis, up: Axis, steps: Sequence[Stroke]) -> str:
+    """Names beside the dots and off the steps, the most asked for first."""
     spots = [
         Spot(across.at(run.cost), up.down(run.mean, HEIGHT), run.name, _label_classes(run))
         for run in sorted(runs, key=_turn)
     ]
-    return labels(spots, [*_whiskers(runs, across, up), *_steps(runs, across, up)], HEIGHT)
+    return labels(spots, [*_whiskers(runs, across, up), *steps], HEIGHT)
 
 
 def _label_classes(run: Priced) -> str:

@@ -108,8 +108,8 @@ def _placed(
 ) -> list[Place | None]:
     screen = Screen(wide, height, [_around(each, wide) for each in spots], [])
     lines = [_along(stroke, wide) for stroke in strokes]
-    rows = FAR if len(spots) <= FEW else NEAR
-    return [screen.place(spot, places(rows), lines) for spot in spots]
+    around = places(FAR if len(spots) <= FEW else NEAR)
+    return [screen.place(spot, around, lines) for spot in spots]
 
 
 def _around(spot: Spot, wide: int) -> Box:
