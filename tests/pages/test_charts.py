@@ -400,18 +400,62 @@ def test_a_topic_stands_across_its_relevant_documents_up_its_median():
     assert [number(first, "cy"), number(second, "cy")] == [195, 130]
 
 
-def test_a_run_stands_across_the_logarithm_of_its_cost_up_its_mean():
-    spent, means = [0.1, 1.0, 10.0], [0.2, 0.35, 0.3]
+# By cost, and in none of the orders of a drawing; the second is worse than the cheaper first.
+SPENT, WORTH = [10.0, 1.0, 2.0, 0.1], [0.35, 0.3, 0.25, 0.2]
+
+
+def priced_chart(is_measured=True):
+    """Runs whose intervals reach twice as far up as down."""
     priced = [
-        Priced(f"run {cost}", cost, f"{cost} s", mean, mean - 0.05, mean + 0.05, True, True)
-        for cost, mean in zip(spent, means, strict=True)
+        Priced(f"run {cost}", cost, f"{cost} s", mean, mean - 0.04, mean + 0.08, cost != 2, each)
+        for cost, mean, each in zip(SPENT, WORTH, [True, True, True, is_measured], strict=True)
     ]
-    chart = costs(priced, "Time, s", "AP", "x")
-    dots, whiskers = drawn(chart, "circle", "dot"), drawn(chart, "line", "whisker")
-    assert proportional([number(dot, "cx") for dot in dots], np.log10(spent))
-    assert proportional([number(dot, "cy") for dot in dots], means)
-    lengths = [number(each, "y2") - number(each, "y1") for each in whiskers]
-    assert np.allclose(lengths, lengths[0], atol=0.2) and lengths[0] > 0
+    return costs(priced, "Time, s", "AP", "x")
+
+
+def dots_by_cost(chart):
+    dots = drawn(chart, "circle", "dot")
+    return sorted((number(dot, "cx"), number(dot, "cy")) for dot in dots)
+
+
+def test_a_run_stands_across_the_logarithm_of_its_cost_up_its_mean():
+    x, y = zip(*dots_by_cost(priced_chart()), strict=True)
+    assert proportional(x, np.log10(sorted(SPENT)))
+    assert proportional(y, [0.2, 0.3, 0.25, 0.35])
+
+
+def test_a_whisker_goes_through_its_dot_from_the_high_end_to_the_low():
+    chart = priced_chart()
+    whiskers = drawn(chart, "line", "whisker")
+    ends = sorted([number(each, name) for name in ("x1", "y1", "y2")] for each in whiskers)
+    x, high, low = zip(*ends, strict=True)
+    at, middle = zip(*dots_by_cost(chart), strict=True)
+    means = np.array([0.2, 0.3, 0.25, 0.35])
+    assert x == at
+    assert proportional([*middle, *high, *low], [*means, *(means + 0.08), *(means - 0.04)])
+
+
+def test_the_steps_join_the_runs_that_no_cheaper_one_beats():
+    chart = priced_chart()
+    path = drawn(chart, "path", "front")[0].get("d")
+    steps = re.findall(r"[ML]([\d.]+) ([\d.]+)H([\d.]+)", path)
+    cheap, good, _, best = dots_by_cost(chart)
+    wanted = [(*cheap, good[0]), (*good, best[0]), (*best, 100)]
+    assert [tuple(map(float, each)) for each in steps] == wanted
+
+
+def test_the_square_of_a_stated_cost_has_its_middle_where_the_dot_would_be():
+    chart = priced_chart(is_measured=False)
+    (square,) = drawn(chart, "svg", "stated")
+    (shape,) = square.iter("rect")
+    half = number(shape, "width") / 2
+    assert (number(square, "x"), number(square, "y")) == dots_by_cost(priced_chart())[0]
+    assert len(dots_by_cost(chart)) == 3
+    assert (number(shape, "x"), number(shape, "y"), number(shape, "height")) == (
+        -half,
+        -half,
+        2 * half,
+    )
 
 
 def named(spots, strokes=()):
