@@ -245,6 +245,52 @@ def test_a_recall_curve_passes_through_its_precisions():
     assert band.get("d").startswith("M0 40L10 40") and band.get("d").endswith("L0 80z")
 
 
+FALLING = np.linspace(1.0, 0.0, 11)
+
+
+def spread_chart():
+    """Five runs that are shares of a falling line, in none of their orders."""
+    spread = np.outer([0.9, 0.1, 0.4, 0.2, 0.6], FALLING)
+    return charts.recall_curves(RecallCurves("mine", FALLING, spread, "top", FALLING**2), "x")
+
+
+def points_of(path):
+    """The corners of a path of straight strokes: across, and up from the ground."""
+    corners = re.findall(r"[ML]([\d.]+) ([\d.]+)", path.get("d"))
+    return [(float(x), 100 - float(y)) for x, y in corners]
+
+
+def across(values):
+    """These values up, per cent of the height, with as much room between one and the next."""
+    return pytest.approx(np.transpose([np.linspace(0, 100, len(values)), 100 * values]), abs=0.01)
+
+
+@pytest.mark.parametrize(("band", "low", "high"), [("band-1", 0.1, 0.9), ("band-2", 0.2, 0.6)])
+def test_a_band_goes_along_its_upper_end_and_back_along_its_lower(band, low, high):
+    (path,) = drawn(spread_chart(), "path", band)
+    corners = np.array(points_of(path))
+    assert corners[:11] == across(high * FALLING)
+    assert corners[:10:-1] == across(low * FALLING)
+
+
+@pytest.mark.parametrize(
+    ("line", "values"), [("median", 0.4 * FALLING), ("named", FALLING**2), ("own", FALLING)]
+)
+def test_a_line_goes_through_the_values_of_its_name(line, values):
+    (path,) = drawn(spread_chart(), "path", f"curve {line}")
+    assert np.array(points_of(path)) == across(values)
+
+
+def test_a_line_is_named_where_it_ends():
+    own, best, runs = np.full(11, 0.8), np.full(11, 1.0), np.full((5, 11), [[0.4]])
+    runs[0] = 0.2
+    chart = charts.recall_curves(RecallCurves("mine", own, runs, "top", best), "x")
+    ends = [one for one in drawn(chart, "text") if one.get("dx") == "8"]
+    heights = {one.text: 1 - (number(one, "y") - 4) / 272 for one in ends}
+    wanted = {"mine": 0.8, "top, best": 1.0, "median": 0.4, "all 5 runs": 0.2}
+    assert heights == pytest.approx(wanted, abs=0.01)
+
+
 def test_words_lie_over_the_bands():
     eleven = np.full(11, 0.5)
     chart = charts.recall_curves(RecallCurves("mine", eleven, np.array([eleven])), "x")
@@ -336,6 +382,13 @@ def test_a_grade_bar_is_as_long_as_its_share_of_the_largest():
     assert not drawn(charts.grade_bar(0, 774, 3), "rect")
 
 
+def test_a_stack_lays_the_shares_of_its_grades_end_to_end_from_the_highest():
+    parts = drawn(charts.grade_stack({0: 50, 3: 20, 1: 30}, most=200, top=3), "rect")
+    assert [part.get("class").split()[1] for part in parts] == ["g4", "g1", "g0"]
+    assert [number(part, "x") for part in parts] == [0, 10, 25]
+    assert [number(part, "width") for part in parts] == [10, 15, 25]
+
+
 # Pairs
 
 
@@ -384,7 +437,10 @@ def test_what_turned_after_the_last_run_stands_at_its_day_too():
 def test_the_line_of_the_best_rises_where_a_run_raised_it():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4)]
     runs = [Dated(day, 0.2, best, "bm25") for day, best in zip(days, (0.2, 0.3, 0.3), strict=True)]
-    path = drawn(step_chart(runs, [], "x"), "path", "curve")[0].get("d")
+    chart = step_chart(runs, [], "x")
+    path, dots = drawn(chart, "path", "curve")[0].get("d"), drawn(chart, "circle", "dot")
+    ends = [float(each) for each in re.findall(r"[MH]([\d.]+)", path)]
+    assert ends == [*(number(dot, "cx") for dot in dots), 100]
     heights = [float(each) for each in re.findall(r"[V ]([\d.]+)", path)]
     assert heights[1] < heights[0] and heights[1] == heights[2]
 

@@ -125,6 +125,14 @@ def test_a_box_covers_the_middle_half_of_the_runs(ten, client):
     assert "<title>topic 10: .200, .225, .250, .625, 1.000</title>" in page
 
 
+def test_the_stroke_of_a_box_goes_across_it_at_the_median(ten, client):
+    page = page_at(client, ADDRESS)
+    strokes = re.findall(r'middle" x1="(.+?)%" x2="(.+?)%" y1="(.+?)" y2="(.+?)"', page)
+    assert strokes[0] == ("4.2", "5.8", "110", "110")
+    assert strokes[9] == ("94.2", "95.8", "165", "165")
+    assert 'class="box" x="94.2%" y="82.5" width="1.6%"' in page
+
+
 def test_the_boxes_have_their_values_in_a_table(ten, client):
     assert rows(page_at(client, ADDRESS), 0)[9] == "10 .2000 .2250 .2500 .6250 1.0000"
 
@@ -136,6 +144,8 @@ def test_hundreds_of_topics_are_bands(ten, client, monkeypatch):
     bands = dict(re.findall(r'<path class="(band-.)" d="M([^"]+)z"', plot))
     assert bands["band-1"].split("L")[9:11] == ["9 0", "9 176"]
     assert bands["band-2"].split("L")[9:11] == ["9 82.5", "9 170.5"]
+    (median,) = re.findall(r'<path class="curve own" d="M([^"]+)"', plot)
+    assert median.split("L") == [*(f"{place} 110" for place in range(9)), "9 165"]
 
 
 def test_a_column_and_a_point_lead_to_the_topic(ten, client):
