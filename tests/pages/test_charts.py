@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from leaderboard import charts
 from leaderboard.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
 from leaderboard.charts.boxes import Box, box_plot
+from leaderboard.charts.bumps import Climber, bumps
 from leaderboard.charts.costs import Priced, costs
-from leaderboard.charts.heat import Difficulty, difficulties
+from leaderboard.charts.heat import Difficulty, HeatColumn, HeatRow, difficulties, heat_map
 from leaderboard.charts.labels import Spot, Stroke, labels
 from leaderboard.charts.steps import Dated, Turn, step_chart
 
@@ -552,18 +554,32 @@ def test_a_document_is_joined_with_its_twin_or_ends_in_a_stub():
 # All of them
 
 WILD = "<b>&\"'"
+# What drawings are made of, cells of words, and an image of its own.
+NO_CHARTS = {"drawing", "matrix", "badges"}
 
 
-def every_chart():
+def cells():
+    """Small ones: their column says the rest."""
     column = Column(UNIT)
+    return {
+        "dots_cell": charts.dots_cell(column, [Mark(0.3, WILD, "own", f"/?q={WILD}")]),
+        "mean_cell": charts.mean_cell(column, 0.3, 0.1),
+        "range_cell": charts.range_cell(column, 0.1, 0.2, 0.3),
+        "bounds_cell": charts.bounds_cell(column, 0.1, 0.2, 0.3),
+        "grade_squares": charts.grade_squares([1]),
+        "grade_stack": charts.grade_stack({0: 1, 2: 1}, 2),
+        "grade_bar": charts.grade_bar(1, 2, 1),
+    }
+
+
+def whole_charts():
     marks = [Mark(0.3, WILD, "own", f"/?q={WILD}"), Mark(0.4, "فريق")]
     eleven = np.linspace(0.9, 0.1, 11)
+    day = datetime(2026, 3, 1, tzinfo=UTC)
+    priced = Priced(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False, href=WILD)
     return {
         "strip": charts.strip(marks, WILD),
         "dot_line": charts.dot_line(marks, WILD),
-        "dots_cell": charts.dots_cell(column, marks),
-        "mean_cell": charts.mean_cell(column, 0.3, 0.1),
-        "range_cell": charts.range_cell(column, 0.1, 0.2, 0.3),
         "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD, WILD)], WILD, WILD, WILD),
         "histogram": charts.histogram(eleven, WILD, WILD, eleven, WILD),
         "recall_curves": charts.recall_curves(
@@ -571,11 +587,20 @@ def every_chart():
         ),
         "gain_chart": charts.gain_chart(charts.Gained(WILD, *[eleven.cumsum()] * 3), WILD),
         "box_plot": box_plot([Box(WILD, 0.1, 0.2, 0.3, 0.4, 0.5, WILD)], WILD, WILD),
-        "grade_squares": charts.grade_squares([1]),
-        "grade_bar": charts.grade_bar(1, 2, 1),
-        "interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
+        "difference_interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
         "scatter": charts.scatter([Point(WILD, 0.1, 0.2, WILD)], WILD, WILD, WILD, WILD),
+        "heat_map": heat_map(
+            [HeatRow(WILD, True)], [HeatColumn(WILD, 0.2, WILD, True)], np.array([[0.2]]), WILD
+        ),
+        "difficulties": difficulties([Difficulty(WILD, 3, 0.2, WILD)], WILD),
+        "bumps": bumps([WILD, "AP"], [Climber(WILD, [1, 1], WILD, "own")], WILD),
+        "costs": costs([priced], "Time, s", WILD, WILD),
+        "step_chart": step_chart([Dated(day, 0.2, 0.2, WILD, href=WILD)], [Turn(day, WILD)], WILD),
     }
+
+
+def every_chart():
+    return cells() | whole_charts()
 
 
 @pytest.mark.parametrize("chart", every_chart().values(), ids=every_chart().keys())
@@ -586,6 +611,20 @@ def test_every_chart_is_titled_well_formed_and_without_styles(chart):
     assert svg.get("role") == ("group" if list(svg.iter("a")) else "img")
     assert not [one for one in root.iter() if "style" in one.attrib or one.tag == "b"]
     assert "nan" not in chart.lower()
+
+
+@pytest.mark.parametrize("chart", whole_charts().values(), ids=whole_charts().keys())
+def test_a_whole_chart_says_what_it_is_about_and_what_it_shows(chart):
+    svg = ET.fromstring(chart).find("svg")
+    assert WILD in svg.findtext("title")
+    assert re.search(r"\d", svg.findtext("desc"))
+
+
+def test_no_chart_is_left_out():
+    folder = Path(charts.__file__).parent
+    sources = [each.read_text() for each in folder.glob("*.py") if each.stem not in NO_CHARTS]
+    made = re.findall(r"^def ([a-z]\w+)\([^)]*\) -> SafeString:", "".join(sources), re.MULTILINE)
+    assert set(made) - {"column_head", "joined_ranks"} == set(every_chart())
 
 
 def test_a_foreign_name_keeps_its_direction_to_itself():
