@@ -26,6 +26,9 @@ BEYOND_LINKS = [
 ]
 
 
+NOBODY: dict = {"cookies": [], "origins": []}
+
+
 @dataclass
 class Reader:
     """Somebody's cookies, and the pages that this one finds."""
@@ -120,15 +123,23 @@ def found_by(context, tab, start: str = "/tracks/open/") -> Reader:
 def visitor(browser, crowd: Site) -> Reader:
     """Nobody either, who looks at the long board alone: second pages, tests, costs."""
     context = browser.new_context(base_url=crowd.url)
-    found = found_by(context, context.new_page(), "/tracks/many/")
-    about_it = {name: each for name, each in found.pages.items() if "/tracks/many/" in each}
-    runs = {name: each for name, each in found.pages.items() if each.startswith("/runs/")}
-    again = {f"{name} again": second_page(each) for name, each in {**about_it, **runs}.items()}
-    return Reader(found.cookies, {**about_it, **runs, **again}, is_alone=True)
+    tab = context.new_page()
+    found = pages_of(tab, "/tracks/many/")
+    pages = {name: each for name, each in found.items() if each.startswith(ABOUT_IT)}
+    again = {f"{name} again": second_page(tab, each) for name, each in pages.items()}
+    pages |= {name: each for name, each in again.items() if each}
+    context.close()
+    return Reader(NOBODY, pages, is_alone=True)
 
 
-def second_page(address: str) -> str:
-    return f"{address}{'&' if '?' in address else '?'}page=2"
+ABOUT_IT = ("/tracks/many/", "/runs/")
+
+
+def second_page(tab, address: str) -> str:
+    """Where a page goes on, if it does."""
+    tab.goto(address)
+    return tab.evaluate("""(following => following ? following.pathname + following.search : "")(
+        document.querySelector(".pager a[rel=next]"))""")
 
 
 @pytest.fixture(params=["organiser", "participant", "stranger", "visitor"])
@@ -139,6 +150,11 @@ def reader(request) -> Reader:
 def test_links_lead_to_every_page(organiser, participant, stranger):
     found = {*organiser.pages, *participant.pages, *stranger.pages, "search", "release"}
     assert names_of_pages() - found == set()
+
+
+def test_strangers_find_all_of_the_long_board(visitor):
+    assert {"cost", "compare", "history", "measures_agreement", "run"} <= set(visitor.pages)
+    assert {"ranking again", "topics again", "topic_map again"} <= set(visitor.pages)
 
 
 def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
