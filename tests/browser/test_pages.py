@@ -209,6 +209,29 @@ def test_two_clicks_make_one_token(page, organiser):
     assert [made.count(name) for name in ("first", "second", "third")] == [1, 1, 1]
 
 
+def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, organiser):
+    page.goto("/tracks/open/topic/?number=1")
+    number = page.locator("a.number").first
+    number.click()
+    drawer = page.get_by_role("dialog", name="How is this computed?")
+    drawer.get_by_text("full value").wait_for()
+    assert faults(page) == []
+    page.keyboard.press("Escape")
+    assert not drawer.is_visible()
+    assert number.evaluate("each => each === document.activeElement")
+
+
+def test_arrow_keys_go_through_the_topics_of_two_runs(page, organiser):
+    page.goto(organiser.pages["compare"])
+    topic = page.locator("#topic h2")
+    topics = [topic.inner_text()]
+    for key in ("ArrowRight", "ArrowLeft"):
+        with page.expect_navigation():
+            page.keyboard.press(key)
+        topics.append(topic.inner_text())
+    assert topics[0] == topics[2] != topics[1]
+
+
 def new_to(reader: Reader, organiser: Reader) -> list[str]:
     """The pages of a reader; of others than the organiser those that look different to them."""
     if reader is organiser:
