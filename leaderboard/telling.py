@@ -28,10 +28,11 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.notices import Happening
+from leaderboard.templatetags.numbers import counted
 
 
 def run_refused(run: Run, errors: int) -> None:
-    words = "1 error" if errors == 1 else f"{errors:,} errors"
+    words = counted(errors, "error")
     notify_team(run, f"{run} was refused: {words}. The page says how to mend each.")
     call(run.track, Happening.RUN_REFUSED, about(run))
 
@@ -54,9 +55,8 @@ def runs_scored(track: Track, runs: list[Run]) -> None:
 
 def scored_again(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
     """Of values computed anew: the organisers learn whether any is another."""
-    number = "1 run" if runs == 1 else f"{runs:,} runs"
     result = f"the values of {changed:,} changed" if changed else "no value changed"
-    text = f"{number} of {track} scored again with judgments {judgments}: {result}."
+    text = f"{counted(runs, 'run')} of {track} scored again with judgments {judgments}: {result}."
     _notify_organisers(track, text, reverse("desk", args=[track.slug]))
 
 
@@ -64,7 +64,7 @@ def released(track: Track) -> None:
     """The scores of a blind track show from now on: everybody who takes part learns it."""
     address = reverse("board", args=[track.slug])
     text = f"The scores of {track} are released."
-    _notify(track.memberships.values_list("user", flat=True), track, text, address)
+    _notify_members(track, text, address)
     call(track, Happening.RELEASED, {})
 
 
@@ -76,7 +76,7 @@ def deadline_moved(track: Track) -> None:
             f"{track} takes runs until {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC now."
         )
     address = reverse("about", args=[track.slug])
-    _notify(track.memberships.values_list("user", flat=True), track, text, address)
+    _notify_members(track, text, address)
 
 
 def judged(track: Track, edition: Edition, before: Edition | None) -> None:
@@ -88,7 +88,7 @@ def judged(track: Track, edition: Edition, before: Edition | None) -> None:
     if before is not None and track.shows_means:
         text = f"The board of {track} stands on judgments {version} now."
         address = reverse("board", args=[track.slug])
-        _notify(track.memberships.values_list("user", flat=True), track, text, address)
+        _notify_members(track, text, address)
     call(track, Happening.JUDGED, {"judgments": version})
 
 
@@ -125,13 +125,11 @@ def name_taken(request: JoinRequest) -> None:
 
 def announced(announcement: Announcement) -> None:
     track = announcement.track
-    members = track.memberships.values_list("user", flat=True)
-    address = reverse("about", args=[track.slug])
-    _notify(members, track, f"{track}: {announcement.text}", address)
+    _notify_members(track, f"{track}: {announcement.text}", reverse("about", args=[track.slug]))
 
 
 def granted(grant: Grant) -> None:
-    team, runs = grant.team, "1 run" if grant.runs == 1 else f"{grant.runs:,} runs"
+    team, runs = grant.team, counted(grant.runs, "run")
     text = f"{team} may send {runs} more {'today' if grant.day else 'in all'} to {team.track}."
     members = team.memberships.values_list("user", flat=True)
     _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
@@ -140,6 +138,10 @@ def granted(grant: Grant) -> None:
 def notify_team(run: Run, text: str) -> None:
     address = reverse("run", args=[run.pk])
     _notify(run.team.memberships.values_list("user", flat=True), run.track, text, address)
+
+
+def _notify_members(track: Track, text: str, address: str) -> None:
+    _notify(track.memberships.values_list("user", flat=True), track, text, address)
 
 
 def _notify_organisers(track: Track, text: str, address: str) -> None:

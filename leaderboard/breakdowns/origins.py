@@ -173,7 +173,7 @@ class Held:
 
 def held_to_baseline(board: Board, run_id: str) -> Held:
     """The run as the board compares it."""
-    standing, baseline = _standing(board, run_id), board.baseline
+    standing, baseline = standing_or_404(board, run_id), board.baseline
     if baseline is None or standing.against is None:
         raise Http404("nothing to hold it to")
     command = compare_command(board.edition, board.measure, baseline, standing.run)
@@ -182,13 +182,13 @@ def held_to_baseline(board: Board, run_id: str) -> Held:
 
 def held_to_run(board: Board, run_id: str, other_id: str) -> Held:
     """The one comparison that was asked for."""
-    run, other = _standing(board, run_id).run, _standing(board, other_id).run
+    run, other = standing_or_404(board, run_id).run, standing_or_404(board, other_id).run
     pair = compare_runs(board.sight, other, run, board.measure)
     command = compare_command(board.edition, board.measure, other, run)
     return Held(run, other, pair.against, 0, command and f"{command} --correction none")
 
 
-def _standing(board: Board, run_id: str) -> Standing:
+def standing_or_404(board: Board, run_id: str) -> Standing:
     standing = board.standing_with(run_id)
     if standing is None:
         raise Http404("no such run on this board")

@@ -17,6 +17,7 @@ from evaluation.measures import parse_measure
 from leaderboard import charts, wording
 from leaderboard.addresses import CARRIED, address_of_topics, carried
 from leaderboard.breakdowns import Pair, compare_runs
+from leaderboard.breakdowns.origins import standing_or_404
 from leaderboard.breakdowns.pairs import PairLine, overlaps
 from leaderboard.breakdowns.rankings import Further
 from leaderboard.breakdowns.sides import DEPTHS, Card, Side, SideBySide, side_by_side
@@ -25,7 +26,7 @@ from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.models import Run
 from leaderboard.standings import Board
 from leaderboard.templatetags.numbers import count, counted
-from leaderboard.views.parts import board_with, page_of, run_seen_or_404
+from leaderboard.views.parts import board_with, page_of
 from leaderboard.views.tables import pair_csv, sides_csv, wants_csv
 
 # What the addresses of its topics hold on to.
@@ -66,8 +67,8 @@ def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | 
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if (a and a == b) or (not (a or b) and len(runs) < 2):
         return None
-    held_to = run_seen_or_404(board, a) if a else _other(runs, board.baseline, b)
-    looked_at = run_seen_or_404(board, b) if b else _other(runs, None, held_to.pk)
+    held_to = standing_or_404(board, a).run if a else _other(runs, board.baseline, b)
+    looked_at = standing_or_404(board, b).run if b else _other(runs, None, held_to.pk)
     return compare_runs(sight, held_to, looked_at, board.measure)
 
 

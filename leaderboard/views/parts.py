@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest
 from leaderboard.addresses import carried
 from leaderboard.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
 from leaderboard.facts import FILTERS
-from leaderboard.models import Run
 from leaderboard.standings import Board, Choice, find_board_with
 
 
@@ -65,13 +64,6 @@ def board_with(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
     if board is None:
         raise Http404("no board to see")
     return board
-
-
-def run_seen_or_404(board: Board, run_id: str) -> Run:
-    standing = board.standing_with(run_id)
-    if standing is None:
-        raise Http404("no such run on this board")
-    return standing.run
 
 
 def page_of(request: HttpRequest) -> int:
