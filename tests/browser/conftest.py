@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, TOPICS
+from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS
 from tests.services.conftest import sqlite_site
 from tests.services.machines import Site, until
 
@@ -62,19 +63,60 @@ def scene(sqlite_site: Site) -> Site:
         lambda: sqlite_site.ask("/collections/bread", token)["state"] == "ready", "Bread is ready"
     )
     for slug in ("open", "blind"):
-        track = {
-            "slug": slug,
-            "name": f"Bread, {slug}",
-            "collection": "bread",
-            "judgments": "v1",
-            "measures": ["AP", "nDCG@10", "P@5"],
-            "primary_measure": "AP",
-            "disclosure": slug,
-        }
-        sqlite_site.ask("/tracks", token, track)
+        sqlite_site.ask("/tracks", token, track_called(slug, disclosure=slug))
     run = SimpleUploadedFile("baseline.run", OTHER_RUN.encode())
     sqlite_site.ask("/tracks/open/runs", token, file=run)
     return sqlite_site
+
+
+def track_called(slug: str, **others: Any) -> dict[str, Any]:
+    return {
+        "slug": slug,
+        "name": f"Bread, {slug}",
+        "collection": "bread",
+        "judgments": "v1",
+        "measures": ["AP", "nDCG@10", "P@5"],
+        "primary_measure": "AP",
+        **others,
+    }
+
+
+# Tracks with little to show, or not yet, or not all of it.
+ODD: dict[str, dict[str, Any]] = {
+    "unjudged": {"judgments": None, "disclosure": "open"},
+    "empty": {"disclosure": "open"},
+    "planned": {"opens_at": "2036-01-01T00:00:00Z"},
+    "rounded": {"disclosure": "leaderboard", "closes_at": "2036-01-01T00:00:00Z"},
+}
+
+
+@pytest.fixture(scope="package")
+def odd(scene: Site) -> Site:
+    """The same site with a track in each odd state; the rounded one lost a run to its organisers,
+    the one without judgments has a run that waits for them."""
+    token = scene.manage("create_token", "ada", "--organiser")
+    for slug, others in ODD.items():
+        scene.ask("/tracks", token, track_called(slug, **others))
+    sent = [
+        scene.ask(f"/tracks/{slug}/runs", token, file=SimpleUploadedFile("a.run", text.encode()))
+        for slug, text in (
+            ("unjudged", RUN),
+            ("rounded", RUN),
+            ("rounded", OTHER_RUN.replace("other", "more")),
+            ("rounded", OTHER_RUN),
+        )
+    ]
+    until(lambda: all(is_scored(scene, token, run["id"]) for run in sent[1:]), "they are scored")
+    scene.manage("shell", "-c", TAKE_OFF)
+    return scene
+
+
+# As the form of the page does it.
+TAKE_OFF = (
+    "from leaderboard import organising; from leaderboard.models import Run;"
+    " r = Run.objects.get(track__slug='rounded', tag='other');"
+    " organising.take_off(r, r.track.collection.owner, 'disqualified', 'Trained on the topics.')"
+)
 
 
 @pytest.fixture(scope="package")
@@ -144,6 +186,6 @@ def page(browser, scene: Site) -> Iterator[object]:
     tab.on("pageerror", lambda error: said.append(str(error)))
     yield tab
     context.close()
-    refused = ("status of 403", "status of 404")
+    refused = ("status of 403", "status of 404", "status of 410")
     unasked = [words for words in said if not any(each in words for each in refused)]
     assert unasked == [], scene.said("serve")[-5000:]

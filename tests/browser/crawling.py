@@ -37,14 +37,14 @@ NO_PAGES = {
 }
 
 
-def pages_of(tab, start: str = "/") -> dict[str, str]:
-    """The first address met of every kind of page, by the name of the kind."""
+def pages_of(tab, start: str = "/", within: tuple[str, ...] = ("/",)) -> dict[str, str]:
+    """The first address met of every kind of page beneath some places, by the name of the kind."""
     found: dict[str, str] = {}
     waiting = [start]
     while waiting:
         address = waiting.pop(0)
         name = name_of(address)
-        if not name or name in found or name in NO_PAGES:
+        if not name or name in found or name in NO_PAGES or not address.startswith(within):
             continue
         found[name] = address
         tab.goto(address)

@@ -6,11 +6,13 @@ Pages are found by their links, so one that is new is walked too, and one withou
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from leaderboard.middleware import POLICY
 from leaderboard.templatetags.numbers import size
 from tests.browser.crawling import names_of_pages, pages_of
 from tests.browser.test_journey import WORD, choose, sign_up
@@ -159,13 +161,74 @@ def test_strangers_find_all_of_the_long_board(visitor):
 
 def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
     page.context.add_cookies(reader.cookies["cookies"])
+    wrong = wrong_of(page, new_to(reader, organiser))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("slug", "said"),
+    [
+        ("unjudged", "The board appears with the judgments."),
+        ("empty", "The board appears with the first scored run."),
+        ("planned", "Runs are taken from 1 Jan 2036"),
+        ("rounded", "Means are rounded to 2 decimals."),
+    ],
+)
+def test_a_track_in_an_odd_state_passes_too(page, odd, slug, said):
+    page.goto(f"/tracks/{slug}/")
+    assert said in page.locator("main").inner_text()
+    pages = pages_of(page, f"/tracks/{slug}/", within=(f"/tracks/{slug}/", "/runs/"))
+    wrong = wrong_of(page, pages.values())
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_said_of_a_run_that_was_taken_off_passes_too(page, odd):
+    ((run,),) = odd.rows("select id from leaderboard_run where disqualified_at is not null")
+    assert page.goto(f"/runs/{run}/").status == 410
+    assert seen(page) == []
+
+
+def test_the_refusal_of_what_organisers_alone_see_passes_too(page, participant):
+    page.context.add_cookies(participant.cookies["cookies"])
+    assert page.goto("/tracks/open/manage/").status == 403
+    assert seen(page) == []
+
+
+def test_what_a_form_says_that_was_open_too_long_passes_too(page):
+    page.goto("/account/login/")
+    page.get_by_label("Name").fill("ada")
+    page.get_by_label("Password").fill(WORD)
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Nothing was sent").wait_for()
+    assert seen(page) == []
+
+
+@pytest.mark.parametrize("template", ["500.html", "outage.html"])
+def test_the_pages_for_trouble_pass_too(page, scene, template):
+    """No address gives them while all is well, so the site prints them."""
+    body = scene.manage("shell", "-v0", "-c", PRINT.format(template))
+    policy = {"Content-Security-Policy": POLICY}
+    page.route("**/trouble/", lambda route: route.fulfill(body=body, headers=policy))
+    page.goto("/trouble/")
+    assert page.locator("h1").is_visible() and page.evaluate("document.styleSheets.length") == 1
+    assert seen(page) == []
+
+
+PRINT = (
+    "from django.template.loader import render_to_string; from leaderboard import outages;"
+    " print(render_to_string('{}', {{'outage': outages.AWAY}}))"
+)
+
+
+def wrong_of(page, addresses: Iterable[str]) -> list[str]:
     wrong: list[str] = []
-    for address in new_to(reader, organiser):
+    for address in addresses:
         page.goto(address)
         wrong += [f"{address} {fault}" for fault in seen(page)]
         if page.evaluate(OPEN_ALL):
             wrong += [f"{address} opened {fault}" for fault in seen(page, within="details")]
-    assert not wrong, "\n".join(wrong)
+    return wrong
 
 
 # Closed, the tables beneath the charts are hidden from axe too.
@@ -298,9 +361,11 @@ def is_idle(scene: Site) -> bool:
     return not scene.rows(open_jobs)
 
 
-# What a page says of this moment: seconds since something, when it was answered, who works.
+# What a page says of this moment: seconds since something, when it was answered, who works; and
+# all that a script adds, the times of the reader's own zone.
 MOMENTS = re.compile(
     r"\d+ (?:s|min|seconds?|minutes?)\b|\d\d:\d\d(?::\d\d)?|just now|rankfield-\d+@.*"
+    r"| \([^()]* where you are\)"
 )
 
 
@@ -308,4 +373,3 @@ def said_by(tab) -> set[str]:
     """Headings, cells, links, fields and sentences of the page, without what changes by itself."""
     words = tab.locator("main").locator("h1, h2, h3, th, td, a, label, button, p, dt, li")
     return {MOMENTS.sub("", " ".join(each.split())) for each in words.all_text_contents()}
-    r"| \([^()]* where you are\)"
