@@ -53,11 +53,11 @@ def _cutoff(request: HttpRequest) -> int:
 
 def _scored(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
     """What the ranking scores, by the measure that the reader chose."""
-    track, edition = seen.sight.track, seen.sight.edition
-    if edition is None or not seen.sight.scores_of(seen.run):
+    sight, edition = seen.sight, seen.sight.edition
+    if edition is None or not sight.scores_of(seen.run):
         return {}
-    asked = request.GET.get("measure")
-    measure = asked if asked in track.measures else track.primary_measure
+    asked = request.GET.get("measure", "")
+    measure = asked if asked in sight.measures else sight.primary_measure
     return {"measure": measure, "score": score_on(edition, seen.run, measure, topic)}
 
 
