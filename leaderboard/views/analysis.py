@@ -30,7 +30,14 @@ from leaderboard.charts.matrix import Pairs, agreement_cells, pair_cells, value_
 from leaderboard.disclosure import track_or_404
 from leaderboard.standings import Board, Standing
 from leaderboard.views.parts import board_of, page_of
-from leaderboard.views.tables import agreement_csv, map_csv, pairs_csv, ranks_csv, wants_csv
+from leaderboard.views.tables import (
+    agreement_csv,
+    letters_csv,
+    map_csv,
+    pairs_csv,
+    ranks_csv,
+    wants_csv,
+)
 
 # So many runs stand in a matrix or have a column; more cannot be read.
 RUNS = 40
@@ -61,6 +68,8 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
     most = len(board.ranked) if as_file else RUNS
     matrix = significance_matrix(board, most) if len(board.ranked) > 1 else None
     if matrix is not None and as_file:
+        if request.GET.get("table") == "runs":
+            return letters_csv(f"{slug}-letters", matrix)
         return pairs_csv(f"{slug}-pairs", matrix)
     context = {
         "sight": sight,

@@ -14,7 +14,7 @@ from leaderboard.breakdowns.gains import CUTOFFS, GainCurves
 from leaderboard.breakdowns.origins import score_on
 from leaderboard.disclosure import SeenRun, run_or_404
 from leaderboard.models import Run, Topic
-from leaderboard.views.tables import ranking_csv, wants_csv
+from leaderboard.views.tables import gains_csv, ranking_csv, wants_csv
 
 # So many of the relevant documents elsewhere are named.
 NAMED = 20
@@ -27,9 +27,12 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     if not shown or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
-    if wants_csv(request):
+    by_rank = request.GET.get("table") == "gains"
+    if wants_csv(request) and not by_rank:
         return ranking_csv(seen.sight, seen.run, topic)
     found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request))
+    if wants_csv(request) and found.gains is not None:
+        return gains_csv(seen.run, found.gains)
     edition = seen.sight.edition
     context = {
         "sight": seen.sight,

@@ -10,7 +10,7 @@ from dataclasses import fields
 from django.http import HttpRequest, HttpResponse
 
 from leaderboard.breakdowns.agreement import MeasureAgreement
-from leaderboard.breakdowns.gains import gain_curves, scale_of
+from leaderboard.breakdowns.gains import GainCurves, gain_curves, scale_of
 from leaderboard.breakdowns.holes import CUTOFFS, Doubt, HoleTable
 from leaderboard.breakdowns.impact import Impact
 from leaderboard.breakdowns.matrices import SignificanceMatrix
@@ -48,6 +48,16 @@ def pairs_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:
         if i < j
     ]
     return csv_file(name, ["run", "tag", "other", "other_tag", "difference", "p_hsd"], lines)
+
+
+def letters_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:
+    """A line for each run: its mean, its ranks with confidence, and what it cannot be told from."""
+    measure, runs = matrix.measure, zip(matrix.standings, matrix.letters, strict=True)
+    lines = [
+        [each.run.pk, each.run.tag, each.scores[measure], *(each.interval or ("", "")), letters]
+        for each, letters in runs
+    ]
+    return csv_file(name, ["run", "tag", measure, "rank_from", "rank_to", "letters"], lines)
 
 
 def ranks_csv(name: str, agreement: MeasureAgreement) -> HttpResponse:
@@ -130,6 +140,13 @@ def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
         *["dcg", "dcg_reordered", "dcg_ideal"][: len(curves)],
     ]
     return csv_file(f"ranking-{run.pk}", head, lines)
+
+
+def gains_csv(run: Run, gains: GainCurves) -> HttpResponse:
+    """A line for each rank of the chart, also where the run retrieves no document any more."""
+    curves = zip(gains.own.tolist(), gains.reordered.tolist(), gains.ideal.tolist(), strict=True)
+    lines = [[rank, *each] for rank, each in enumerate(curves, start=1)]
+    return csv_file(f"gains-{run.pk}", ["rank", "dcg", "dcg_reordered", "dcg_ideal"], lines)
 
 
 def pair_csv(pair: Pair) -> HttpResponse:

@@ -113,6 +113,14 @@ def test_the_ranking_is_a_table_for_other_programs(track, ben, client):
     assert lines[0].startswith("1,d10,9.0,,0.0,3.0,3.0") and lines[2].startswith("3,d6,7.0,3,1.5")
 
 
+def test_gains_are_a_table_also_below_the_last_document(track, ben, client):
+    run = make_run(track, ben, OTHER_RUN)
+    answer = client.get(f"/runs/{run.pk}/ranking/?number=3&cutoff=20&format=csv&table=gains")
+    head, *lines = answer.content.decode().splitlines()
+    assert head == "rank,dcg,dcg_reordered,dcg_ideal" and len(lines) == 20
+    assert lines[0] == "1,0.0,3.0,3.0" and lines[19].startswith("20,1.5,")
+
+
 def test_a_blind_track_shows_ones_documents_without_grades(blind_track, ben, as_ben):
     run = make_run(blind_track, ben)
     page = page_at(as_ben, f"/runs/{run.pk}/ranking/?number=1")

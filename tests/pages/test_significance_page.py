@@ -95,6 +95,14 @@ def test_the_pairs_are_a_table_for_other_programs(ten, client):
     assert "ten-pairs.csv" in answer["Content-Disposition"]
 
 
+def test_letters_and_ranks_are_a_table_for_other_programs(ten, client):
+    answer = client.get(f"{ADDRESS}?format=csv&table=runs").content.decode()
+    lines = [line.split(",") for line in answer.splitlines()]
+    assert lines[0] == ["run", "tag", "AP", "rank_from", "rank_to", "letters"]
+    assert [line[3:] for line in lines[1:]] == [["1", "2", "a"], ["1", "2", "a"], ["3", "3", "b"]]
+    assert float(lines[1][2]) == pytest.approx((1 / np.array(NEAR)).mean())
+
+
 def test_another_measure_has_its_own_matrix(ten, client):
     page = page_at(client, f"{ADDRESS}?measure=P@5")
     assert 'aria-current="true">P@5' in page and "0 differ" in words(page)
