@@ -270,7 +270,7 @@ class Track(models.Model):
 
     @property
     def disclosed_since(self) -> datetime:
-        """When its disclosure became what it is: what a blind track had before was not shown."""
+        """When its disclosure became what it is: boards before it did not show whole."""
         for change in self.events.filter(after__has_key="disclosure").latest_first():
             if change.before["disclosure"] != change.after["disclosure"]:
                 return change.at

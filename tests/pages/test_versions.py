@@ -129,8 +129,8 @@ def test_a_leaderboard_shows_what_stood_on_it_after_the_deadline(
     assert client.get(V1).status_code == status
 
 
-def test_a_blind_track_that_is_opened_shows_no_board_from_before(track, ada, v2, as_ada, client):
-    Track.objects.update(disclosure="blind")
+def test_a_leaderboard_that_is_opened_shows_no_board_from_before(track, ada, v2, as_ada, client):
+    Track.objects.update(disclosure="leaderboard")
     switch(track, ada, v2)
     track = Track.objects.get()
     organising.change_track(track, ada, {"disclosure": "open"})
