@@ -66,8 +66,10 @@ def inferred_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     judged = run.rows.running_count(run.grade >= 0) - 1
     pooled = run.rows.position - 1
     expected = (found + EPSILON) / (judged + 2 * EPSILON)
-    # At rank 1 nothing stands above, so the second term is 0 by itself.
-    values = (1 + pooled * expected) / run.rank
+    # At rank 1 nothing stands above, so the second term is 0 by itself.  The order of operations is
+    # trec_eval's: another one may print another fourth decimal.
+    above = np.maximum(run.rank - 1, 1)
+    values = 1 / run.rank + above / run.rank * (pooled / above) * expected
     total = run.rows.sum(np.where(relevant, values, 0.0))
     return ratio(total, run.judgments.num_relevant(rel))
 

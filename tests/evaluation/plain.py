@@ -322,10 +322,9 @@ def inferred_average_precision(case, rel):
         found = sum(case.is_relevant(other, rel) for other in above)
         judged = found + sum(case.is_nonrelevant(other, rel) for other in above)
         pooled = sum(other in case.grades for other in above)
-        total += 1 / (place + 1)
-        if place:
-            share = (pooled / place) * (found + EPSILON) / (judged + 2 * EPSILON)
-            total += place / (place + 1) * share
+        expected = (found + EPSILON) / (judged + 2 * EPSILON)
+        second = place / (place + 1) * (pooled / place) * expected if place else 0
+        total += 1 / (place + 1) + second
     return divided(total, case.num_relevant(rel))
 
 

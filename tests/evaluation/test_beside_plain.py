@@ -48,6 +48,13 @@ def test_numpy_and_plain_python_agree(text, samples):
         assert_alike(measure, judged, cases)
 
 
+@pytest.mark.parametrize("text", ["P@5", "R@5", "AP", "AP(rel=2)", "infAP", "infAP(rel=2)", "RR"])
+def test_they_agree_to_the_last_bit_where_trec_eval_adds_up_so(text, samples):
+    measure = parse_measure(text)
+    for judged, cases in samples:
+        assert [plain_score(measure, case) for case in cases] == measure.scores(judged).tolist()
+
+
 @pytest.mark.parametrize("text", ["IPrec@0.1", "IPrec@0.5", "IPrec11"])
 def test_they_agree_under_the_conventions_of_trec_eval_9(text, samples):
     for judged, cases in samples:
