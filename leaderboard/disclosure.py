@@ -115,6 +115,10 @@ class Sight:
         """By which the board ranks where nobody chooses."""
         return ranking_measure(self.track, self.measures)
 
+    def measure_or_primary(self, asked: str) -> str:
+        """What a reader asks for, where the board has it."""
+        return asked if asked in self.measures else self.primary_measure
+
     @property
     def others(self) -> EditionQuerySet:
         """What this viewer may see beside the edition on the board: organisers what they tried."""

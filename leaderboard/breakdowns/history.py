@@ -51,7 +51,7 @@ def history_of_track(sight: Sight, asked: str = "") -> History | None:
     edition = sight.edition
     if edition is None:
         return None
-    measure = asked if asked in sight.measures else sight.primary_measure
+    measure = sight.measure_or_primary(asked)
     return History(edition, measure, _lines(sight, edition, measure), _changes(sight, edition))
 
 

@@ -59,8 +59,7 @@ def _scored(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, obje
     sight, edition = seen.sight, seen.sight.edition
     if edition is None or not sight.scores_of(seen.run):
         return {}
-    asked = request.GET.get("measure", "")
-    measure = asked if asked in sight.measures else sight.primary_measure
+    measure = sight.measure_or_primary(request.GET.get("measure", ""))
     return {"measure": measure, "score": score_on(edition, seen.run, measure, topic)}
 
 
