@@ -27,12 +27,11 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     if not shown or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
-    by_rank = request.GET.get("table") == "gains"
-    if wants_csv(request) and not by_rank:
+    if wants_csv(request):
+        if request.GET.get("table") == "gains":
+            return gains_csv(seen.sight, seen.run, topic, _cutoff(request))
         return ranking_csv(seen.sight, seen.run, topic)
     found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request))
-    if wants_csv(request) and found.gains is not None:
-        return gains_csv(seen.run, found.gains)
     edition = seen.sight.edition
     context = {
         "sight": seen.sight,

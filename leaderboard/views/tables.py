@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 
 from leaderboard.breakdowns.agreement import MeasureAgreement
-from leaderboard.breakdowns.gains import GainCurves, gain_curves, scale_of
+from leaderboard.breakdowns.gains import gain_curves, scale_of
 from leaderboard.breakdowns.holes import CUTOFFS, Doubt, HoleTable
 from leaderboard.breakdowns.impact import Impact
 from leaderboard.breakdowns.matrices import SignificanceMatrix
@@ -142,8 +142,12 @@ def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
     return csv_file(f"ranking-{run.pk}", head, lines)
 
 
-def gains_csv(run: Run, gains: GainCurves) -> HttpResponse:
+def gains_csv(sight: Sight, run: Run, topic: Topic, cutoff: int) -> HttpResponse:
     """A line for each rank of the chart, also where the run retrieves no document any more."""
+    ranked, grades = ranking_of(run, topic), grades_seen(sight, topic)
+    gains = gain_curves(scale_of(sight.track), grades, ranked.docnos, cutoff)
+    if gains is None:
+        raise Http404("no gains to see")
     curves = zip(gains.own.tolist(), gains.reordered.tolist(), gains.ideal.tolist(), strict=True)
     lines = [[rank, *each] for rank, each in enumerate(curves, start=1)]
     return csv_file(f"gains-{run.pk}", ["rank", "dcg", "dcg_reordered", "dcg_ideal"], lines)
