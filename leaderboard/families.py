@@ -90,7 +90,8 @@ def measures_of(edition: Edition) -> list[str]:
     """The measures of the track that it has; where it has none, those that it was made with."""
     scores = Score.objects.filter(score_set__edition=edition)
     runs = dict(scores.values_list("measure").annotate(Count("pk")))
-    had = {measure for measure, number in runs.items() if number == max(runs.values())}
+    most = max(runs.values(), default=0)
+    had = {measure for measure, number in runs.items() if number == most}
     track = edition.track
     return [each for each in track.measures if each in had] or sorted(had) or track.measures
 

@@ -54,7 +54,8 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     if current is None or edition == current or edition.state != Edition.State.READY:
         return None
     current.track = edition.track = sight.track
-    shared = [each for each in measures_of(current) if each in measures_of(edition)]
+    tried = measures_of(edition)
+    shared = [each for each in measures_of(current) if each in tried]
     return impact_of(current, edition, ranking_measure(sight.track, shared)) if shared else None
 
 
