@@ -16,7 +16,7 @@ def text_file(name: str, text: str, media_type: str = "text/plain") -> HttpRespo
 
 
 def streamed_text(
-    name: str, pieces: Iterable[str], media_type: str = "text/plain"
+    name: str, pieces: Iterable[str] | Iterable[bytes], media_type: str = "text/plain"
 ) -> StreamingHttpResponse:
     """Sent while it is made, so it takes no memory and no room on the disk."""
     return _kept(name, StreamingHttpResponse(pieces, content_type=_utf8(media_type)))
