@@ -4,6 +4,8 @@ from importlib import import_module
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.template.loader import get_template
+from django.urls import reverse
 
 from leaderboard.turns import Turns
 
@@ -11,8 +13,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 # Python works on one thing at a time, so more turns would only make each of them longer.
 application = Turns(get_wsgi_application(), 4)
 
-# All that pages import, or whoever comes first would wait for it.
+# All that pages import, patterns of addresses and templates: or whoever comes first waits for it.
 import_module(settings.ROOT_URLCONF)
+reverse("home")
+for folder in settings.TEMPLATES[0]["DIRS"]:
+    for template in folder.rglob("*.html"):
+        get_template(str(template.relative_to(folder)))
 
 # What is loaded by now stays: to look at it for garbage again and again takes most of what
 # looking takes, and makes web processes write to memory that they share.
