@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]
@@ -33,6 +34,7 @@ def power_of(effect: float, topics: int, alpha: float = 0.05) -> float:
     return float(np.dot(found, weights))
 
 
+@lru_cache(maxsize=256)
 def minimum_detectable(topics: int, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest effect d_z that one paired comparison on so many topics finds with `power`.
 
