@@ -163,13 +163,10 @@ class Board:
         return {measure: self._best(measure) for measure in self.measures}
 
     def _best(self, measure: str) -> float:
-        direction = parse_measure(measure).direction
         values = [each.scores[measure] for each in self.standings]
-        return max(
-            (value for value in values if value is not None),
-            key=lambda value: direction * value,
-            default=math.nan,
-        )
+        known = [value for value in values if value is not None]
+        best = max if parse_measure(measure).direction > 0 else min
+        return best(known, default=math.nan)
 
     @property
     def with_verdict(self) -> dict[str, list[Standing]]:
@@ -307,8 +304,8 @@ def _runs_of(sight: Sight, edition: Edition) -> dict[str, Run]:
     # Read after the runs, or a team that joined between the two would be missing.
     teams = {team.pk: team for team in sight.track.teams.all()}
     for run in scored:
-        run.track = sight.track
-        run.team = teams[run.team_id]
+        # As setting both would do, which takes as long as all of the query.
+        run._state.fields_cache |= {"track": sight.track, "team": teams[run.team_id]}
     return {run.pk: run for run in sight.on_the_board(edition, scored)}
 
 

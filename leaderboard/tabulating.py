@@ -32,7 +32,7 @@ from leaderboard.templatetags.numbers import (
     instant,
     interval,
     p_value,
-    score,
+    scores,
     signed,
     span,
 )
@@ -303,12 +303,9 @@ def _run(table: BoardTable, column: Column) -> Iterator[str]:
 def badges(standing: Standing, pooled: set[str]) -> list[str]:
     """What a run is, beside being the baseline or the reader's."""
     run = standing.run
-    marks = {
-        run.kind: run.kind != Run.Kind.AUTOMATIC,
-        "unpooled": bool(pooled) and run.pk not in pooled,
-        "late": run.is_late,
-    }
-    return [name for name, holds in marks.items() if holds]
+    kind = [str(run.kind)] if run.kind != Run.Kind.AUTOMATIC else []
+    unpooled = ["unpooled"] if pooled and run.pk not in pooled else []
+    return [*kind, *unpooled, *(["late"] if run.is_late else [])]
 
 
 def _team(each: Standing) -> str:
@@ -346,8 +343,10 @@ def _numbers(
     """Measured numbers, each of which leads to how it was computed."""
     of_measure, decimals = table.of_measure[measure], table.board.decimals
     return [
-        f'{begin}{link}{of_measure}" title="{exact(value)}">{score(value, decimals)}</a></td>'
-        for begin, link, value in zip(begins, table.numbers, values, strict=True)
+        f'{begin}{link}{of_measure}" title="{exact(value)}">{text}</a></td>'
+        for begin, link, value, text in zip(
+            begins, table.numbers, values, scores(values, decimals), strict=True
+        )
     ]
 
 

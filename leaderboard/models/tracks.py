@@ -221,8 +221,9 @@ class Track(models.Model):
 
     def is_late(self, instant: datetime) -> bool:
         """Whether what arrived then came after the deadline and the minutes of grace."""
-        grace = timedelta(minutes=self.grace_minutes)
-        return self.closes_at is not None and instant - grace >= self.closes_at
+        if self.closes_at is None:
+            return False
+        return instant - timedelta(minutes=self.grace_minutes) >= self.closes_at
 
     def takes_runs(self, now: datetime | None = None) -> bool:
         state = self.state(now)

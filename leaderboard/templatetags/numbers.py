@@ -11,9 +11,11 @@ Scores have no leading zero, differences always a sign, a missing value is a das
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from math import isnan
 
+import numpy as np
 from django import template
 from django.template import Context
 from django.utils.html import format_html
@@ -40,6 +42,19 @@ def score(value: float | None, digits: int = 4) -> str:
     if text.startswith("-"):
         return MINUS + text[1:].removeprefix("0")
     return text[1:] if text.startswith("0.") else text
+
+
+def scores(values: Sequence[float | None], digits: int = 4) -> list[str]:
+    """`score` of each, printed at once, as far as they lie between 0 and 1.
+
+    >>> scores([0.358, 1, 0.99999]), scores([-0.5, None])
+    (['.3580', '1.0000', '1.0000'], ['−.5000', '–'])
+    """
+    known = np.array(values, dtype=np.float64)
+    if not ((known >= 0) & (known <= 1) & ~np.signbit(known)).all():
+        return [score(value, digits) for value in values]
+    printed = f"\n%.{digits}f" * known.size % tuple(values)
+    return printed.replace("\n0.", "\n.").split("\n")[1:]
 
 
 @register.filter

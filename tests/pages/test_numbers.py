@@ -43,6 +43,15 @@ def test_a_score_has_no_leading_zero_and_a_missing_one_is_a_dash(value, digits, 
     assert score(value, digits) == printed
 
 
+@pytest.mark.parametrize("digits", [3, 4])
+@pytest.mark.parametrize(
+    "column",
+    [[0.0, 0.358, 0.99996, 1.0], [0.5, None], [float("nan"), 0.5], [-0.0, -0.25], [1.5, 12.0], []],
+)
+def test_a_column_reads_as_each_of_its_scores(column, digits):
+    assert numbers.scores(column, digits) == [numbers.score(each, digits) for each in column]
+
+
 @pytest.mark.parametrize(
     ("difference", "printed"),
     [
