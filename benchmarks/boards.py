@@ -65,7 +65,8 @@ def measure(database: str) -> None:
     call_command("migrate", run_syncdb=True, verbosity=0)
     wide = Scene("wide", runs=500, topics=50, measures=10)
     deep = Scene("deep", runs=100, topics=7000, measures=1)
-    sizes = [_size_of(scene) for scene in (wide, deep)]
+    usual = Scene("usual", runs=100, topics=50, measures=10)
+    sizes = [_size_of(scene) for scene in (wide, deep, usual)]
     _count_rows()
     tables.heading(f"Pages on {database}, {VIEWS} views of each")
     head = (
@@ -94,8 +95,9 @@ def _pages() -> list[tuple[str, str, Callable[[], str] | None]]:
         (f"board, {deep}", "/tracks/deep/", naive_board("deep")),
         (f"topics, {deep}", "/tracks/deep/topics/", lambda: pages.topics("deep", "nDCG@10")),
         (f"map of topics, {wide} x 50 topics", "/tracks/wide/topics/map/", None),
-        ("a topic, 100 runs", "/tracks/deep/topic/?number=1", None),
-        (f"a topic, {wide}", "/tracks/wide/topic/?number=1", None),
+        ("a topic of 50, 100 runs", "/tracks/usual/topic/?number=1", None),
+        ("a topic of 7,000, 100 runs", "/tracks/deep/topic/?number=1", None),
+        (f"a topic of 50, {wide}", "/tracks/wide/topic/?number=1", None),
         ("front page", "/", None),
     ]
 
