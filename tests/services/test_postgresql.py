@@ -35,6 +35,28 @@ def test_hostile_forms_are_answered_the_same_way(postgres: Postgres, redis: Redi
     run_on(servers, "tests/flows/test_bad_inputs.py::test_a_form", "tests/api/test_bad_input.py")
 
 
+def test_a_statement_for_a_page_has_half_a_minute_and_one_of_a_worker_its_time(
+    postgres: Postgres,
+) -> None:
+    assert statement_timeout(postgres, "leaderboard.wsgi") == "30s"
+    assert statement_timeout(postgres, "leaderboard.celery") == "0"
+
+
+def statement_timeout(postgres: Postgres, started: str) -> str:
+    asks = f"""
+import django, {started}
+from django.db import connection
+django.setup()
+with connection.cursor() as cursor:
+    cursor.execute("SHOW statement_timeout")
+    print(*cursor.fetchone())
+"""
+    server = {"DATABASE_URL": postgres.url, "DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
+    command = [sys.executable, "-c", asks]
+    environment = {**os.environ, **server}
+    return subprocess.check_output(command, cwd=ROOT, env=environment, text=True).strip()
+
+
 def run_on(servers: dict[str, str], *tests: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *tests],
