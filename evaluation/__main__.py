@@ -17,6 +17,10 @@ from evaluation.measures import MeasureError
 COMMANDS = {
     "score": "score runs against judgments, as trec_eval -q -c does",
     "compare": "compare runs with a baseline: differences, intervals, p-values",
+    "pairs": "compare all runs with each other: Tukey's HSD, ranks, letters",
+    "agree": "compare the orders in which measures put runs: Kendall's tau, tau_AP",
+    "overlap": "compare what two runs retrieve: rank-biased overlap",
+    "bounds": "say what judging the rest could make of scores",
     "check": "say everything that is wrong with a run or with judgments",
     "pool": "list the documents to judge, from the tops of runs",
     "measures": "print every measure with its formula and its names",

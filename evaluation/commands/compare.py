@@ -6,22 +6,16 @@ import argparse
 import json
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from evaluation.commands import files, tables
 from evaluation.commands.printing import json_number
+from evaluation.commands.records import Records, read_records
 from evaluation.commands.score import (
     add_scoring_options,
     asked_measures,
-    read_judgments,
-    record_of,
     whole_number,
 )
 from evaluation.commands.tables import Table
-from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures import Asked
-from evaluation.problems import Refused
-from evaluation.reading.runs import Run
 from evaluation.significance import TESTS, Difference, compare_with_baseline
 
 CORRECTIONS = {
@@ -83,42 +77,23 @@ def chance(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     if options.correction == "max_t" and options.test != "sign_flip":
         parser().error("--correction max_t goes with --test sign_flip")
-    path, paths = options.qrels, [options.baseline, *options.runs]
-    try:
-        judgments = read_judgments(options)
-        rankings = []
-        for place, path in enumerate(paths, 1):
-            files.announce(place, paths)
-            rankings.append(files.read_scored_run(path, judgments, options))
-    except (Refused, OSError) as reason:
-        return files.refused(path, reason)
-    comparisons = compared(rankings, judgments, options)
+    records = read_records([options.baseline, *options.runs], options)
+    if records is None:
+        return files.REFUSED
+    # Measure by measure, the baseline first.
+    comparisons = [
+        comparison
+        for asked in asked_measures(options)
+        for comparison in on_one_measure(asked, records, options)
+    ]
     print_comparisons(comparisons, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
 
 
-def compared(
-    rankings: list[Run], judgments: Judgments, options: argparse.Namespace
-) -> list[Comparison]:
-    """All comparisons, measure by measure, the baseline first."""
-    if options.intersection:
-        answered = [t for t in judgments.topics if all(t in each.rankings for each in rankings)]
-        judgments = judgments.of(answered)
-    judged = [record_of(ranking, judgments, options) for ranking in rankings]
-    tags = [ranking.tag for ranking in rankings]
-    return [
-        comparison
-        for asked in asked_measures(options)
-        for comparison in on_one_measure(asked, tags, judged, options)
-    ]
-
-
-def on_one_measure(
-    asked: Asked, tags: list[str], judged: list[JudgedRun], options: argparse.Namespace
-) -> list[Comparison]:
-    measure = asked.measure
-    scores = np.stack([measure.scores(each) for each in judged])
+def on_one_measure(asked: Asked, records: Records, options: argparse.Namespace) -> list[Comparison]:
+    measure, tags = asked.measure, records.tags
+    scores = records.scores(measure)
     outcomes = compare_with_baseline(
         scores,
         0,

@@ -1,0 +1,60 @@
+"""agree: whether measures put runs in the same order, by Kendall's tau and tau_AP."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import permutations
+
+import numpy as np
+
+from evaluation.agreement import tau_ap_matrix, tau_matrix
+from evaluation.commands import files, tables
+from evaluation.commands.records import read_records
+from evaluation.commands.score import add_scoring_options, asked_measures, whole_number
+from evaluation.commands.tables import Table
+
+EPILOG = """
+tau is Kendall's tau_b; tau_AP goes down the order of the measure and looks at the reference, so
+that the first runs count more.
+
+Exit status: 0; 2 when a file is refused or the command is not understood.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation agree",
+        description="Compare the orders in which measures put runs.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    files.add_reading_options(parser)
+    parser.add_argument("runs", metavar="RUN", nargs="+")
+    add_scoring_options(parser, default="official")
+    parser.add_argument("--format", choices=tables.FORMATS, default="text")
+    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    records, every = read_records(options.runs, options), asked_measures(options)
+    if records is None:
+        return files.REFUSED
+    boards = np.array(
+        [
+            [a.measure.direction * a.measure.aggregate(row) for row in records.scores(a.measure)]
+            for a in every
+        ]
+    )
+    tau, tau_ap = tau_matrix(boards), tau_ap_matrix(boards)
+    rows = [
+        [
+            *(every[one].name, every[other].name),
+            *(f"{taus[one, other]:.{options.digits}f}" for taus in (tau, tau_ap)),
+        ]
+        for one, other in permutations(range(len(every)), 2)
+    ]
+    header = ["measure", "reference", "tau", "tau_AP"]
+    table = Table(header, rows, texts=2, note=f"{len(options.runs)} runs")
+    tables.write([tables.table_bytes(table, options.format)])
+    return 0

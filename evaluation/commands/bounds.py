@@ -1,0 +1,63 @@
+"""bounds: what scores could become if every unjudged document were judged."""
+
+from __future__ import annotations
+
+import argparse
+
+from evaluation.commands import files, tables
+from evaluation.commands.records import Records, read_records
+from evaluation.commands.score import add_scoring_options, asked_measures, whole_number
+from evaluation.commands.tables import Table
+from evaluation.judging import JudgedRun
+from evaluation.measures import Asked, MeasureError
+
+EPILOG = """
+low: no unjudged document is relevant; high: every one is of the top grade. For measures such as
+P@10 no further judgment leads beyond; for the others, marked with *, they are two scenarios.
+
+Exit status: 0; 2 when a file is refused, a measure has no bounds, or the command is not
+understood.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation bounds",
+        description="Bound the scores of runs over all judgments that are missing.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    files.add_reading_options(parser)
+    parser.add_argument("runs", metavar="RUN", nargs="+")
+    add_scoring_options(parser, default="P@10")
+    parser.add_argument("--format", choices=tables.FORMATS, default="text")
+    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    every = asked_measures(options)
+    for asked in every:
+        if asked.measure.definition.bounds == "none":
+            raise MeasureError(f"{asked.name} has no bounds")
+    records = read_records(options.runs, options)
+    if records is None:
+        return files.REFUSED
+    rows = [row for asked in every for row in rows_of(asked, records, options.digits)]
+    scenarios = any(asked.measure.definition.bounds != "true" for asked in every)
+    note = "* two scenarios, which other judgments may leave behind" if scenarios else ""
+    table = Table(["measure", "run", "low", "score", "high"], rows, texts=2, note=note)
+    tables.write([tables.table_bytes(table, options.format)])
+    return 0
+
+
+def rows_of(asked: Asked, records: Records, digits: int) -> list[list[str]]:
+    mark = "" if asked.measure.definition.bounds == "true" else "*"
+
+    def row(tag: str, judged: JudgedRun) -> list[str]:
+        low, high = asked.measure.bounds(judged)
+        reached = (low, asked.measure.scores(judged), high)
+        means = [f"{asked.measure.aggregate(each):.{digits}f}" for each in reached]
+        return [asked.name + mark, tag, *means]
+
+    return [row(*each) for each in zip(records.tags, records.judged, strict=True)]

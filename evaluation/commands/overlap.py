@@ -1,0 +1,65 @@
+"""overlap: how far two runs retrieve the same, topic by topic, as rank-biased overlap."""
+
+from __future__ import annotations
+
+import argparse
+
+from evaluation.agreement import rbo
+from evaluation.commands import files, tables
+from evaluation.commands.compare import chance
+from evaluation.commands.score import whole_number
+from evaluation.commands.tables import Table
+from evaluation.problems import Refused
+from evaluation.reading.runs import Run
+
+EPILOG = """
+1 where both list the same in the same order, 0 where they share nothing. What lies deeper than
+the last document read is extrapolated.
+
+Exit status: 0; 2 when a file is refused or the command is not understood.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation overlap",
+        description="Compare what two runs retrieve, without any judgments.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("runs", metavar="RUN", nargs=2)
+    parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
+    parser.add_argument("-p", metavar="P", type=chance, default=0.9, help="higher looks deeper")
+    parser.add_argument(
+        "-M", dest="depth", metavar="N", type=whole_number(1), default=20, help="cut at N"
+    )
+    parser.add_argument("--format", choices=tables.FORMATS, default="text")
+    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    runs = []
+    for path in options.runs:
+        try:
+            runs.append(files.read_any_run(path, options.lenient))
+        except (Refused, OSError) as reason:
+            return files.refused(path, reason)
+    one, other = runs
+    rows = [
+        [topic.decode(), f"{on_topic(one, other, topic, options):.{options.digits}f}"]
+        for topic in sorted(one.rankings.keys() | other.rankings.keys())
+    ]
+    note = f"the first {options.depth} documents of {one.tag} and {other.tag}; p = {options.p:g}"
+    table = Table(["topic", "RBO"], rows, texts=1, note=note)
+    tables.write([tables.table_bytes(table, options.format)])
+    return 0
+
+
+def on_topic(one: Run, other: Run, topic: bytes, options: argparse.Namespace) -> float:
+    tops = [_top(each, topic, options.depth) for each in (one, other)]
+    return rbo(tops[0], tops[1], options.p)
+
+
+def _top(run: Run, topic: bytes, depth: int) -> list[bytes]:
+    return run.rankings[topic].docnos[:depth] if topic in run.rankings else []

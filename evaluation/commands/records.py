@@ -1,0 +1,46 @@
+"""The runs of a command as its options have them judged."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.commands import files
+from evaluation.commands.score import read_judgments, record_of
+from evaluation.judging import JudgedRun
+from evaluation.measures import Measure
+from evaluation.problems import Refused
+from evaluation.ragged import FloatArray
+
+
+@dataclass(frozen=True)
+class Records:
+    """The runs in the order of the command line."""
+
+    tags: list[str]
+    judged: list[JudgedRun]
+
+    def scores(self, measure: Measure) -> FloatArray:
+        """float64[runs, topics], NaN where the measure is undefined."""
+        return np.stack([measure.scores(each) for each in self.judged])
+
+
+def read_records(paths: Sequence[str], options: argparse.Namespace) -> Records | None:
+    """Every run, judged; None where a file is refused, and why has been said."""
+    path = options.qrels
+    try:
+        judgments = read_judgments(options)
+        runs = []
+        for place, path in enumerate(paths, 1):
+            files.announce(place, paths)
+            runs.append(files.read_scored_run(path, judgments, options))
+    except (Refused, OSError) as reason:
+        files.refused(path, reason)
+        return None
+    if options.intersection:
+        answered = [t for t in judgments.topics if all(t in each.rankings for each in runs)]
+        judgments = judgments.of(answered)
+    return Records([run.tag for run in runs], [record_of(run, judgments, options) for run in runs])
