@@ -97,6 +97,18 @@ def compare_command(edition: Edition, measure: str, baseline: Run, run: Run) -> 
     return _command(edition, ["compare", *files, *options])
 
 
+def board_command(board: Board, name: str, measures: list[str]) -> str:
+    """What makes a number of all runs of the board again, by the command `name`; "" as above."""
+    files = [qrels_name(board.edition.judgment_set), *(run_name(each.run) for each in board.ranked)]
+    return _command(board.edition, [name, *files, *_options(board.edition, measures)])
+
+
+def overlap_command(board: Board, run_id: str, other_id: str) -> str:
+    """What compares what two runs retrieve; needs no judgments."""
+    runs = [standing_or_404(board, each).run for each in (other_id, run_id)]
+    return shlex.join(["python", "-m", "evaluation", "overlap", *map(run_name, runs)])
+
+
 def _command(edition: Edition, words: list[str]) -> str:
     return "" if edition.is_part else shlex.join(["python", "-m", "evaluation", *words])
 

@@ -6,13 +6,23 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from evaluation.measures import parse_measure
 from leaderboard import wording
-from leaderboard.breakdowns.origins import Held, held_to_baseline, held_to_run, origin_of
+from leaderboard.breakdowns.origins import (
+    Held,
+    board_command,
+    held_to_baseline,
+    held_to_run,
+    origin_of,
+    overlap_command,
+)
 from leaderboard.standings import Board
 from leaderboard.views.parts import board_with, sight_asked_for
 
 # The numbers that are made with the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
+# The commands of `evaluation` that make a number of all runs of a board.
+COMMANDS = {"all-pairs": "pairs", "agreement": "agree", "bounds": "bounds"}
 
 
 @require_GET
@@ -34,12 +44,14 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     sight = sight_asked_for(request, slug)
     board = board_with(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
+    held = _held(request, board, name)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "statistic": wording.STATISTICS[name],
-        "held": _held(request, board, name),
+        "held": held,
+        "command": held.command if held is not None else _command(request, board, name),
         "test": test if name in TESTED else "",
     }
     return render(request, "statistic.html", context)
@@ -53,3 +65,14 @@ def _held(request: HttpRequest, board: Board, name: str) -> Held | None:
     if run and name == "pair":
         return held_to_run(board, run, request.GET.get("a", ""))
     return None
+
+
+def _command(request: HttpRequest, board: Board, name: str) -> str:
+    """What makes the numbers again where they are not of a run held to another; "" for none."""
+    run, other = request.GET.get("run", ""), request.GET.get("a", "")
+    if name == "overlap" and run:
+        return overlap_command(board, run, other)
+    if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
+        return ""
+    measures = board.measures if name == "agreement" else [board.measure]
+    return board_command(board, COMMANDS[name], measures) if name in COMMANDS else ""

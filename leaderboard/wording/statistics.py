@@ -15,6 +15,7 @@ class Statistic:
     source: str = ""
     # Whether it is made of the scores of one measure.
     of_one_measure: bool = True
+    needs_judgments: bool = True
 
 
 STATISTICS = {
@@ -84,6 +85,7 @@ STATISTICS = {
         "evaluation.agreement.rbo",
         "Webber, Moffat and Zobel, TOIS 2010, equation 32",
         of_one_measure=False,
+        needs_judgments=False,
     ),
     "gains": Statistic(
         "Discounted cumulated gain",

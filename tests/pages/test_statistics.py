@@ -84,5 +84,46 @@ def test_the_command_gives_the_same_difference(ours, client, tmp_path):
     assert f"{float(full):.4f}" in printed_by(command, tmp_path)
 
 
+@pytest.fixture
+def files(tmp_path):
+    """What the commands of the track are given."""
+    (tmp_path / "qrels.v1.txt").write_text(QRELS)
+    (tmp_path / "base.run").write_text(run_of("base", 3))
+    (tmp_path / "ours.run").write_text(run_of("ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]))
+    return tmp_path
+
+
+def command_on(client, address) -> str:
+    return unescape(re.search(r"<pre>(.*?)</pre>", page_at(client, address))[1])
+
+
+def test_the_command_of_all_pairs_gives_the_margin_and_the_ranks(ours, client, files):
+    margin = re.search(r"margin ([.\d]+)", words(page_at(client, "/tracks/ten/significance/")))[1]
+    command = command_on(client, "/tracks/ten/computed/all-pairs/")
+    assert f"margin 0{margin}" in printed_by(command, files)
+    assert "best rank" in printed_by(command, files, "--ranks")
+
+
+def test_the_command_of_agreement_gives_the_boards_of_all_measures(ours, client, files):
+    printed = printed_by(command_on(client, "/tracks/ten/computed/agreement/"), files)
+    assert re.search(r"AP +RR +1\.0000 +1\.0000", printed)
+
+
+def test_the_command_of_overlap_gives_that_of_every_topic(ours, client, files):
+    compared = f"/tracks/ten/compare/?a={Run.objects.get(tag='base').pk}&b={ours.pk}"
+    [address] = re.findall(r'href="([^"]*/computed/overlap/[^"]*)"', page_at(client, compared))
+    printed = printed_by(command_on(client, unescape(address)), files)
+    overlaps = re.findall(r"^\d+ +0(\.\d{4})$", printed, re.MULTILINE)
+    table = words(page_at(client, compared))
+    assert len(overlaps) == 10 and all(overlap[:3] in table for overlap in overlaps)
+
+
+def test_the_command_of_bounds_gives_those_of_the_page(ours, client, files):
+    printed = printed_by(command_on(client, "/tracks/ten/computed/bounds/?measure=P@5"), files)
+    [low, high] = re.search(r"P@5 +ours +0(\S+) +\S+ +0(\S+)", printed).groups()
+    page = words(page_at(client, "/tracks/ten/judgments/?measure=P@5"))
+    assert low in page and high in page
+
+
 def test_strangers_of_a_blind_track_learn_nothing(blind_track, client):
     assert client.get("/tracks/blind/computed/difference/").status_code == 404
