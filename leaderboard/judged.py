@@ -51,6 +51,15 @@ def judged_lines(
 
 
 @dataclass(frozen=True)
+class JudgedShare:
+    """Judged@k of a run, and where that is explained."""
+
+    cutoff: int
+    value: float
+    explained: str
+
+
+@dataclass(frozen=True)
 class HoleRow:
     """A run with what it could become, and what could become of its verdict."""
 
@@ -58,6 +67,7 @@ class HoleRow:
     score: SafeString
     difference: SafeString
     explained: str
+    judged: list[JudgedShare]
 
     @property
     def becomes(self) -> str:
@@ -75,6 +85,12 @@ class HoleRow:
         if doubt is None or doubt.needed is None:
             return "–" if doubt is None or not doubt.robust else "none can"
         return f"{count(doubt.needed)} of {count(doubt.among)}"
+
+
+def _explained(line: HoleLine, measure: str) -> str:
+    """Where it is told how a number of the line is computed."""
+    run = line.standing.run
+    return address("computed", {}, run.track.slug, run=run.pk, measure=measure)
 
 
 @dataclass(frozen=True)
@@ -104,13 +120,11 @@ class HoleDrawing:
                     _kind(line.standing),
                 ),
                 difference=self._difference(line),
-                explained=address(
-                    "computed",
-                    {},
-                    line.standing.run.track.slug,
-                    run=line.standing.run.pk,
-                    measure=self.table.measure,
-                ),
+                explained=_explained(line, self.table.measure),
+                judged=[
+                    JudgedShare(cutoff, share, _explained(line, f"Judged@{cutoff}"))
+                    for cutoff, share in line.judged_at.items()
+                ],
             )
             for line in self.table.lines
         ]

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
+from evaluation.judging import JudgedRun
 from evaluation.measures import Measure, parse_measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference
+from leaderboard.breakdowns.holes import CUTOFFS
 from leaderboard.breakdowns.pairs import compare_runs
 from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
-from leaderboard.scoring import JUDGED_AT_10
+from leaderboard.scoring import prepared
 from leaderboard.standings import Board, Standing
+
+JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ def run_name(run: Run) -> str:
 def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
     """How a measure of the track was computed: in general, of a run, of a run on a topic."""
     edition = sight.board_edition
-    if edition is None or text not in [*sight.measures, str(JUDGED_AT_10)]:
+    if edition is None or text not in [*sight.measures, *JUDGED]:
         raise Http404("no such number")
     measure = parse_measure(text).resolved(edition.settings["relevance_threshold"])
     if not run_id:
@@ -223,7 +227,8 @@ def _mean(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
     score = _score(edition, run, text)
     if score is not None:
         return score.mean, score.num_undefined
-    if text != str(JUDGED_AT_10):
+    if text not in JUDGED:
         raise Http404("no such number")
-    sets = ScoreSet.objects.filter(edition=edition, run=run)
-    return sets.values_list("judged_at_10", flat=True).first(), 0
+    record = ScoreSet.objects.values_list("record", flat=True).get(edition=edition, run=run)
+    measure, judged = parse_measure(text), JudgedRun.unpack(bytes(record), prepared(edition.pk))
+    return measure.aggregate(measure.scores(judged)), 0

@@ -76,11 +76,12 @@ def _agreement_cell(value: float) -> str:
     return f'<td class="num" title="{exact(value)}">{score(value, 3)}</td>'
 
 
-def value_cells(values: Sequence[float], digits: int = 3) -> SafeString:
-    """A row of plain values, each with all its digits in the title."""
+def value_cells(values: Sequence[float], hrefs: Sequence[str], digits: int = 3) -> SafeString:
+    """A row of values, each with all its digits in the title and the way to how it was made."""
     return mark_safe(
         "".join(
-            f'<td class="num" title="{exact(value)}">{score(value, digits)}</td>'
-            for value in values
+            f'<td class="num"><a class="number" href="{escape(href)}" title="{exact(value)}">'
+            f"{score(value, digits)}</a></td>"
+            for value, href in zip(values, hrefs, strict=True)
         )
     )

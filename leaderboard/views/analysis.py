@@ -201,16 +201,24 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "map": found,
         "columns": found.standings[:RUNS],
         "page": page,
-        "lines": [
-            MapLine(found.topics[place], value_cells(found.values[:RUNS, place].tolist()))
-            for place in page
-        ],
+        "lines": _map_lines(found, slug, page),
         "chart": _heat(found, hrefs, sight.organises) if found.standings else "",
         "is_image": found.values.size > CELLS,
         "difficulties": difficulties(_difficulties(found, hrefs), found.measure),
         **(_spread(found, hrefs, page) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)
+
+
+def _map_lines(found: TopicMap, slug: str, page: Page) -> list[MapLine]:
+    explained = address_of_topics("computed", {}, slug, measure=found.measure)
+    lines = []
+    for place in page:
+        mapped, values = found.topics[place], found.values[:RUNS, place].tolist()
+        topic = explained(mapped.topic.number)
+        hrefs = [f"{topic}&run={each.run.pk}" for each in found.standings[:RUNS]]
+        lines.append(MapLine(mapped, value_cells(values, hrefs)))
+    return lines
 
 
 def _spread(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:

@@ -97,10 +97,15 @@ def _order(request: HttpRequest) -> str:
 
 @dataclass(frozen=True)
 class PairRow:
-    """A topic with the address of its rankings; `overlap` is None where it is not worked out."""
+    """A topic with the addresses of its rankings and of how both scores were made.
+
+    `overlap` is None where it is not worked out.
+    """
 
     line: PairLine
     href: str
+    explained_a: str
+    explained_b: str
     overlap: float | None
 
 
@@ -172,9 +177,16 @@ class PairDrawing:
         return charts.scatter(points, title, str(self.pair.b), str(self.pair.a), self.current)
 
     def rows(self, lines: Sequence[PairLine], known: dict[str, float]) -> list[PairRow]:
+        a, b = self._explained(self.pair.a), self._explained(self.pair.b)
         return [
-            PairRow(each, self.rankings_of(each), known.get(each.topic.number)) for each in lines
+            PairRow(each, self.rankings_of(each), a(number), b(number), known.get(number))
+            for each, number in ((line, line.topic.number) for line in lines)
         ]
+
+    def _explained(self, run: Run) -> Callable[[str], str]:
+        """Where it is told how a score of the run on a topic was made."""
+        measure = self.pair.measure
+        return address_of_topics("computed", {}, run.track.slug, measure=measure, run=run.pk)
 
     def rankings_of(self, line: PairLine) -> str:
         """Both rankings of a topic, on this page."""

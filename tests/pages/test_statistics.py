@@ -127,3 +127,24 @@ def test_the_command_of_bounds_gives_those_of_the_page(ours, client, files):
 
 def test_strangers_of_a_blind_track_learn_nothing(blind_track, client):
     assert client.get("/tracks/blind/computed/difference/").status_code == 404
+
+
+NUMBER = re.compile(r'class="number" href="(/tracks/ten/computed/\?[^"]*)" title="([^"]*)"')
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/runs/{ours}/", "/tracks/ten/topics/map/", "/tracks/ten/compare/", "/tracks/ten/judgments/"],
+)
+def test_a_number_of_a_table_opens_into_how_that_very_value_was_made(page, ours, client):
+    found = NUMBER.findall(page_at(client, page.format(ours=ours.pk)))
+    for href, value in [*found[:3], *found[-3:]]:
+        assert f"full value {value}" in words(page_at(client, unescape(href)))
+
+
+@pytest.mark.parametrize("cutoff", [5, 10, 20, 100])
+def test_how_much_was_judged_is_explained_at_every_depth(cutoff, ours, client):
+    page = page_at(client, "/tracks/ten/judgments/")
+    href = f"/tracks/ten/computed/?run={ours.pk}&amp;measure=Judged%40{cutoff}"
+    [value] = re.findall(f'href="{re.escape(href)}" title="([^"]*)"', page)
+    assert f"full value {value}" in words(page_at(client, unescape(href)))
