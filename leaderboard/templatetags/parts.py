@@ -135,6 +135,12 @@ def crumbs(*steps: str) -> SafeString:
     )
 
 
+@register.filter
+def by_words(command: str) -> SafeString:
+    """A command that lines break between its words: by itself a browser also parts `--` from it."""
+    return format_html_join(" ", "<span>{}</span>", ((word,) for word in command.split(" ")))
+
+
 @register.simple_tag(takes_context=True)
 def address(context: Context, page: str, *of: str, **query: str) -> str:
     """A page of the track or the run `of`; the reader's measure and baseline go along."""

@@ -16,6 +16,8 @@ class Statistic:
     # Whether it is made of the scores of one measure.
     of_one_measure: bool = True
     needs_judgments: bool = True
+    # What the command can say beside these numbers.
+    command_adds: str = ""
 
 
 STATISTICS = {
@@ -59,6 +61,7 @@ STATISTICS = {
         ),
         "evaluation.significance.tukey_hsd",
         "Tukey 1953; Carterette, TOIS 2012; Al Mohamad, Goeman and van Zwet 2022",
+        command_adds="With --ranks it prints the ranks that each run may have, and its letters.",
     ),
     "agreement": Statistic(
         "Agreement of two boards",

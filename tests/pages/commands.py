@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
+TAG = re.compile(r"</?span>")
 ROOT = Path(__file__).parents[2]
 
 
@@ -22,3 +25,8 @@ def printed_by(command: str, folder: Path, *more: str) -> str:
         text=True,
         check=True,
     ).stdout
+
+
+def commands(page: str) -> list[str]:
+    """Those that a page tells, without the marks between which their lines break."""
+    return [unescape(TAG.sub("", each)) for each in re.findall(r"<pre>(.*?)</pre>", page)]

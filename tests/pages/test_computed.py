@@ -12,7 +12,7 @@ import pytest
 from leaderboard import organising
 from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, work
-from tests.pages.commands import printed_by
+from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, words
 
 
@@ -23,10 +23,6 @@ def run(track, ben) -> Run:
 
 def computed(client, run: Run, measure: str = "AP") -> str:
     return page_at(client, f"/tracks/{run.track.slug}/computed/?run={run.pk}&measure={measure}")
-
-
-def commands(page: str) -> list[str]:
-    return [unescape(found) for found in re.findall(r"<pre>(.*?)</pre>", page)]
 
 
 def test_the_value_in_full(run, client):

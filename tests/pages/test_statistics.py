@@ -10,7 +10,7 @@ import pytest
 
 from leaderboard import wording
 from leaderboard.models import Run
-from tests.pages.commands import printed_by
+from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, words
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
 from tests.pages.test_cost_page import state
@@ -37,6 +37,15 @@ def ours(ada, ben) -> Run:
     track = ten_track(ada)
     with_baseline(track, ada, 3)
     return send(track, ben, "ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1])
+
+
+@pytest.fixture
+def files(tmp_path):
+    """What the commands of the track are given."""
+    (tmp_path / "qrels.v1.txt").write_text(QRELS)
+    (tmp_path / "base.run").write_text(run_of("base", 3))
+    (tmp_path / "ours.run").write_text(run_of("ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]))
+    return tmp_path
 
 
 @pytest.mark.parametrize("name", wording.STATISTICS)
@@ -74,27 +83,15 @@ def test_two_runs_are_told_without_adjustment(ours, client):
     assert ", not adjusted" in words(page)
 
 
-def test_the_command_gives_the_same_difference(ours, client, tmp_path):
+def test_the_command_gives_the_same_difference(ours, client, files):
     page = page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}")
-    command = unescape(re.search(r"<pre>(.*?)</pre>", page)[1])
-    (tmp_path / "qrels.v1.txt").write_text(QRELS)
-    (tmp_path / "base.run").write_text(run_of("base", 3))
-    (tmp_path / "ours.run").write_text(run_of("ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]))
     full = re.search(r"full value ([\d.]+)", words(page))[1]
-    assert f"{float(full):.4f}" in printed_by(command, tmp_path)
-
-
-@pytest.fixture
-def files(tmp_path):
-    """What the commands of the track are given."""
-    (tmp_path / "qrels.v1.txt").write_text(QRELS)
-    (tmp_path / "base.run").write_text(run_of("base", 3))
-    (tmp_path / "ours.run").write_text(run_of("ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]))
-    return tmp_path
+    assert f"{float(full):.4f}" in printed_by(*commands(page), files)
 
 
 def command_on(client, address) -> str:
-    return unescape(re.search(r"<pre>(.*?)</pre>", page_at(client, address))[1])
+    [command] = commands(page_at(client, address))
+    return command
 
 
 def test_the_command_of_all_pairs_gives_the_margin_and_the_ranks(ours, client, files):
