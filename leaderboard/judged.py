@@ -80,7 +80,7 @@ class HoleRow:
 
     @property
     def takes(self) -> str:
-        """How many documents would turn the lead: "3 of 40"."""
+        """How many documents would end the lead, in a tie or a turn: "3 of 40"."""
         doubt = self.line.doubt
         if doubt is None or doubt.needed is None:
             return "–" if doubt is None or not doubt.robust else "none can"

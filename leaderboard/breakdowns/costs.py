@@ -65,6 +65,11 @@ class CostBreakdown:
         return any(each.verdict for each in self.lines)
 
     @property
+    def num_held(self) -> int:
+        """How many runs are held to the best of those that state a cost."""
+        return len(self.board.standings) - 1
+
+    @property
     def tests_follow(self) -> bool:
         """Whether a board of this size is tested by a job, and that has not been done."""
         differ = any(each.against is not None and each.against.p is None for each in self.lines)

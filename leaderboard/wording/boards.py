@@ -153,7 +153,7 @@ def _against_baseline(board: Board) -> Sentence:
     if leader.verdict == "better" and groups["better"]:
         runs = groups.pop("better")
         sentence += say(f", as {are(runs)} ", runs_in_words(runs))
-    return [*sentence, *say("."), *_others(groups)]
+    return [*sentence, *say("."), *_others(groups, leader)]
 
 
 def _leading(board: Board, leader: Standing) -> Sentence:
@@ -168,13 +168,15 @@ def _leading(board: Board, leader: Standing) -> Sentence:
     return say(named(leader.run), how, _name(board.baseline), " ", by_how_much)
 
 
-def _others(groups: dict[str, list[Run]]) -> Sentence:
+def _others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
     """Those beside the leader, as compared with the baseline, which was named last."""
     clauses = []
     if better := groups.get("better"):
         clauses.append(say(runs_in_words(better), f" {are(better)} significantly better than it"))
     if same := groups["not significant"]:
-        clauses.append(say(runs_in_words(same), " cannot be told apart from the baseline"))
+        beside = leader.verdict == "not significant"
+        runs = runs_in_words(same, more=beside)
+        clauses.append(say(runs, " cannot be told apart from the baseline"))
     if worse := groups["worse"]:
         clauses.append(say(runs_in_words(worse, rest=True), f" {are(worse)} significantly worse"))
     if not clauses:

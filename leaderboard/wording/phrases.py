@@ -73,11 +73,15 @@ def in_words(number: int) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else count(number)
 
 
-def runs_in_words(runs: Sequence[Run], rest: bool = False) -> Sentence:
-    """Up to three runs by their names, more by their count; `rest`: nobody else is left."""
+def runs_in_words(runs: Sequence[Run], rest: bool = False, more: bool = False) -> Sentence:
+    """Up to three runs by their names, others by their count.
+
+    `rest`: nobody else is left; `more`: they come to one that was named.
+    """
     if len(runs) <= NAMED and not (rest and len(runs) == NAMED):
         return listed(runs)
-    return say(f"the other {in_words(len(runs))}" if rest else f"{in_words(len(runs))} runs")
+    number = in_words(len(runs))
+    return say(f"the other {number}" if rest else f"{number} {'more ' if more else ''}runs")
 
 
 def capitalised(sentence: Sentence) -> Sentence:

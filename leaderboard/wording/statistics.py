@@ -132,7 +132,7 @@ STATISTICS = {
             " are the lowest and the highest that any further judgments allow.",
             "For a verdict the same is done with the documents that favour the baseline and with"
             " those that favour the run, and the test of the board is made in both worlds. To"
-            " turn the lead, the documents that weigh most are taken first.",
+            " end the lead, the documents that weigh most are taken first.",
         ),
         "evaluation.pooling.holes",
         "Moffat and Zobel, TOIS 2008",

@@ -79,6 +79,13 @@ def test_a_baseline_that_leads(ten, ada, ben, client):
     assert "The baseline base leads. The other four are significantly worse." in said
 
 
+def test_runs_beside_a_leader_that_cannot_be_told_apart_are_counted_on(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    for place in range(5):
+        send(ten, ben, f"r{place}", [1, 1, 1, 2, 2, 2, 2, 3, 3, 3 + place])
+    assert "Four more runs cannot be told apart from the baseline" in words(page_of(client, ten))
+
+
 def test_a_long_board_tells_its_two_tests_apart(ten, ada, ben, client, monkeypatch):
     monkeypatch.setattr(boards, "LONG", 2)
     with_baseline(ten, ada)
