@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import Http404
@@ -13,10 +14,11 @@ from evaluation.measures import Measure, parse_measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference
 from leaderboard.breakdowns.holes import CUTOFFS
-from leaderboard.breakdowns.pairs import compare_runs
+from leaderboard.breakdowns.pairs import PERSISTENCE, compare_runs
 from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
+from leaderboard.rankings import TOP
 from leaderboard.scoring import prepared
 from leaderboard.standings import Board, Standing
 
@@ -94,9 +96,9 @@ def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
     return _command(edition, ["score", *files, *_options(edition, measures)])
 
 
-def compare_command(edition: Edition, measure: str, baseline: Run, run: Run) -> str:
-    """What holds the run to the baseline again; "" as above."""
-    files = [qrels_name(edition.judgment_set), run_name(baseline), run_name(run)]
+def compare_command(edition: Edition, measure: str, baseline: Run, runs: Sequence[Run]) -> str:
+    """What holds the runs to the baseline again; "" as above."""
+    files = [qrels_name(edition.judgment_set), *map(run_name, [baseline, *runs])]
     options = [*_options(edition, [measure]), "--test", edition.track.test]
     return _command(edition, ["compare", *files, *options])
 
@@ -110,7 +112,8 @@ def board_command(board: Board, name: str, measures: list[str]) -> str:
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """What compares what two runs retrieve; needs no judgments."""
     runs = [standing_or_404(board, each).run for each in (other_id, run_id)]
-    return shlex.join(["python", "-m", "evaluation", "overlap", *map(run_name, runs)])
+    words = ["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)]
+    return shlex.join(["python", "-m", "evaluation", *words])
 
 
 def _command(edition: Edition, words: list[str]) -> str:
@@ -192,7 +195,9 @@ def held_to_baseline(board: Board, run_id: str) -> Held:
     standing, baseline = standing_or_404(board, run_id), board.baseline
     if baseline is None or standing.against is None:
         raise Http404("nothing to hold it to")
-    command = compare_command(board.edition, board.measure, baseline, standing.run)
+    # p is adjusted for all that are compared, so the command names all.
+    family = [each.run for each in board.standings if each.against is not None]
+    command = compare_command(board.edition, board.measure, baseline, family)
     return Held(standing.run, baseline, standing.against, board.num_compared, command)
 
 
@@ -200,7 +205,7 @@ def held_to_run(board: Board, run_id: str, other_id: str) -> Held:
     """The one comparison that was asked for."""
     run, other = standing_or_404(board, run_id).run, standing_or_404(board, other_id).run
     pair = compare_runs(board.sight, other, run, board.measure)
-    command = compare_command(board.edition, board.measure, other, run)
+    command = compare_command(board.edition, board.measure, other, [run])
     return Held(run, other, pair.against, 0, command and f"{command} --correction none")
 
 

@@ -94,6 +94,19 @@ def command_on(client, address) -> str:
     return command
 
 
+def test_the_command_names_all_that_are_held_to_the_baseline_so_p_is_that_of_the_board(
+    ours, cat, client, files
+):
+    send(ours.track, cat, "theirs", [2, 1, 3, 3, 2, 3, 3, 4, 1, 3])
+    (files / "theirs.run").write_text(run_of("theirs", [2, 1, 3, 3, 2, 3, 3, 4, 1, 3]))
+    page = page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}")
+    [command] = commands(page)
+    assert "qrels.v1.txt base.run ours.run theirs.run" in command
+    adjusted = re.search(r"adjusted for 2 runs (\.\d+)", words(page))[1]
+    [printed] = re.findall(r"ours .*", printed_by(command, files))
+    assert f"{float(printed.split()[-5]):.3f}" == f"{float(adjusted):.3f}"
+
+
 def test_the_command_of_all_pairs_gives_the_margin_and_the_ranks(ours, client, files):
     margin = re.search(r"margin ([.\d]+)", words(page_at(client, "/tracks/ten/significance/")))[1]
     command = command_on(client, "/tracks/ten/computed/all-pairs/")
