@@ -91,7 +91,7 @@ class Origin:
         ]
 
 
-def command_of(edition: Edition, measures: list[str], files: list[str]) -> str:
+def command_of(edition: Edition, measures: Sequence[str], files: list[str]) -> str:
     """What computes these measures again; "" where it would tell which topics are kept back."""
     return _command(edition, ["score", *files, *_options(edition, measures)])
 
@@ -103,7 +103,7 @@ def compare_command(edition: Edition, measure: str, baseline: Run, runs: Sequenc
     return _command(edition, ["compare", *files, *options])
 
 
-def board_command(board: Board, name: str, measures: list[str]) -> str:
+def board_command(board: Board, name: str, measures: Sequence[str]) -> str:
     """What makes a number of all runs of the board again, by the command `name`; "" as above."""
     files = [qrels_name(board.edition.judgment_set), *(run_name(each.run) for each in board.ranked)]
     return _command(board.edition, [name, *files, *_options(board.edition, measures)])
@@ -120,8 +120,10 @@ def _command(edition: Edition, words: list[str]) -> str:
     return "" if edition.is_part else shlex.join(["python", "-m", "evaluation", *words])
 
 
-def _options(edition: Edition, measures: list[str]) -> list[str]:
-    words = [word for measure in measures for word in ("-m", measure)]
+def _options(edition: Edition, measures: Sequence[str]) -> list[str]:
+    threshold = edition.settings["relevance_threshold"]
+    resolved = [str(parse_measure(each).resolved(threshold)) for each in measures]
+    words = [word for measure in resolved for word in ("-m", measure)]
     words += ["-M", str(edition.settings["depth"])]
     words += ["--top-grade", str(edition.judgment_set.top_grade)]
     if edition.convention != "house":
@@ -234,6 +236,9 @@ def _mean(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
         return score.mean, score.num_undefined
     if text not in JUDGED:
         raise Http404("no such number")
-    record = ScoreSet.objects.values_list("record", flat=True).get(edition=edition, run=run)
-    measure, judged = parse_measure(text), JudgedRun.unpack(bytes(record), prepared(edition.pk))
+    kept = ScoreSet.objects.filter(edition=edition, run=run).first()
+    if kept is None:
+        raise Http404("no such number")
+    measure = parse_measure(text)
+    judged = JudgedRun.unpack(bytes(kept.record), prepared(edition.pk))
     return measure.aggregate(measure.scores(judged)), 0

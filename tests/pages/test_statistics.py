@@ -8,8 +8,9 @@ from html import unescape
 
 import pytest
 
-from leaderboard import wording
+from leaderboard import organising, wording
 from leaderboard.models import Run
+from tests.builders import work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, words
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
@@ -92,6 +93,14 @@ def test_the_command_gives_the_same_difference(ours, client, files):
 def command_on(client, address) -> str:
     [command] = commands(page_at(client, address))
     return command
+
+
+def test_the_commands_know_from_which_grade_on_a_document_is_relevant(ours, ada, client):
+    organising.change_track(ours.track, ada, {"relevance_threshold": 2})
+    work()
+    for name in (f"difference/?run={ours.pk}", "all-pairs/", "agreement/", "bounds/"):
+        [command] = commands(page_at(client, f"/tracks/ten/computed/{name}"))
+        assert "-m 'AP(rel=2)'" in command
 
 
 def test_the_command_names_all_that_are_held_to_the_baseline_so_p_is_that_of_the_board(
