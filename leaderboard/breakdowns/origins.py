@@ -112,12 +112,15 @@ def board_command(board: Board, name: str, measures: Sequence[str]) -> str:
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """What compares what two runs retrieve; needs no judgments."""
     runs = [standing_or_404(board, each).run for each in (other_id, run_id)]
-    words = ["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)]
-    return shlex.join(["python", "-m", "evaluation", *words])
+    return _joined(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
 
 
 def _command(edition: Edition, words: list[str]) -> str:
-    return "" if edition.is_part else shlex.join(["python", "-m", "evaluation", *words])
+    return "" if edition.is_part else _joined(words)
+
+
+def _joined(words: Sequence[str]) -> str:
+    return shlex.join(["python", "-m", "evaluation", *words])
 
 
 def _options(edition: Edition, measures: Sequence[str]) -> list[str]:
