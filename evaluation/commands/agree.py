@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.agreement import tau_ap_matrix, tau_matrix
 from evaluation.commands import files, tables
 from evaluation.commands.records import read_records
-from evaluation.commands.score import add_scoring_options, asked_measures, whole_number
+from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
 from evaluation.commands.tables import Table
 
 EPILOG = """
@@ -31,8 +31,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="official")
-    parser.add_argument("--format", choices=tables.FORMATS, default="text")
-    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    add_table_options(parser)
     return parser
 
 
@@ -56,5 +55,5 @@ def run(options: argparse.Namespace) -> int:
     ]
     header = ["measure", "reference", "tau", "tau_AP"]
     table = Table(header, rows, texts=2, note=f"{len(options.runs)} runs")
-    tables.write([tables.table_bytes(table, options.format)])
+    tables.print_table(table, options.format)
     return 0

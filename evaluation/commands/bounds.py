@@ -6,7 +6,7 @@ import argparse
 
 from evaluation.commands import files, tables
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, asked_measures, whole_number
+from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
 from evaluation.commands.tables import Table
 from evaluation.judging import JudgedRun
 from evaluation.measures import Asked, MeasureError
@@ -30,8 +30,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="P@10")
-    parser.add_argument("--format", choices=tables.FORMATS, default="text")
-    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    add_table_options(parser)
     return parser
 
 
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     scenarios = any(asked.measure.definition.bounds != "true" for asked in every)
     note = "* two scenarios, which other judgments may leave behind" if scenarios else ""
     table = Table(["measure", "run", "low", "score", "high"], rows, texts=2, note=note)
-    tables.write([tables.table_bytes(table, options.format)])
+    tables.print_table(table, options.format)
     return 0
 
 

@@ -9,11 +9,7 @@ from dataclasses import asdict, dataclass
 from evaluation.commands import files, tables
 from evaluation.commands.printing import json_number
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import (
-    add_scoring_options,
-    asked_measures,
-    whole_number,
-)
+from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.significance import TESTS, Difference, compare_with_baseline
@@ -59,8 +55,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm")
     parser.add_argument("--alpha", metavar="A", type=chance, default=0.05)
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 when a run is worse")
-    parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
-    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    add_table_options(parser, "json")
     return parser
 
 
@@ -143,7 +138,7 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
     header += ["p", "p adjusted", "d_z", "wins", "losses", "ties"]
     rows = [row_of(comparison, options.digits) for comparison in comparisons]
     table = Table(header, rows, texts=3, note=note_of(options))
-    tables.write([tables.table_bytes(table, options.format)])
+    tables.print_table(table, options.format)
 
 
 def row_of(comparison: Comparison, digits: int) -> list[str]:

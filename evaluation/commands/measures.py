@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         listed = [facts(definition) for definition in MEASURES.values()]
         tables.write([json.dumps(listed, indent=2).encode() + b"\n"])
     else:
-        tables.write([tables.table_bytes(table_of_measures(), options.format)])
+        tables.print_table(table_of_measures(), options.format)
     return 0
 
 

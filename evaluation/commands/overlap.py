@@ -7,8 +7,8 @@ import argparse
 from evaluation.agreement import rbo
 from evaluation.commands import files, tables
 from evaluation.commands.compare import chance
-from evaluation.commands.score import whole_number
-from evaluation.commands.tables import Table
+from evaluation.commands.score import add_table_options, whole_number
+from evaluation.commands.tables import Table, text_of
 from evaluation.problems import Refused
 from evaluation.reading.runs import Run
 
@@ -33,8 +33,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-M", dest="depth", metavar="N", type=whole_number(1), default=20, help="cut at N"
     )
-    parser.add_argument("--format", choices=tables.FORMATS, default="text")
-    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    add_table_options(parser)
     return parser
 
 
@@ -47,12 +46,12 @@ def run(options: argparse.Namespace) -> int:
             return files.refused(path, reason)
     one, other = runs
     rows = [
-        [topic.decode(), f"{on_topic(one, other, topic, options):.{options.digits}f}"]
+        [text_of(topic), f"{on_topic(one, other, topic, options):.{options.digits}f}"]
         for topic in sorted(one.rankings.keys() | other.rankings.keys())
     ]
     note = f"the first {options.depth} documents of {one.tag} and {other.tag}; p = {options.p:g}"
     table = Table(["topic", "RBO"], rows, texts=1, note=note)
-    tables.write([tables.table_bytes(table, options.format)])
+    tables.print_table(table, options.format)
     return 0
 
 

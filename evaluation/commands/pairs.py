@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.commands import files, tables
 from evaluation.commands.compare import chance
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, asked_measures, whole_number
+from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.significance import AllPairs, tukey_hsd
@@ -37,8 +37,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ranks", action="store_true", help="print the ranks each run may have, and its letters"
     )
-    parser.add_argument("--format", choices=tables.FORMATS, default="text")
-    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+    add_table_options(parser)
     return parser
 
 
@@ -48,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         return files.REFUSED
     for asked in asked_measures(options):
         table = on_one_measure(asked, records, options)
-        tables.write([tables.table_bytes(table, options.format)])
+        tables.print_table(table, options.format)
     return 0
 
 

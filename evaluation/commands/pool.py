@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from evaluation.commands import files, tables
 from evaluation.commands.score import whole_number
-from evaluation.commands.tables import Table
+from evaluation.commands.tables import Table, text_of
 from evaluation.pooling import (
     Pool,
     Pooled,
@@ -117,7 +117,7 @@ def print_pool(pool: Pool, options: argparse.Namespace) -> None:
     else:
         header = ["topic", "docno", "places", "stratum", "inclusion"]
         rows = [[str(fact) for fact in row(topic, each, pool)] for topic, each in documents]
-        tables.write([tables.table_bytes(Table(header, rows, texts=3), "tsv")])
+        tables.print_table(Table(header, rows, texts=3), "tsv")
 
 
 def row(topic: bytes, document: Pooled, pool: Pool) -> list[object]:
@@ -133,10 +133,6 @@ def facts(topic: bytes, document: Pooled, pool: Pool) -> dict[str, object]:
         "stratum": document.stratum,
         "inclusion": document.inclusion,
     }
-
-
-def text_of(identifier: bytes) -> str:
-    return identifier.decode("utf-8", "surrogateescape")
 
 
 def summary_of(pool: Pool, qrels: Qrels | None) -> str:

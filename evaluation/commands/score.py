@@ -81,6 +81,12 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
+def add_table_options(parser: argparse.ArgumentParser, *forms: str) -> None:
+    """How a table is printed, or in which other forms what it holds."""
+    parser.add_argument("--format", choices=(*forms, *tables.FORMATS), default="text")
+    parser.add_argument("--digits", metavar="N", type=whole_number(1), default=4, help="decimals")
+
+
 def add_topic_options(parser: argparse.ArgumentParser) -> None:
     """The options that decide over which topics is averaged."""
     parser.add_argument(
@@ -196,4 +202,4 @@ def print_scores(scored: Sequence[printing.RunScores], layout: printing.Layout, 
                 tables.write([b"%-22s\tall\t%b\n" % (b"runid", scores.tag.encode())])
             tables.write(printing.trec_lines(scores, layout))
     else:
-        tables.write([tables.table_bytes(printing.table_of(scored, layout), form)])
+        tables.print_table(printing.table_of(scored, layout), form)

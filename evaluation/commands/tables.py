@@ -39,6 +39,15 @@ def table_bytes(table: Table, form: str) -> bytes:
     return RENDERED[form](table).encode("utf-8", "surrogateescape")
 
 
+def print_table(table: Table, form: str) -> None:
+    write([table_bytes(table, form)])
+
+
+def text_of(identifier: bytes) -> str:
+    """A topic or docno as a cell; printed again it is the same bytes, whatever they are."""
+    return identifier.decode("utf-8", "surrogateescape")
+
+
 def write(pieces: Iterable[bytes]) -> None:
     """Print bytes as they are."""
     sys.stdout.flush()

@@ -73,6 +73,12 @@ def test_a_topic_that_one_run_leaves_out_has_no_overlap(capfd, folder):
     assert [line[1] for line in printed(capfd, "overlap", "good", "short")[1:3]] == ["0.000000"] * 2
 
 
+def test_a_topic_of_any_bytes_is_printed_as_it_is(capfdbinary, folder):
+    (folder / "odd").write_bytes(b"\xff Q0 a 1 9 odd\n")
+    assert main(["overlap", "--lenient", "odd", "odd", "--format", "tsv"]) == 0
+    assert b"\xff\t1.0000\n" in capfdbinary.readouterr().out
+
+
 def test_bounds_judge_all_that_is_unjudged_one_way_and_the_other(capfd):
     good, poor = printed(capfd, "bounds", "qrels", "good", "poor", "-m", "P@2")
     assert good == ["P@2", "good", "0.666667", "0.666667", "0.833333"]
