@@ -67,6 +67,19 @@ def _pack(ranking: Ranking) -> bytes:
     return zlib.compress(scores.tobytes() + b"\n".join(ranking.docnos), zlib.Z_BEST_SPEED)
 
 
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """One ranking: its docnos as text, one a line, and their scores."""
+
+    text: bytes
+    scores: NDArray[np.float64]
+
+    def docnos(self, most: int = -1) -> list[str]:
+        """All of them, or the first ones, decoded in one piece."""
+        lines = self.text.split(b"\n", most)[:most] if most >= 0 else [self.text]
+        return b"\n".join(lines).decode().split("\n") if self.text else []
+
+
 @dataclass(frozen=True)
 class Rankings:
     """An open ranking file; topics in the order in which the run has them."""
@@ -84,13 +97,10 @@ class Rankings:
         place = self._place(number)
         return _unpacked(*self._at(*place)) if place is not None else None
 
-    def listing(self, number: str) -> tuple[list[str], NDArray[np.float64]]:
-        """The same as text, decoded in one piece: what pages of hundreds of runs read."""
+    def listing(self, number: str) -> Listing:
+        """The same as it lies there: what pages of hundreds of runs read."""
         place = self._place(number)
-        if place is None:
-            return [], np.empty(0)
-        docnos, scores = self._at(*place)
-        return docnos.decode().split("\n"), scores
+        return Listing(*self._at(*place)) if place is not None else Listing(b"", np.empty(0))
 
     def run(self, tag: str) -> Run:
         """The whole run as it was accepted, for judging it anew."""

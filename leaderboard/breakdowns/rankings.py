@@ -17,7 +17,7 @@ from leaderboard.breakdowns.snippets import LENGTH, Piece, snippet, terms_of
 from leaderboard.disclosure import Sight
 from leaderboard.documents import open_documents
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
-from leaderboard.rankings import Rankings
+from leaderboard.rankings import Listing, Rankings
 
 PAGE = 20
 
@@ -60,8 +60,13 @@ class Ranked:
 
 
 def ranking_of(run: Run, topic: Topic) -> Ranked:
+    listing = listing_of(run, topic)
+    return Ranked(listing.docnos(), listing.scores)
+
+
+def listing_of(run: Run, topic: Topic) -> Listing:
     with rankings_of(run) as rankings:
-        return Ranked(*rankings.listing(topic.number))
+        return rankings.listing(topic.number)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import compress, count
 from typing import Literal
 
 import numpy as np
 from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
-from leaderboard.breakdowns.rankings import Titles, grades_of, ranking_of
+from evaluation.reading.listings import find_among
+from leaderboard.breakdowns.rankings import Titles, grades_of, listing_of
 from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.breakdowns.topic_map import item_total_correlations
 from leaderboard.models import Run, Topic
@@ -24,6 +24,15 @@ FOUND = 100
 # So many runs have a column of ranks in the table of judged documents.
 COLUMNS = 10
 DOCUMENTS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """What one run has for the topic: how many documents, the first of them, the judged ones."""
+
+    depth: int
+    top: list[str]
+    ranks: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +125,12 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
     scores = read_scores(board.edition, board.measure, [each.run for each in board.standings])
     every = grades_of(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade >= 0}
-    retrieved = {run.pk: ranking_of(run, topic).docnos for run in scores.runs}
-    found = {run_id: _judged_among(docnos, grades) for run_id, docnos in retrieved.items()}
-    answers = _answers(board, scores, topic, grades, retrieved, found)
+    retrieved = _retrieved(scores.runs, topic, list(grades))
+    answers = _answers(board, scores, topic, grades, retrieved)
     columns = _columns(board, answers)
     titles = Titles(board.edition.track.collection)
     threshold = board.edition.track.relevance_threshold
-    documents = _judged_documents(grades, found)
+    documents = _judged_documents(grades, retrieved)
     unjudged = _unjudged_documents(grades, retrieved)
     return TopicBreakdown(
         topic=topic,
@@ -143,10 +151,18 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
     )
 
 
-def _judged_among(docnos: list[str], grades: dict[str, int]) -> dict[str, int]:
-    """The ranks of those that were judged; most of a long ranking was not."""
-    ranks = compress(count(1), map(grades.__contains__, docnos))
-    return {docnos[rank - 1]: rank for rank in ranks}
+def _retrieved(runs: list[Run], topic: Topic, judged: list[str]) -> dict[str, Retrieved]:
+    """By run what it has for the topic; most of a long ranking was not judged."""
+    listings = [listing_of(run, topic) for run in runs]
+    ranks: list[dict[str, int]] = [{} for _ in runs]
+    found = find_among([each.text for each in listings], [docno.encode() for docno in judged])
+    columns = (found.listing, found.rank, found.docno)
+    for place, rank, docno in zip(*(each.tolist() for each in columns), strict=True):
+        ranks[place][judged[docno]] = rank
+    return {
+        run.pk: Retrieved(len(listing.scores), listing.docnos(TOP), of_run)
+        for run, listing, of_run in zip(runs, listings, ranks, strict=True)
+    }
 
 
 def _median(scores: Scores, topic: Topic) -> float:
@@ -173,8 +189,7 @@ def _answers(
     scores: Scores,
     topic: Topic,
     grades: dict[str, int],
-    retrieved: dict[str, list[str]],
-    found: dict[str, dict[str, int]],
+    retrieved: dict[str, Retrieved],
 ) -> list[Answer]:
     evaluated = scores.column(topic)
     if evaluated is None:
@@ -188,9 +203,8 @@ def _answers(
     answers = []
     for place in np.argsort(-good, kind="stable"):
         run = scores.runs[place]
-        docnos = retrieved[run.pk]
-        ranks = found[run.pk]
-        relevant = [ranks[docno] for docno in relevant_ones & ranks.keys()]
+        has = retrieved[run.pk]
+        relevant = [has.ranks[docno] for docno in relevant_ones & has.ranks.keys()]
         answers.append(
             Answer(
                 run=run,
@@ -199,9 +213,9 @@ def _answers(
                 is_baseline=run.pk == baseline,
                 is_own=board.sight.owns(run),
                 first_relevant=min(relevant, default=None),
-                top_grades=[grades.get(docno) for docno in docnos[:TOP]],
+                top_grades=[grades.get(docno) for docno in has.top],
                 relevant_in_top=sum(rank <= TOP for rank in relevant),
-                retrieved=len(docnos),
+                retrieved=has.depth,
             )
         )
     return answers
@@ -217,12 +231,12 @@ def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
 
 
 def _judged_documents(
-    grades: dict[str, int], found: dict[str, dict[str, int]]
+    grades: dict[str, int], retrieved: dict[str, Retrieved]
 ) -> list[JudgedDocument]:
     """Every judged document without its title, the most relevant and most found first."""
     ranks: dict[str, dict[str, int]] = {docno: {} for docno in grades}
-    for run_id, of_run in found.items():
-        for docno, rank in of_run.items():
+    for run_id, has in retrieved.items():
+        for docno, rank in has.ranks.items():
             ranks[docno][run_id] = rank
     documents = [JudgedDocument(docno, "", grade, ranks[docno]) for docno, grade in grades.items()]
     return sorted(documents, key=lambda each: (-each.grade, -len(each.finders), each.docno))
@@ -235,13 +249,13 @@ def _with_titles(page: Page[JudgedDocument], titles: Titles) -> Page[JudgedDocum
 
 
 def _unjudged_documents(
-    grades: dict[str, int], retrieved: dict[str, list[str]]
+    grades: dict[str, int], retrieved: dict[str, Retrieved]
 ) -> list[UnjudgedDocument]:
     """What runs have in their first ten and nobody has judged, that of most runs first."""
     runs: Counter[str] = Counter()
     best: dict[str, int] = {}
-    for docnos in retrieved.values():
-        for rank, docno in enumerate(docnos[:TOP], start=1):
+    for has in retrieved.values():
+        for rank, docno in enumerate(has.top, start=1):
             if docno not in grades:
                 runs[docno] += 1
                 best[docno] = min(rank, best.get(docno, rank))
