@@ -73,14 +73,12 @@ def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> NDArray[n
 
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
     rows = Score.objects.filter(score_set__edition=edition, measure=measure)
-    arrays = {
-        run_id: np.frombuffer(by_topic, dtype="<f8")
-        for run_id, by_topic in rows.values_list("score_set__run_id", "by_topic")
-    }
+    by_topic = dict(rows.values_list("score_set__run_id", "by_topic"))
     mask = mask_of(edition)
-    runs = [run for run in runs if run.pk in arrays]
-    values = np.array([arrays[run.pk][mask] for run in runs]).reshape(len(runs), mask.sum())
-    return Scores(measure, runs, edition, values)
+    runs = [run for run in runs if run.pk in by_topic]
+    every = np.frombuffer(b"".join(by_topic[run.pk] for run in runs), dtype="<f8")
+    values = every.reshape(len(runs), mask.size)
+    return Scores(measure, runs, edition, values if mask.all() else values[:, mask])
 
 
 def evaluated_topics(edition: Edition) -> list[Topic]:
