@@ -28,6 +28,7 @@ from leaderboard.templatetags.numbers import (
     MISSING,
     counted,
     day,
+    differences,
     exact,
     instant,
     interval,
@@ -36,7 +37,7 @@ from leaderboard.templatetags.numbers import (
     signed,
     span,
 )
-from leaderboard.templatetags.parts import badge, difference
+from leaderboard.templatetags.parts import DIFFERENCE_CLASSES, badge
 
 JUDGED_AT_10 = "Judged@10"
 EMPTY = '<td class="num opt"></td>'
@@ -290,12 +291,13 @@ def _run(table: BoardTable, column: Column) -> Iterator[str]:
         words = badges(each, pooled)
         own = ["yours"] if each.is_own else []
         known = [*own, *(["baseline"] if each.is_baseline else []), *words]
-        shown = "".join([f" {badge(word)}" for word in known])
+        signs = "".join([f" {badge(word)}" for word in known])
+        shown = f'<span class="opt">{signs}</span>' if signs else ""
         told = "".join([f", {word}" for word in words])
         yield (
             f'<th scope="row"><a href="{href.format(each.run.pk)}">'
             f"<bdi>{escape(str(each.run))}</bdi></a>"
-            f'<span class="opt">{shown}</span>'
+            f"{shown}"
             f'<small class="phone"><bdi>{escape(str(each.run.team))}</bdi>{told}</small></th>'
         )
 
@@ -316,12 +318,14 @@ def _type(each: Standing) -> str:
     return f'<td class="opt">{each.run.kind}</td>'
 
 
-def _axis(table: BoardTable, column: Column) -> Iterator[str]:
-    axis, half, measure = table.axis, table.half, table.board.measure
-    for each in table.board.shown:
-        kind: Kind = "baseline" if each.is_baseline else "own" if each.is_own else "other"
-        drawn = charts.mean_cell(axis, each.scores[measure], half, kind)
-        yield f'<td class="axis">{drawn}</td>'
+def _axis(table: BoardTable, column: Column) -> list[str]:
+    shown, measure = table.board.shown, table.board.measure
+    kinds: list[Kind] = [
+        "baseline" if each.is_baseline else "own" if each.is_own else "other" for each in shown
+    ]
+    means = [each.scores[measure] for each in shown]
+    drawn = charts.mean_cells(table.axis, means, table.half, kinds)
+    return [f'<td class="axis">{each}</td>' for each in drawn]
 
 
 def _measured(table: BoardTable, column: Column) -> list[str]:
@@ -351,16 +355,16 @@ def _numbers(
 
 
 def _difference(table: BoardTable, column: Column) -> Iterator[str]:
-    with_baseline = table.with_baseline
-    for each, link in zip(table.board.shown, table.comparisons, strict=True):
+    against, with_baseline = [each.against for each in table.board.shown], table.with_baseline
+    printed = differences([each and each.difference for each in against])
+    for each, link, text in zip(table.board.shown, table.comparisons, printed, strict=True):
         if each.is_baseline or each.against is None:
             yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
-        p = each.against.p_adjusted
+        p, kind = each.against.p_adjusted, DIFFERENCE_CLASSES[each.verdict or None]
         small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
         yield (
-            f'<td class="num">{link}'
-            f"{difference(each.against.difference, each.verdict or None)}</a>"
+            f'<td class="num">{link}<span class="{kind}">{text}</span></a>'
             f'{small}<a class="make" href="{with_baseline}{each.run.pk}">as baseline</a></td>'
         )
 

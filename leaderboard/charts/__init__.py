@@ -11,7 +11,7 @@ from leaderboard.charts.cells import (
     bounds_cell,
     column_head,
     dots_cell,
-    mean_cell,
+    mean_cells,
     range_cell,
 )
 from leaderboard.charts.curves import Curve, RecallCurves, recall_curves
@@ -46,7 +46,7 @@ __all__ = [
     "grade_stack",
     "histogram",
     "joined_ranks",
-    "mean_cell",
+    "mean_cells",
     "range_cell",
     "recall_curves",
     "scatter",

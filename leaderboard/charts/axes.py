@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.templatetags.numbers import MINUS
+
+Values = TypeVar("Values", float, NDArray[np.float64])
 
 STEPS = (1.0, 2.0, 5.0, 10.0)
 
@@ -42,8 +48,8 @@ class Axis:
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         return cls(low, high, multiples(first, last, step))
 
-    def at(self, value: float) -> float:
-        """Where a value stands, in per cent from the left."""
+    def at(self, value: Values) -> Values:
+        """Where a value stands, in per cent from the left; or each of an array."""
         return 100 * (value - self.low) / (self.high - self.low)
 
     def down(self, value: float, height: float) -> float:

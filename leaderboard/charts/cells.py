@@ -6,17 +6,17 @@ row of a large board costs three short elements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from math import isnan
+from itertools import repeat
 
 import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
 from leaderboard.charts.axes import Axis, Column, tick_label
-from leaderboard.charts.drawing import RADIUS, Kind, Mark, name, short
-from leaderboard.templatetags.numbers import score
+from leaderboard.charts.drawing import RADIUS, Kind, Mark, name, short, shorts
+from leaderboard.templatetags.numbers import MISSING, score, scores
 
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5
@@ -99,21 +99,41 @@ def _through(column: Column) -> str:
     return "".join(parts)
 
 
-def mean_cell(
-    column: Column, mean: float | None, half_hsd: float | None = None, kind: Kind = "other"
-) -> SafeString:
-    """A run on the axis of its board: a dot at the mean, a bar of half the HSD margin each side."""
-    if mean is None or isnan(mean):
-        return _cell(column, "no score", "")
-    if mean < column.axis.low:
-        return _cell(column, f"{score(mean, 3)}, left of this axis", _off())
-    title, bar = score(mean, 3), ""
-    if half_hsd:
-        low, high = mean - half_hsd, mean + half_hsd
-        x1, x2 = short(column.axis.at(low)), short(column.axis.at(high))
-        bar = f'<line class="hsd {kind}" x1="{x1}%" x2="{x2}%" y1="50%" y2="50%"/>'
-        title += f", bar {score(low, 3)} to {score(high, 3)}"
-    return _cell(column, title, bar + _dot(column, mean, kind, 4))
+def mean_cells(
+    column: Column,
+    means: Sequence[float | None],
+    half_hsd: float | None = None,
+    kinds: Iterable[Kind] | None = None,
+) -> list[SafeString]:
+    """Runs on the axis of their board: a dot at the mean, half the HSD margin to each side.
+
+    A column of hundreds is drawn at once.
+    """
+    values, at = np.array(means, dtype=float), column.axis.at
+    titles, dots = scores(means, 3), shorts(at(values))
+    bars = _bars(column, values, half_hsd) if half_hsd else repeat(("", ""))
+    off, kinds, cells = values < column.axis.low, kinds or repeat("other"), []
+    for kind, title, x, (bar, ends), is_off in zip(kinds, titles, dots, bars, off, strict=False):
+        if title == MISSING:
+            cells.append(_cell(column, "no score", ""))
+        elif is_off:
+            cells.append(_cell(column, f"{title}, left of this axis", _off()))
+        else:
+            line = bar and f'<line class="hsd {kind}" {bar} y1="50%" y2="50%"/>'
+            dot = f'<circle class="dot {kind}" cx="{x}%" cy="50%" r="4"/>'
+            cells.append(_cell(column, f"{title}{ends}", line + dot))
+    return cells
+
+
+def _bars(
+    column: Column, values: NDArray[np.float64], half_hsd: float
+) -> Iterator[tuple[str, str]]:
+    """For each run where its bar begins and ends, as coordinates and in words."""
+    low, high, at = values - half_hsd, values + half_hsd, column.axis.at
+    coordinates = zip(shorts(at(low)), shorts(at(high)), strict=True)
+    words = zip(scores(low.tolist(), 3), scores(high.tolist(), 3), strict=True)
+    for (x1, x2), (begins, ends) in zip(coordinates, words, strict=True):
+        yield f'x1="{x1}%" x2="{x2}%"', f", bar {begins} to {ends}"
 
 
 def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:

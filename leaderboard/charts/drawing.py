@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from numpy.typing import NDArray
 
 Kind = Literal["other", "own", "baseline"]
 Anchor = Literal["start", "middle", "end"]
+FloatArray = NDArray[np.float64]
 
 # Letters of a name for which there is room beside a plot; on a phone the least.
 LETTERS = (17, 24, 32)
@@ -36,6 +39,16 @@ def short(value: float) -> str:
     ('12.5', '100', '0')
     """
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def shorts(values: FloatArray) -> list[str]:
+    """`short` of each, printed at once.
+
+    >>> shorts(np.array([12.5, 100.0, 0.004]))
+    ['12.5', '100', '0']
+    """
+    printed = "\n%.2f" * values.size % tuple(values.tolist())
+    return [text.rstrip("0").rstrip(".") for text in printed.split("\n")[1:]]
 
 
 def name(text: str) -> str:

@@ -45,16 +45,23 @@ def score(value: float | None, digits: int = 4) -> str:
 
 
 def scores(values: Sequence[float | None], digits: int = 4) -> list[str]:
-    """`score` of each, printed at once, as far as they lie between 0 and 1.
+    """`score` of each, printed at once where none is missing.
 
-    >>> scores([0.358, 1, 0.99999]), scores([-0.5, None])
-    (['.3580', '1.0000', '1.0000'], ['−.5000', '–'])
+    >>> scores([0.358, 1, 0.99999, -0.5, -0.00001]), scores([-0.5, None])
+    (['.3580', '1.0000', '1.0000', '−.5000', '.0000'], ['−.5000', '–'])
     """
     known = np.array(values, dtype=np.float64)
-    if not ((known >= 0) & (known <= 1) & ~np.signbit(known)).all():
+    if not np.isfinite(known).all():
         return [score(value, digits) for value in values]
-    printed = f"\n%.{digits}f" * known.size % tuple(values)
-    return printed.replace("\n0.", "\n.").split("\n")[1:]
+    # What rounds to zero has no sign.
+    known[np.abs(known) < 0.5 * 10.0**-digits] = 0.0
+    printed = f"\n%.{digits}f" * known.size % tuple(known.tolist())
+    return (
+        printed.replace("\n0.", "\n.")
+        .replace("\n-0.", f"\n{MINUS}.")
+        .replace("\n-", f"\n{MINUS}")
+        .split("\n")[1:]
+    )
 
 
 @register.filter
@@ -70,6 +77,18 @@ def signed(value: float | None, digits: int = 3) -> str:
     if value is None or isnan(value) or value == 0:
         return text
     return ("+" if value > 0 else MINUS) + text.lstrip(MINUS)
+
+
+def differences(values: Sequence[float | None], digits: int = 3) -> list[str]:
+    """`signed` of each, printed at once.
+
+    >>> differences([-0.0251, 0.042, 0.0, -0.0001, None])
+    ['−.025', '+.042', '.000', '−.000', '–']
+    """
+    return [
+        text if not value else f"+{text}" if value > 0 else MINUS + text.removeprefix(MINUS)
+        for value, text in zip(values, scores(values, digits), strict=True)
+    ]
 
 
 @register.filter
