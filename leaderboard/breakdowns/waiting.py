@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from leaderboard.disclosure import Sight
 from leaderboard.models import Job, Run
+from leaderboard.models.runs import RunQuerySet
 from leaderboard.templatetags.numbers import nth
 
 SHOWN = 12
@@ -36,7 +37,7 @@ def waiting_runs(sight: Sight) -> WaitingRuns:
     # A refused file is no run of the board; "My runs" has it.
     stopped = Q(state="failed", team=sight.team) if sight.team else Q(pk__in=[])
     runs = sight.runs().filter(on_the_way | stopped, withdrawn_at=None, disqualified_at=None)
-    first = [sight.named(run) for run in runs.order_by("-received_at")[:SHOWN]]
+    first = [sight.named(run) for run in _newest(runs)]
     jobs = _jobs_of(first)
     queue = _queue() if any(job.state == Job.State.QUEUED for job in jobs.values()) else []
     return WaitingRuns(
@@ -51,6 +52,11 @@ def waiting_runs(sight: Sight) -> WaitingRuns:
         ],
         more=runs.count() - len(first) if len(first) == SHOWN else 0,
     )
+
+
+def _newest(runs: RunQuerySet) -> list[Run]:
+    """Mostly there is none, which is soon told; whole runs with track and team are not."""
+    return list(runs.order_by("-received_at")[:SHOWN]) if runs.exists() else []
 
 
 def _jobs_of(runs: list[Run]) -> dict[str, Job]:
