@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
+from django.db.models import QuerySet
+from django.utils import timezone
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
 from leaderboard.families import family_of, means_of
 from leaderboard.models import Comparison, Edition, Job, Score
+from leaderboard.recalling import Memory
 from leaderboard.scoring import Progress, Publish, mask_of
 
 HSD = "tukey_hsd"
 # Runs x topics up to which a comparison is made while the reader waits: 40 ms.
 AT_ONCE = 5_000
+# Comparisons that a process remembers; one of 500 runs takes half a megabyte.
+REMEMBERED = 32
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,40 @@ class AllPairs:
         if run_id not in self.rank_low:
             return None
         return self.rank_low[run_id], self.rank_high[run_id]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a job has computed of a family: its runs against a baseline, or all pairs of them."""
+
+    edition_id: int
+    family: list[str]
+    pairs: AllPairs | None = None
+    against: dict[str, Difference] = field(default_factory=dict)
+
+
+# By the number of a comparison and when it was made.
+tests_remembered: Memory[tuple[int, datetime], Kept] = Memory(REMEMBERED)
+
+
+def kept_among(comparisons: QuerySet[Comparison]) -> list[Kept]:
+    """What these comparisons say; a process reads the results of each once."""
+
+    def read(stamps: Sequence[tuple[int, datetime]]) -> dict[tuple[int, datetime], Kept]:
+        rows = Comparison.objects.filter(pk__in=[number for number, _ in stamps])
+        return {(row.pk, row.created_at): _understood(row) for row in rows}
+
+    stamps = comparisons.values_list("pk", "created_at")
+    return list(tests_remembered.recall(list(stamps), read).values())
+
+
+def _understood(row: Comparison) -> Kept:
+    if not row.family:
+        return Kept(row.edition_id, [])
+    if row.baseline_id is None:
+        return Kept(row.edition_id, row.family, pairs=AllPairs(**row.results))
+    against = {run_id: Difference(**result) for run_id, result in row.results.items()}
+    return Kept(row.edition_id, row.family, against=against)
 
 
 def matrix_of(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
@@ -64,7 +104,7 @@ def against_baseline(
     family = family_of(edition) if family is None else family
     kept = _kept(edition, measure, baseline, edition.track.test, family)
     if kept is not None:
-        return {run_id: Difference(**result) for run_id, result in kept.items()}
+        return kept.against
     return test_family(edition, measure, baseline, family, AT_ONCE)
 
 
@@ -93,7 +133,8 @@ def all_pairs(edition: Edition, measure: str, family: list[str] | None = None) -
     """Tukey's HSD over the family: as kept, or made now."""
     family = family_of(edition) if family is None else family
     kept = _kept(edition, measure, None, HSD, family)
-    return AllPairs(**kept) if kept is not None else test_all_pairs(edition, measure, family)
+    pairs = kept.pairs if kept is not None else None
+    return test_all_pairs(edition, measure, family) if pairs is None else pairs
 
 
 def test_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPairs:
@@ -112,11 +153,9 @@ def test_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPair
 
 def _kept(
     edition: Edition, measure: str, baseline: str | None, test: str, family: list[str]
-) -> dict[str, Any] | None:
-    kept = Comparison.objects.filter(
-        edition=edition, measure=measure, baseline=baseline, test=test
-    ).first()
-    return kept.results if kept is not None and kept.family == family else None
+) -> Kept | None:
+    made = Comparison.objects.filter(edition=edition, measure=measure, baseline=baseline, test=test)
+    return next((kept for kept in kept_among(made) if kept.family == family), None)
 
 
 def compare_edition(edition_id: str, progress: Progress) -> Publish:
@@ -175,5 +214,5 @@ def _keep(
         measure=measure,
         baseline_id=baseline,
         test=test,
-        defaults={"family": family, "results": results},
+        defaults={"family": family, "results": results, "created_at": timezone.now()},
     )

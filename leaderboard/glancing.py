@@ -14,7 +14,7 @@ from django.db.models import F, Q
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
-from leaderboard.comparing import HSD, AllPairs
+from leaderboard.comparing import HSD, AllPairs, Kept, kept_among
 from leaderboard.disclosure import Sight
 from leaderboard.families import runs_of
 from leaderboard.models import Comparison, Edition, Run, Score
@@ -66,7 +66,7 @@ class Known:
 
     runs: list[Run] = field(default_factory=list)
     means: dict[str, float | None] = field(default_factory=dict)
-    comparisons: list[Comparison] = field(default_factory=list)
+    tests: list[Kept] = field(default_factory=list)
 
 
 def glance_at(sights: Sequence[Sight]) -> dict[int, Glance]:
@@ -97,8 +97,8 @@ def _read(editions: Sequence[Edition]) -> dict[int, Known]:
         edition__in=editions,
         measure=F("edition__track__primary_measure"),
     )
-    for comparison in made:
-        found[comparison.edition_id].comparisons.append(comparison)
+    for kept in kept_among(made):
+        found[kept.edition_id].tests.append(kept)
     return found
 
 
@@ -131,11 +131,11 @@ def _tests(
     """Rank intervals, and each run against the baseline; nothing that is not of this family."""
     family = sorted(run.pk for run in runs)
     pairs, against = NO_PAIRS, {}
-    for made in known.comparisons:
-        if not sight.everything or made.family != family:
+    for kept in known.tests:
+        if not sight.everything or kept.family != family:
             continue
-        if made.baseline_id is not None:
-            against = {run_id: Difference(**each) for run_id, each in made.results.items()}
+        if kept.pairs is None:
+            against = kept.against
         elif edition.num_evaluated >= FEWEST_TOPICS:
-            pairs = AllPairs(**made.results)
+            pairs = kept.pairs
     return pairs, against

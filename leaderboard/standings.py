@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
 
+from django.db.models import Count, Max
+
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
 from leaderboard.comparing import (
@@ -22,8 +24,11 @@ from leaderboard.disclosure import Sight
 from leaderboard.facts import FILTERS, Fact
 from leaderboard.families import ranking_measure
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
+from leaderboard.recalling import Memory
 
 LEVEL = 0.05
+# Editions whose means a process remembers; those of 500 runs by 10 measures take half a megabyte.
+REMEMBERED = 16
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
 # What pages print of a run that is one of many; a run has its own page for the rest.
 ON_BOARDS = (
@@ -32,7 +37,7 @@ ON_BOARDS = (
     "num_retrieved",
 )
 # By run and measure; None where a measure is undefined on every topic.
-Means = dict[str, dict[str, float | None]]
+Means = Mapping[str, Mapping[str, float | None]]
 # With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
 FEWEST_TOPICS = 6
 
@@ -225,6 +230,18 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
 
 
 @dataclass(frozen=True)
+class Measured:
+    """The means of runs, and how many of their first ten are judged; all by run."""
+
+    means: Means
+    judged: Mapping[str, float]
+
+
+# By an edition and what tells that its scores are the same.
+means_remembered: Memory[tuple[object, ...], Measured] = Memory(REMEMBERED)
+
+
+@dataclass(frozen=True)
 class Findings:
     """What the tests say of a family; nothing, where a viewer sees but rounded means."""
 
@@ -260,12 +277,13 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
     if edition is None:
         return None
     edition.track = sight.track
-    runs, means = _runs_of(sight, edition), _means(sight, edition)
-    measures = _made(sight.track, [means[run_id] for run_id in runs])
+    runs = _runs_of(sight, edition)
+    measured = _as_seen(sight, _measured(edition), runs)
+    measures = _made(sight.track, measured.means.values())
     choice = _known(choice or Choice(), sight, measures)
-    runs = {run_id: run for run_id, run in runs.items() if choice.measure in means[run_id]}
+    runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
     tests = _tests_of(edition, choice, runs) if sight.everything else Findings()
-    standings = _standings(sight, edition, choice.measure, measures, runs, means, tests)
+    standings = _standings(sight, edition, choice.measure, measures, runs, measured, tests)
     return Board(
         sight=sight,
         edition=edition,
@@ -280,7 +298,7 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
     )
 
 
-def _made(track: Track, means: Sequence[Mapping[str, object]]) -> list[str]:
+def _made(track: Track, means: Iterable[Mapping[str, object]]) -> list[str]:
     """The track's measures; while others are made, those that the board was made with."""
     counts = Counter(chain.from_iterable(means))
     made = [each for each, number in counts.items() if number == max(counts.values())]
@@ -329,12 +347,12 @@ def _standings(
     measure: str,
     measures: list[str],
     runs: dict[str, Run],
-    means: Means,
+    measured: Measured,
     tests: Findings,
 ) -> list[Standing]:
     """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
-    judged = _judged(edition) if sight.everything else {}
     direction, topics = parse_measure(measure).direction, edition.num_evaluated
+    means = measured.means
     baseline = tests.baseline.pk if tests.baseline is not None else sight.track.baseline_id
 
     values = {run_id: means[run_id].get(measure) for run_id in runs}
@@ -347,7 +365,7 @@ def _standings(
             run=runs[run_id],
             rank=ranks[place],
             scores={each: means[run_id].get(each) for each in measures},
-            judged_at_10=judged.get(run_id),
+            judged_at_10=measured.judged.get(run_id),
             interval=intervals[place],
             against=tests.against.get(run_id),
             is_baseline=run_id == baseline,
@@ -359,20 +377,33 @@ def _standings(
     ]
 
 
-def _means(sight: Sight, edition: Edition) -> Means:
-    """By run and measure, as this viewer may see them."""
-    means: Means = defaultdict(dict)
+def _as_seen(sight: Sight, measured: Measured, runs: Iterable[str]) -> Measured:
+    """What this viewer may see of these runs."""
+    means = {run_id: measured.means.get(run_id, {}) for run_id in runs}
+    if sight.decimals is not None:
+        means = {
+            run_id: {measure: sight.rounded(measure, mean) for measure, mean in of_run.items()}
+            for run_id, of_run in means.items()
+        }
+    return Measured(means, measured.judged if sight.everything else {})
+
+
+def _measured(edition: Edition) -> Measured:
+    """The means of an edition's runs, read once in a process while no score comes or goes."""
+    scores = Score.objects.filter(score_set__edition=edition)
+    # A score never changes; its number is not used again but where a transaction was undone.
+    made = scores.aggregate(Count("pk"), Max("pk"), Max("score_set__created_at"))
+    stamp = edition.pk, *made.values()
+    return means_remembered.recall([stamp], lambda stamps: {stamp: _read(edition)})[stamp]
+
+
+def _read(edition: Edition) -> Measured:
+    means: dict[str, dict[str, float | None]] = defaultdict(dict)
     rows = Score.objects.filter(score_set__edition=edition)
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
         means[run_id][measure] = mean
-    if sight.decimals is not None:
-        for of_run in means.values():
-            of_run |= {each: sight.rounded(each, mean) for each, mean in of_run.items()}
-    return means
-
-
-def _judged(edition: Edition) -> dict[str, float]:
-    return dict(ScoreSet.objects.filter(edition=edition).values_list("run_id", "judged_at_10"))
+    judged = ScoreSet.objects.filter(edition=edition).values_list("run_id", "judged_at_10")
+    return Measured(means, dict(judged))
 
 
 def by_value(runs: Iterable[Run], values: Mapping[str, float | None], direction: int) -> list[Run]:

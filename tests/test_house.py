@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 
 # From the ground up: a module imports only from floors beneath its own.
 FLOORS = [
-    {"environment", "numbers", "logs", "outages", "storing"},
+    {"environment", "numbers", "logs", "outages", "storing", "recalling"},
     {"settings"},
     {"safeguards", "buckets"},
     {"apps", "turns", "reserving", "portions"},

@@ -9,6 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests.conftest import forget
+
 
 def page_at(client: Client, address: str) -> str:
     answer = client.get(address)
@@ -29,6 +31,8 @@ def rows(page: str, table: int = 0) -> list[str]:
 
 
 def num_queries(client: Client, address: str) -> int:
+    """How many a process asks that remembers nothing."""
+    forget()
     with CaptureQueriesContext(connection) as queries:
         page_at(client, address)
     return len(queries)

@@ -477,16 +477,14 @@ def test_one_filled_button_a_page(ten, ben, client):
     assert page_of(client, ten).count("main-button") == 1
 
 
-def test_queries_do_not_grow_with_the_board(ten, ada, ben, django_assert_num_queries):
+def test_queries_do_not_grow_with_the_board(ten, ada, ben):
     with_baseline(ten, ada)
     send(ten, ben, "r1", 1)
     client = signed_in(ben)
-    page_of(client, ten)
     asked = num_queries(client, "/tracks/ten/")
     for rank in (3, 4, 5, 6):
         send(ten, ben, f"r{rank}", rank)
-    with django_assert_num_queries(asked):
-        page_of(client, ten)
+    assert num_queries(client, "/tracks/ten/") == asked
 
 
 def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
@@ -512,6 +510,15 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
     assert "The tests against first are being made." in words(page) and "▲" not in page
     work()
     assert "are being made" not in page_of(client, ten, f"?baseline={run.pk}")
+
+
+def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    with_baseline(ten, ada)
+    for number, tag in enumerate(["first", "second", "third"], start=1):
+        send(ten, ben, tag, 1)
+        tested = [row for row in rows(page_of(client, ten)) if re.search(r"p [<.]", row)]
+        assert len(tested) == number
 
 
 def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):

@@ -15,7 +15,7 @@ from leaderboard.standings import find_board
 from leaderboard.stating import change_facts
 from leaderboard.templatetags.numbers import score
 from tests.builders import make_track, work
-from tests.pages.reading import page_at, rows, words
+from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
 ADDRESS = "/tracks/ten/cost/"
@@ -145,3 +145,10 @@ def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatc
     work()
     said = words(page_at(client, ADDRESS))
     assert "are being made" not in said and "The cheapest run that is not significantly" in said
+
+
+def test_queries_do_not_grow_with_the_board(ten, ben, client):
+    asked = num_queries(client, ADDRESS)
+    for rank in (2, 4):
+        state(send(ten, ben, f"r{rank}", rank), ben, rank)
+    assert num_queries(client, ADDRESS) == asked

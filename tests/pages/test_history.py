@@ -10,7 +10,7 @@ from django.test import Client
 from leaderboard import announcing, organising, uploads
 from leaderboard.models import ApiToken, Edition
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
-from tests.pages.reading import page_at, rows
+from tests.pages.reading import num_queries, page_at, rows
 
 HISTORY = "/tracks/bread/history/"
 BADGE = "/tracks/bread/badge.svg"
@@ -209,3 +209,12 @@ def test_a_history_has_every_measure_of_the_track(track, ben, as_cat):
     make_run(track, ben)
     assert "The best P@5 over time" in page_at(as_cat, f"{HISTORY}?measure=P@5")
     assert "The best AP over time" in page_at(as_cat, f"{HISTORY}?measure=unknown")
+
+
+def test_queries_do_not_grow_with_the_runs(track, ben, cat, client):
+    make_run(track, ben, OTHER_RUN)
+    make_run(track, ben)
+    asked = num_queries(client, HISTORY)
+    make_run(track, cat, BEST_RUN)
+    make_run(track, cat)
+    assert num_queries(client, HISTORY) == asked

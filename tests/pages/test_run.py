@@ -252,11 +252,9 @@ def test_the_number_of_queries_does_not_grow_with_the_board(track, ben, cat, cli
     run = make_run(track, ben)
     make_run(track, cat, OTHER_RUN)
     address = f"/runs/{run.pk}/"
-    num_queries(client, address)
     few = num_queries(client, address)
     for n in range(4):
         make_run(track, cat, OTHER_RUN.replace("d10", f"d{n + 2}"))
-    num_queries(client, address)
     assert num_queries(client, address) == few <= 30
 
 
