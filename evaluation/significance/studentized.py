@@ -14,7 +14,9 @@ errors stay below 1e-11.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from math import sqrt
 
 import numpy as np
 from numpy.polynomial.chebyshev import Chebyshev
@@ -25,6 +27,8 @@ from evaluation.ragged import FloatArray
 BLOCK = 2000
 NODES = 160
 NEGLIGIBLE = 1e-14
+# Ends so close, as a share of themselves, are one point.
+CLOSE = 1e-12
 
 
 def studentized_range_tail(q: FloatArray, runs: int, degrees: float) -> FloatArray:
@@ -49,15 +53,33 @@ def studentized_range_quantile(level: float, runs: int, degrees: float) -> float
 
 @lru_cache(maxsize=256)
 def _quantile(tail: float, runs: int, degrees: float) -> float:
+    def excess(q: float) -> float:
+        return float(_tail(np.array([q]), runs, degrees)[0]) - tail
+
     low, high = 0.0, 8.0
-    while _tail(np.array([high]), runs, degrees)[0] > tail:
+    while excess(high) > 0:
         low, high = high, high * 2
-    for _ in range(14):
-        # Seventeen points at once shrink the bracket sixteenfold.
-        grid = np.linspace(low, high, 17)
-        above = int(np.count_nonzero(_tail(grid, runs, degrees) > tail))
-        low, high = grid[max(above - 1, 0)], grid[min(above, 16)]
-    return float((low + high) / 2)
+    return _root(excess, low, high)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function crosses 0 between two points around that (Ridders 1979).
+
+    >>> f"{_root(lambda x: 2.0 - x * x, 0.0, 4.0):.9f}"
+    '1.414213562'
+    """
+    above, below = falling(low), falling(high)
+    while high - low > CLOSE * high and below < 0:
+        middle = (low + high) / 2
+        between = falling(middle)
+        bend = sqrt(between * between - above * below)
+        guess = middle + (middle - low) * between / bend
+        for point, value in ((middle, between), (guess, falling(guess))):
+            if value > 0:
+                low, above = max((low, above), (point, value))
+            else:
+                high, below = min((high, below), (point, value))
+    return high
 
 
 def _tail(q: FloatArray, runs: int, degrees: float) -> FloatArray:
