@@ -255,6 +255,11 @@ def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
     return find_means(sight, choice) if sight.everything else None
 
 
+def find_order(sight: Sight, choice: Choice | None = None) -> Board | None:
+    """The same without its tests, for pages that show none."""
+    return find_means(sight, choice, tested=False) if sight.everything else None
+
+
 def find_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
     """As `find_means_with`; None where what is behind the means may not be seen."""
     return find_means_with(sight, choice, *run_ids) if sight.everything else None
@@ -268,7 +273,7 @@ def find_means_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None
     return find_means(sight.with_every_run(), choice)
 
 
-def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
+def find_means(sight: Sight, choice: Choice | None = None, *, tested: bool = True) -> Board | None:
     """The board as this viewer may see it, be it one of rounded means; None where there is none.
 
     Rounded means have neither tests nor intervals, and those that are equal share a rank.
@@ -282,7 +287,7 @@ def find_means(sight: Sight, choice: Choice | None = None) -> Board | None:
     measures = _made(sight.track, measured.means.values())
     choice = _known(choice or Choice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
-    tests = _tests_of(edition, choice, runs) if sight.everything else Findings()
+    tests = _tests_of(edition, choice, runs, tested) if sight.everything else Findings()
     standings = _standings(sight, edition, choice.measure, measures, runs, measured, tests)
     return Board(
         sight=sight,
@@ -327,17 +332,16 @@ def _runs_of(sight: Sight, edition: Edition) -> dict[str, Run]:
     return {run.pk: run for run in sight.on_the_board(edition, scored)}
 
 
-def _tests_of(edition: Edition, choice: Choice, runs: dict[str, Run]) -> Findings:
-    family = sorted(runs)
-    pairs = (
-        all_pairs(edition, choice.measure, family)
-        if edition.num_evaluated >= FEWEST_TOPICS
-        else NO_PAIRS
-    )
+def _tests_of(edition: Edition, choice: Choice, runs: dict[str, Run], tested: bool) -> Findings:
+    family, measure = sorted(runs), choice.measure
     baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
+    if not tested:
+        return Findings(baseline=baseline)
+    can_tell = edition.num_evaluated >= FEWEST_TOPICS
+    pairs = all_pairs(edition, measure, family) if can_tell else NO_PAIRS
     if baseline is None:
         return Findings(pairs)
-    against = against_baseline(edition, choice.measure, baseline.pk, family)
+    against = against_baseline(edition, measure, baseline.pk, family)
     return Findings(pairs, baseline, against)
 
 

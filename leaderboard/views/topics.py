@@ -23,7 +23,7 @@ from leaderboard.drawings import (
     summary_table,
     topic_strip,
 )
-from leaderboard.standings import Board, find_board
+from leaderboard.standings import Board, find_order
 from leaderboard.views.parts import choice_of, page_of
 from leaderboard.views.tables import wants_csv
 from leaderboard.views.topic_tables import (
@@ -48,7 +48,7 @@ TABLES = {
 def topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
     sight = track_or_404(request.user, slug)
-    board = find_board(sight, choice_of(request))
+    board = find_order(sight, choice_of(request))
     order = request.GET.get("order", "")
     summaries = summaries_of(board) if board is not None else None
     if summaries is not None and wants_csv(request):
@@ -72,7 +72,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
 def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
-    board = find_board(sight, choice_of(request))
+    board = find_order(sight, choice_of(request))
     breakdown = topic_breakdown(board, found, page_of(request)) if board is not None else None
     if wants_csv(request):
         return _as_csv(request, sight, breakdown)
