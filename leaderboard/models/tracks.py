@@ -6,7 +6,7 @@ import hashlib
 import json
 import secrets
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import Case, Q, QuerySet, Value, When
@@ -25,7 +25,7 @@ class TrackQuerySet(models.QuerySet["Track"]):
             return self.none()
         if user.is_staff:
             return self.all()
-        return self.filter(Q(owner=user) | Q(co_organisers=user)).distinct()
+        return self.filter(Q(owner=user) | Q(pk__in=self._co_organised_by(user)))
 
     def visible_to(self, user: User | AnonymousUser) -> TrackQuerySet:
         """Public tracks for everybody; the others for their members and organisers."""
@@ -36,10 +36,14 @@ class TrackQuerySet(models.QuerySet["Track"]):
         return self.filter(
             Q(visibility=Track.Visibility.PUBLIC)
             | Q(owner=user)
-            | Q(co_organisers=user)
-            | Q(memberships__user=user)
+            | Q(pk__in=self._co_organised_by(user))
+            | Q(pk__in=user.memberships.values("track"))
             | Q(joining=Track.Joining.EVERYONE)
-        ).distinct()
+        )
+
+    def _co_organised_by(self, user: User) -> QuerySet[Any]:
+        """By id: joining them to pages' other eight tables costs PostgreSQL 50 ms of planning."""
+        return Track.objects.filter(co_organisers=user).values("pk")
 
 
 def trec_alone() -> list[str]:
