@@ -100,22 +100,20 @@ def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
     return low, 1.0 if low == 0.0 and high <= 1.0 else high
 
 
-def item_total_correlations(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson's r over runs of every topic with the sum of the other topics, float64[topics].
+def item_total_correlations(
+    values: NDArray[np.float64], topics: slice = slice(None)
+) -> NDArray[np.float64]:
+    """Pearson's r over runs of each of these topics with the sum of the others, float64[topics].
 
     NaN where it is undefined: fewer than three runs, a topic on which all runs are equal, or one
     that is undefined for a run (which then is in no sum either).
     """
-    correlations = np.full(values.shape[1], np.nan)
-    defined = ~np.isnan(values).any(axis=0)
-    if len(values) < FEWEST_RUNS or not defined.any():
-        return correlations
-    known = values[:, defined]
-    own = known - known.mean(axis=0)
-    rest = known.sum(axis=1, keepdims=True) - known
-    rest = rest - rest.mean(axis=0)
+    chosen = values[:, topics]
+    found = np.full(chosen.shape[1], np.nan)
+    if len(values) < FEWEST_RUNS:
+        return found
+    every = values.sum(axis=1, where=~np.isnan(values).any(axis=0), keepdims=True)
+    own, rest = chosen - chosen.mean(axis=0), every - chosen
+    rest -= rest.mean(axis=0)
     spread = np.sqrt(np.square(own).sum(axis=0) * np.square(rest).sum(axis=0))
-    found = np.full(spread.shape, np.nan)
-    np.divide((own * rest).sum(axis=0), spread, out=found, where=spread > EQUAL)
-    correlations[defined] = found
-    return correlations
+    return np.divide((own * rest).sum(axis=0), spread, out=found, where=spread > EQUAL)

@@ -181,7 +181,9 @@ def _place(scores: Scores, topic: Topic, direction: int) -> Place | None:
 
 def _correlation(scores: Scores, topic: Topic) -> float:
     column = scores.column(topic)
-    return float("nan") if column is None else float(item_total_correlations(scores.values)[column])
+    if column is None:
+        return float("nan")
+    return float(item_total_correlations(scores.values, slice(column, column + 1))[0])
 
 
 def _answers(

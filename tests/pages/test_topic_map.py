@@ -87,6 +87,7 @@ def test_the_order_of_runs_on_a_topic_is_held_to_all_others(ten):
     found = item_total_correlations(values)
     assert found[2] == pytest.approx(np.corrcoef(values[:, 2], rest)[0, 1])
     assert found[2] < 0 < found[0]
+    assert item_total_correlations(values, slice(2, 3)).tolist() == [found[2]]
 
 
 def test_a_topic_all_runs_are_equal_on_has_no_correlation():
