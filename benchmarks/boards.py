@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from benchmarks import tables
@@ -26,6 +26,9 @@ from benchmarks.inputs import ROOT
 from benchmarks.tables import mebibytes, seconds, times
 
 VIEWS = 7
+VIEWED = ("page", "first view", "later", "of it processor", "queries", "bytes sent")
+# Of 50 topics and of 7,000, with 100 runs each.
+TOPICS_OF = ("usual", "deep")
 
 
 def main() -> None:
@@ -69,11 +72,9 @@ def measure(database: str) -> None:
     sizes = [_size_of(scene) for scene in (wide, deep, usual)]
     _count_rows()
     tables.heading(f"Pages on {database}, {VIEWS} views of each")
-    head = (
-        *("page", "first view", "later", "of it processor", "queries", "bytes sent"),
-        *("naive page", "faster"),
-    )
-    tables.table(head, (_page(*page) for page in _pages()))
+    tables.table((*VIEWED, "naive page", "faster"), (_page(*page) for page in _pages()))
+    tables.heading(f"The same on {database}, as others find them")
+    tables.table(VIEWED, _states())
     tables.heading(f"Room for the scores in {database}")
     tables.table(("board", "values", "one array a measure", "rows", "smaller"), sizes)
 
@@ -103,11 +104,46 @@ def _pages() -> list[tuple[str, str, Callable[[], str] | None]]:
 
 
 def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str, ...]:
+    took, later = _views(address)
+    if naive is None:
+        return name, *took, "", ""
+    slow = statistics.median(_seconds_of(naive)[0] for _ in range(3))
+    return name, *took, seconds(slow), times(slow / later)
+
+
+def _states() -> Iterator[tuple[str, ...]]:
+    """The same pages as others find them; at last while no test of the runs is made."""
+    from leaderboard import comparing, standings
+    from leaderboard.models import Comparison, Run, User
+
+    ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
+    board, short, long = "/tracks/wide/", *(f"/tracks/{s}/topic/?number=1" for s in TOPICS_OF)
+    yield "board, its organiser", *_views(board, ada)[0]
+    yield "board, by another measure", *_views(f"{board}?measure=AP")[0]
+    yield "board, sorted by another measure", *_views(f"{board}?sort=-AP")[0]
+    yield "board, another baseline, untested", *_views(f"{board}?baseline={run.pk}")[0]
+    yield "a topic of 50, its organiser", *_views(short, ada)[0]
+    yield "a topic of 7,000, its organiser", *_views(long, ada)[0]
+    standings.means_remembered.forget()
+    comparing.tests_remembered.forget()
+    yield "board, nothing remembered at first", *_views(board)[0]
+    Comparison.objects.update(family=[], results={})
+    comparing.tests_remembered.forget()
+    yield "board, a run has just come", *_views(board)[0]
+    yield "board of 7,000 topics, the same", *_views("/tracks/deep/")[0]
+    yield "a topic of 50, the same", *_views(short)[0]
+    yield "a topic of 7,000, the same", *_views(long)[0]
+
+
+def _views(address: str, reader: object = None) -> tuple[tuple[str, ...], float]:
+    """What is told of the views of a page, and the seconds of a later one."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
     client = Client(HTTP_HOST="localhost", HTTP_ACCEPT_ENCODING="gzip")
+    if reader is not None:
+        client.force_login(reader)
 
     def view() -> int:
         answer = client.get(address)
@@ -119,12 +155,8 @@ def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str
     later, processor = (statistics.median(each) for each in zip(*timed, strict=True))
     with CaptureQueriesContext(connection) as queries:
         size = view()
-    took = seconds(first), seconds(later), seconds(processor)
-    row = name, *took, str(len(queries)), f"{size:,}"
-    if naive is None:
-        return *row, "", ""
-    slow = statistics.median(_seconds_of(naive)[0] for _ in range(3))
-    return *row, seconds(slow), times(slow / later)
+    told = seconds(first), seconds(later), seconds(processor), str(len(queries)), f"{size:,}"
+    return told, later
 
 
 def _seconds_of(work: Callable[[], object]) -> tuple[float, float]:
