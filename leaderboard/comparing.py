@@ -7,7 +7,7 @@ and serves only while the family is still the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -85,10 +85,18 @@ def matrix_of(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray
     """Scores of these runs, float64 [runs, evaluated topics], topics in the order of positions."""
     rows = Score.objects.filter(
         score_set__edition=edition, score_set__run__in=run_ids, measure=measure
-    ).values_list("score_set__run_id", "by_topic")
-    arrays = {run_id: np.frombuffer(by_topic, dtype="<f8") for run_id, by_topic in rows}
+    )
+    return stacked(edition, dict(rows.values_list("score_set__run_id", "by_topic")), run_ids)
+
+
+def stacked(
+    edition: Edition, by_topic: Mapping[str, bytes], run_ids: Sequence[str]
+) -> NDArray[np.float64]:
+    """The same of scores as they are kept, by run; nobody may write into it."""
     mask = mask_of(edition)
-    return np.array([arrays[run_id][mask] for run_id in run_ids]).reshape(len(run_ids), -1)
+    every = np.frombuffer(b"".join(by_topic[run_id] for run_id in run_ids), dtype="<f8")
+    values = every.reshape(len(run_ids), mask.size)
+    return values if mask.all() else values[:, mask]
 
 
 def against_baseline(

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.comparing import stacked
 from leaderboard.models import Collection, Edition, Run, Score, Topic
 from leaderboard.scoring import mask_of
 
@@ -74,11 +75,8 @@ def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> NDArray[n
 def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
     rows = Score.objects.filter(score_set__edition=edition, measure=measure)
     by_topic = dict(rows.values_list("score_set__run_id", "by_topic"))
-    mask = mask_of(edition)
     runs = [run for run in runs if run.pk in by_topic]
-    every = np.frombuffer(b"".join(by_topic[run.pk] for run in runs), dtype="<f8")
-    values = every.reshape(len(runs), mask.size)
-    return Scores(measure, runs, edition, values if mask.all() else values[:, mask])
+    return Scores(measure, runs, edition, stacked(edition, by_topic, [run.pk for run in runs]))
 
 
 def evaluated_topics(edition: Edition) -> list[Topic]:
