@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, AnyStr
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ from evaluation.measures.gains import GainScale
 from leaderboard.models import Track
 
 CUTOFFS = (10, 20, 100)
+
+# With so large a share of what is lost, one of the two parts has lost it.
+MOSTLY = 0.8
+# Losses below this are rounding.
+NOTHING = 1e-9
 
 Curve = NDArray[np.float64]
 
@@ -45,9 +50,18 @@ class GainCurves:
     def lost_by_retrieval(self) -> float:
         return float((self.ideal[-1] - self.reordered[-1]) / self.ideal[-1])
 
+    @property
+    def lost_by(self) -> str:
+        """Which part lost most of it: `ranking`, `retrieval` or `both`; `nothing` is lost."""
+        parts = {"ranking": self.lost_by_ranking, "retrieval": self.lost_by_retrieval}
+        lost = sum(parts.values())
+        if lost < NOTHING:
+            return "nothing"
+        return next((part for part in parts if parts[part] >= MOSTLY * lost), "both")
+
 
 def gain_curves(
-    scale: GainScale, grades: Mapping[str, int], docnos: Sequence[str], cutoff: int
+    scale: GainScale, grades: Mapping[AnyStr, int], docnos: Sequence[AnyStr], cutoff: int
 ) -> GainCurves | None:
     """None where the topic has nothing to gain."""
     judged = np.array(list(grades.values()), dtype=np.int32)

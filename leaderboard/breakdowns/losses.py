@@ -10,6 +10,7 @@ import numpy as np
 
 import evaluation
 from evaluation import CONVENTIONS, Problems, Qrels, Ranking, judge, prepare
+from leaderboard.breakdowns.gains import CUTOFFS, GainCurves, gain_curves, scale_of
 from leaderboard.breakdowns.rankings import Titles, rankings_of
 from leaderboard.breakdowns.runs import TopicLine
 from leaderboard.models import Run
@@ -43,6 +44,8 @@ class Loss:
     line: TopicLine
     # None where the best run ranks no relevant document higher.
     missed: Missed | None
+    # None where the topic has nothing to gain.
+    gains: GainCurves | None
 
 
 def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
@@ -54,13 +57,14 @@ def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
         there |= ranks_of(best, [each for each in worst if each.best_run == best])
     judgments, threshold = prepared(board.edition.pk), board.sight.track.relevance_threshold
     grades = {each.topic.number: judgments.grades[place] for place, each in enumerate(lines)}
-    found = []
+    scale, found = scale_of(board.sight.track), []
     for each in worst:
         number = each.topic.number
         relevant = {docno: g for docno, g in grades[number].items() if g >= threshold}
         fallen = list(fallen_of(relevant, here[number], there[number]))
         tried = with_worth(board, grades[number], each, list(here[number]), fallen)
-        found.append(Loss(each, max(tried, key=weight_of, default=None)))
+        gains = gain_curves(scale, grades[number], list(here[number]), CUTOFFS[0])
+        found.append(Loss(each, max(tried, key=weight_of, default=None), gains))
     return _with_titles(board, found)
 
 

@@ -42,7 +42,7 @@ def failures_csv(name: str, _: Portrait, __: PrecisionPortrait, losses: list[Los
     """A line for each topic that loses most, with the document that most explains it."""
     lines = []
     for loss in losses:
-        line, missed = loss.line, loss.missed
+        line, missed, gains = loss.line, loss.missed, loss.gains
         lines.append(
             [
                 line.topic.number,
@@ -55,11 +55,14 @@ def failures_csv(name: str, _: Portrait, __: PrecisionPortrait, losses: list[Los
                 missed.rank_in_best if missed is not None else None,
                 missed.rank_here if missed is not None else None,
                 missed.worth if missed is not None else None,
+                gains.lost_by_ranking if gains is not None else None,
+                gains.lost_by_retrieval if gains is not None else None,
             ]
         )
     scores = ["topic", "title", "run", "best", "best_run"]
     missed = ["docno", "grade", "rank_in_best", "rank_here", "worth"]
-    return csv_file(name, [*scores, *missed], lines)
+    lost = ["lost_by_ranking", "lost_by_retrieval"]
+    return csv_file(name, [*scores, *missed, *lost], lines)
 
 
 TABLES: dict[str, Callable[[str, Portrait, PrecisionPortrait, list[Loss]], HttpResponse]] = {

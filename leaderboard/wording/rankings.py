@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from leaderboard.breakdowns.gains import GainCurves
+from leaderboard.breakdowns.gains import NOTHING, GainCurves
 from leaderboard.models import Run
 from leaderboard.templatetags.numbers import score
 from leaderboard.wording.phrases import Sentence, in_words, named, say, strong
-
-# Losses below this are rounding.
-NOTHING = 1e-9
 
 
 def gain_verdict(run: Run, gains: GainCurves) -> Sentence:

@@ -121,6 +121,9 @@ STATISTICS = {
             " best run ranks higher is put at its rank there, and the ranking is scored again."
             " The document that brings most is named; at most twenty a topic are tried, those"
             " that fell furthest.",
+            "Of the gain of the ideal first ten, what the run's own documents would gain in the"
+            " best order is lost by ranking, the rest by retrieval; a part with four fifths of"
+            " both is named alone. The page of the ranking draws it.",
         ),
         "evaluation.judge",
     ),

@@ -65,6 +65,19 @@ def test_gains_are_those_of_the_measure(track, ben):
         assert found.ndcg == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("docnos", "part"),
+    [(["d6"], "nothing"), (["d9", "d6"], "ranking"), (["d9"], "retrieval")],
+)
+def test_the_part_that_lost_most_is_named(track, docnos, part):
+    assert gain_curves(scale_of(track), {"d6": 3, "d7": 0}, docnos, 10).lost_by == part
+
+
+def test_where_both_parts_lost_much_both_are_named(track):
+    found = gain_curves(scale_of(track), {"d6": 2, "d8": 2}, ["d9", "d10", "d6"], 10)
+    assert found.lost_by == "both"
+
+
 def test_what_is_lost_is_lost_by_ranking_or_by_retrieval(track, ben, client):
     """Grades 1, 3 of an ideal 3, 1 in the first topic; one of two found in the other."""
     run = make_run(track, ben, OTHER_RUN)

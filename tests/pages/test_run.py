@@ -189,7 +189,7 @@ def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client)
     page = page_of(client, beside_cats)
     (loss,) = rows(page, 5)
     phone, desk = "grade 1 d4", "grade 1 d4 Document 4 1"
-    assert loss == f"2 rye flour {phone} .5000 1.0000 other −.500 +.500 {desk} 2 1 +.500"
+    assert loss == f"2 rye flour {phone} .5000 1.0000 other −.500 +.500 ranking {desk} 2 1 +.500"
     assert 'href="/collections/bread/document/?docno=d4"' in page
 
 
@@ -236,6 +236,7 @@ def test_the_csv_of_the_measures_has_every_digit(beside_cats, client):
 def test_the_csv_of_the_failures_names_the_document(beside_cats, client):
     first = table_of(client, beside_cats, "failures")[0]
     assert (first["topic"], first["docno"], first["rank_in_best"]) == ("2", "d4", "1")
+    assert float(first["lost_by_ranking"]) > 0 == float(first["lost_by_retrieval"])
 
 
 def test_a_blind_track_shows_nothing_of_how_a_run_does(blind_track, ben, cat, as_ben):
