@@ -61,7 +61,7 @@ class JudgedShare:
 
 @dataclass(frozen=True)
 class HoleRow:
-    """A run with what it could become, and what could become of its verdict."""
+    """A run with what it could become, and its verdict with what that could become."""
 
     line: HoleLine
     score: SafeString
@@ -70,13 +70,14 @@ class HoleRow:
     judged: list[JudgedShare]
 
     @property
-    def becomes(self) -> str:
-        """What the verdict could turn into: "stands", "worse", "not significant or worse"."""
+    def verdict(self) -> str:
+        """As it is and as it could become: "better, stands", "worse, or not significant"."""
         doubt = self.line.doubt
-        if doubt is None or doubt.stands:
-            return "stands" if doubt is not None else ""
+        if doubt is None:
+            return ""
         others = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
-        return " or ".join(each for each in VERDICTS if each in others)
+        could = ", or ".join(each for each in VERDICTS if each in others)
+        return f"{doubt.verdict}, or {could}" if could else f"{doubt.verdict}, stands"
 
     @property
     def takes(self) -> str:
