@@ -22,7 +22,7 @@ from leaderboard.charts.drawing import (
     text,
 )
 from leaderboard.charts.grids import BELOW, value_grid
-from leaderboard.templatetags.numbers import counted, date, day, score
+from leaderboard.templatetags.numbers import counted, date, score
 
 HEIGHT = 260
 HALF_A_DAY = 43_200.0
@@ -83,10 +83,10 @@ def _is_inside(turn: Turn, across: Axis) -> bool:
 
 def _days(first: datetime, last: datetime, across: Axis) -> str:
     """The first and the last day; between them the table says when."""
-    words = text(across.at(first.timestamp()), HEIGHT + BELOW, day(first))
+    words = text(across.at(first.timestamp()), HEIGHT + BELOW, date(first))
     if first.astimezone(UTC).date() == last.astimezone(UTC).date():
         return words
-    return words + text(across.at(last.timestamp()), HEIGHT + BELOW, day(last), anchor="end")
+    return words + text(across.at(last.timestamp()), HEIGHT + BELOW, date(last), anchor="end")
 
 
 def _turn(turn: Turn, across: Axis) -> str:
@@ -109,4 +109,4 @@ def _dot(run: Dated, across: Axis, upright: Axis) -> str:
     dot = (
         f'<circle class="dot {run.kind}" cx="{short(x)}%" cy="{short(y)}" r="{RADIUS[run.kind]}"/>'
     )
-    return linked(run.href, f"{name(run.name)}, {day(run.at)}: {score(run.value)}", dot)
+    return linked(run.href, f"{name(run.name)}, {date(run.at)}: {score(run.value)}", dot)

@@ -173,9 +173,15 @@ def date(when: datetime) -> str:
 
 
 @register.filter
-def day(when: datetime) -> str:
-    """A day for a narrow column: "18 Nov"."""
+def day(when: datetime, now: datetime | None = None) -> str:
+    """A day for a narrow column: "18 Nov", with its year where that is another.
+
+    >>> day(datetime(2026, 11, 18, tzinfo=UTC), now=datetime(2027, 1, 1, tzinfo=UTC))
+    '18 Nov 2026'
+    """
     when = when.astimezone(UTC)
+    if when.year != (now or datetime.now(UTC)).year:
+        return date(when)
     return f"{when.day} {MONTHS[when.month - 1]}"
 
 
