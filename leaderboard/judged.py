@@ -70,14 +70,13 @@ class HoleRow:
     judged: list[JudgedShare]
 
     @property
-    def verdict(self) -> str:
-        """As it is and as it could become: "better, stands", "worse, or not significant"."""
+    def becomes(self) -> str:
+        """What could come of its verdict: "stands", "or better", "or not significant or worse"."""
         doubt = self.line.doubt
-        if doubt is None:
-            return ""
+        if doubt is None or doubt.stands:
+            return "stands" if doubt is not None else ""
         others = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
-        could = ", or ".join(each for each in VERDICTS if each in others)
-        return f"{doubt.verdict}, or {could}" if could else f"{doubt.verdict}, stands"
+        return "".join(f" or {each}" for each in VERDICTS if each in others).lstrip()
 
     @property
     def takes(self) -> str:
