@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from leaderboard.forms.fields import Paragraphs
 from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.models import Collection, Pool, Run, Track
 from leaderboard.pooling import by_turn, priority_of
@@ -29,7 +30,7 @@ class CollectionForm(forms.ModelForm):
         labels = {"slug": "Short name"}
         help_texts = {"slug": SHORT_NAME}
         error_messages = {"slug": {"unique": TAKEN}}
-        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+        widgets = {"description": Paragraphs(attrs={"rows": 2})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,7 +54,7 @@ class JudgmentsForm(forms.Form):
     version = forms.SlugField(label="Version", max_length=40)
     file = forms.FileField(label="File")
     note = forms.CharField(
-        label="Note", max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
+        label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from leaderboard.forms.fields import Paragraphs
 from leaderboard.models import Run, Team, Track
 
 
@@ -32,9 +33,7 @@ class TakeOffForm(forms.Form):
         widget=forms.RadioSelect,
         initial="disqualified",
     )
-    reason = forms.CharField(
-        label="Reason", max_length=500, widget=forms.Textarea(attrs={"rows": 2})
-    )
+    reason = forms.CharField(label="Reason", max_length=500, widget=Paragraphs(attrs={"rows": 2}))
 
 
 class SnapshotForm(forms.Form):
@@ -42,7 +41,7 @@ class SnapshotForm(forms.Form):
         label="Name", max_length=120, help_text="Such as: as published in the overview paper."
     )
     note = forms.CharField(
-        label="Note", max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2})
+        label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
     )
 
 
@@ -51,7 +50,7 @@ class AnnouncementForm(forms.Form):
         label="Announcement",
         max_length=2000,
         help_text="Stands on the pages of the track; whoever takes part gets a notice.",
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=Paragraphs(attrs={"rows": 3}),
     )
 
 

@@ -18,6 +18,14 @@ MOST_MEASURES = 40
 LARGEST = 2**31 - 1
 
 
+class Paragraphs(forms.Textarea):
+    """Lines of text; browsers end each by two signs, which would look like a change of all."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        value = super().value_from_datadict(data, files, name)
+        return value.replace("\r\n", "\n") if isinstance(value, str) else value
+
+
 class MeasuresField(forms.CharField):
     """Measures as a list of words; `AP, nDCG@10` and one a line are both understood."""
 

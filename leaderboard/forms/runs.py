@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.forms.fields import Paragraphs
 from leaderboard.models import Run, Track
 
 
@@ -14,7 +15,7 @@ class WithdrawForm(forms.Form):
     reason = forms.CharField(
         label="Reason",
         max_length=500,
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=Paragraphs(attrs={"rows": 2}),
         help_text="It stands on the page of the run.",
     )
 
@@ -33,7 +34,7 @@ class RunForm(forms.ModelForm):
     class Meta:
         model = Run
         fields = ["tag", "format", "description"]
-        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+        widgets = {"description": Paragraphs(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

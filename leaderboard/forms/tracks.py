@@ -15,6 +15,7 @@ from leaderboard.forms.fields import (
     ZONES,
     LocalTimeField,
     MeasuresField,
+    Paragraphs,
     TopicsField,
     in_zone,
     known_measure,
@@ -185,8 +186,8 @@ class TrackForm(forms.ModelForm):
         }
         error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
-            "description": forms.Textarea(attrs={"rows": 4}),
-            "terms": forms.Textarea(attrs={"rows": 3}),
+            "description": Paragraphs(attrs={"rows": 4}),
+            "terms": Paragraphs(attrs={"rows": 3}),
             "disclosure": forms.RadioSelect,
             "visibility": forms.RadioSelect,
             "joining": forms.RadioSelect,

@@ -339,3 +339,10 @@ def test_saving_a_page_that_nobody_changed_leaves_no_trail(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND, opens_at=LAST_SECOND - timedelta(days=1))
     as_ada.post(MANAGE, form_of(as_ada.get(MANAGE)))
     assert not AuditEvent.objects.filter(act="change").exists()
+
+
+def test_ends_of_line_as_browsers_send_them_are_no_change(track, as_ada):
+    Track.objects.update(description="Loaves.\nRolls.", terms="Bake.\nEat.")
+    form = form_of(as_ada.get(MANAGE))
+    as_ada.post(MANAGE, {**form, "description": "Loaves.\r\nRolls.", "terms": "Bake.\r\nEat."})
+    assert not AuditEvent.objects.filter(act="change").exists()
