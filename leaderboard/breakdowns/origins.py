@@ -103,10 +103,10 @@ def compare_command(edition: Edition, measure: str, baseline: Run, runs: Sequenc
     return _command(edition, ["compare", *files, *options])
 
 
-def board_command(board: Board, name: str, measures: Sequence[str]) -> str:
-    """What makes a number of all runs of the board again, by the command `name`; "" as above."""
+def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
+    """What makes numbers of all runs of the board again, by a command; "" as above."""
     files = [qrels_name(board.edition.judgment_set), *(run_name(each.run) for each in board.ranked)]
-    return _command(board.edition, [name, *files, *_options(board.edition, measures)])
+    return _command(board.edition, [*words, *files, *_options(board.edition, measures)])
 
 
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evaluation.curves import mean_curve
 from evaluation.judging import JudgedRun, Judgments
-from leaderboard.models import Run, ScoreSet
+from evaluation.measures.ranks import LEVELS
+from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring import prepared
 from leaderboard.standings import Board
 
@@ -63,7 +64,7 @@ def read_precision(board: Board) -> Precision:
     rows = ScoreSet.objects.filter(edition=edition, run__in=[s.run for s in board.standings])
     records = {run_id: bytes(record) for run_id, record in rows.values_list("run_id", "record")}
     runs = [standing.run for standing in board.standings if standing.run.pk in records]
-    depths = tuple(depth for depth in DEPTHS if depth <= track.depth) or DEPTHS[:1]
+    depths = depths_of(track)
     means = [
         means_of(records[run.pk], judgments, track.relevance_threshold, depths) for run in runs
     ]
@@ -95,3 +96,13 @@ def precision_at(judged: JudgedRun, depths: Sequence[int], rel: int) -> NDArray[
     ranks = np.sort(judged.rank[judged.relevant(rel)])
     found = np.searchsorted(ranks, depths, side="right")
     return found / (np.array(depths) * len(judged.judgments.topics))
+
+
+def depths_of(track: Track) -> tuple[int, ...]:
+    return tuple(depth for depth in DEPTHS if depth <= track.depth) or DEPTHS[:1]
+
+
+def precision_measures(track: Track) -> list[str]:
+    """The same numbers as measures."""
+    recall = [f"IPrec@{level}" for level in LEVELS]
+    return [*recall, *(f"P@{depth}" for depth in depths_of(track))]

@@ -8,21 +8,31 @@ from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
 from leaderboard import wording
+from leaderboard.breakdowns.costs import cost_breakdown
 from leaderboard.breakdowns.origins import (
     Held,
     board_command,
+    compare_command,
     held_to_baseline,
     held_to_run,
     origin_of,
     overlap_command,
 )
+from leaderboard.breakdowns.precision import precision_measures
 from leaderboard.standings import Board
 from leaderboard.views.parts import board_with, sight_asked_for
 
 # The numbers that are made with the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
-# The commands of `evaluation` that make a number of all runs of a board.
-COMMANDS = {"all-pairs": "pairs", "agreement": "agree", "bounds": "bounds"}
+# The commands of `evaluation` that make a number of all runs of a board, or what it is made of.
+COMMANDS = {
+    "all-pairs": ["pairs"],
+    "agreement": ["agree"],
+    "bounds": ["bounds"],
+    "precision": ["score"],
+    "spread": ["score", "-q"],
+    "correlation": ["score", "-q"],
+}
 
 
 @require_GET
@@ -72,7 +82,24 @@ def _command(request: HttpRequest, board: Board, name: str) -> str:
     run, other = request.GET.get("run", ""), request.GET.get("a", "")
     if name == "overlap" and run:
         return overlap_command(board, run, other)
+    if name == "cost":
+        return _cost_command(board, request.GET.get("cost", ""))
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
-    measures = board.measures if name == "agreement" else [board.measure]
-    return board_command(board, COMMANDS[name], measures) if name in COMMANDS else ""
+    return board_command(board, COMMANDS[name], _measures(board, name)) if name in COMMANDS else ""
+
+
+def _measures(board: Board, name: str) -> list[str]:
+    """Those that the command of a statistic is asked for."""
+    if name == "precision":
+        return precision_measures(board.sight.track)
+    return board.measures if name == "agreement" else [board.measure]
+
+
+def _cost_command(board: Board, cost: str) -> str:
+    """What holds all runs to the best of those that state this cost."""
+    best = cost_breakdown(board, cost).best
+    if best is None:
+        return ""
+    others = [each.run for each in board.ranked if each.run != best.standing.run]
+    return compare_command(board.edition, board.measure, best.standing.run, others)

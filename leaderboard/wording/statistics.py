@@ -113,6 +113,7 @@ STATISTICS = {
         ),
         "evaluation.curves.mean_curve",
         "Salton and McGill, Introduction to Modern Information Retrieval, 1983",
+        command_adds="It prints these means of every run; median and best are taken of them.",
     ),
     "losses": Statistic(
         "What a document would bring",
@@ -149,6 +150,7 @@ STATISTICS = {
         ),
         "leaderboard.breakdowns.topic_map.item_total_correlations",
         "Bodoff and Li, SIGIR 2007",
+        command_adds="It prints the scores that are correlated.",
     ),
     "spread": Statistic(
         "Worst, median and best of the runs",
@@ -158,6 +160,7 @@ STATISTICS = {
             " between neighbours in the same way.",
         ),
         "leaderboard.breakdowns.peers.spread_of",
+        command_adds="It prints every score that these are taken of.",
     ),
     "cost": Statistic(
         "Effectiveness and cost",
@@ -168,5 +171,6 @@ STATISTICS = {
             " over all runs of the board. The cheapest that is not significantly worse is named.",
         ),
         "evaluation.significance.t_interval",
+        command_adds="It holds every run of the board to the best of those that state this cost.",
     ),
 }

@@ -144,6 +144,30 @@ def test_the_command_of_bounds_gives_those_of_the_page(ours, client, files):
     assert low in page and high in page
 
 
+def test_the_command_of_precision_gives_the_means_of_the_run(ours, client, files):
+    printed = printed_by(command_on(client, "/tracks/ten/computed/precision/"), files)
+    csv = client.get(f"/runs/{ours.pk}/?format=csv&table=recall").text.splitlines()
+    level, own, *_ = csv[2].split(",")
+    ours_alone = printed.split("ours")[1]
+    assert re.search(rf"IPrec@{level}\S*\s+all\s+{float(own):.4f}", ours_alone)
+
+
+def test_the_command_of_the_spread_gives_the_scores_of_a_topic(ours, client, files):
+    printed = printed_by(command_on(client, "/tracks/ten/computed/spread/"), files)
+    assert re.findall(r"AP\s+3\s+(\S+)", printed) == ["0.2500", "0.3333"]
+
+
+def test_the_command_of_cost_holds_all_runs_to_the_best_of_those_that_state_it(
+    ours, ada, client, files
+):
+    base = Run.objects.get(tag="base")
+    assert not commands(page_at(client, "/tracks/ten/computed/cost/"))
+    state(base, ada, 1.0)
+    command = command_on(client, "/tracks/ten/computed/cost/?cost=seconds_per_topic")
+    assert "compare qrels.v1.txt base.run ours.run" in command
+    assert "ours" in printed_by(command, files)
+
+
 def test_strangers_of_a_blind_track_learn_nothing(blind_track, client):
     assert client.get("/tracks/blind/computed/difference/").status_code == 404
 
