@@ -83,9 +83,7 @@ def _understood(row: Comparison) -> Kept:
 
 def matrix_of(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
     """Scores of these runs, float64 [runs, evaluated topics], topics in the order of positions."""
-    rows = Score.objects.filter(
-        score_set__edition=edition, score_set__run__in=run_ids, measure=measure
-    )
+    rows = Score.objects.filter(score_set__edition=edition, measure=measure)
     return stacked(edition, dict(rows.values_list("score_set__run_id", "by_topic")), run_ids)
 
 
