@@ -71,16 +71,19 @@ class HoleRow:
 
     @property
     def becomes(self) -> str:
-        """What could come of its verdict: "stands", "or better", "or not significant or worse"."""
+        """What else its verdict could be: "stands", "or worse", "or not significant or better"."""
         doubt = self.line.doubt
         if doubt is None or doubt.stands:
             return "stands" if doubt is not None else ""
-        others = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
-        return "".join(f" or {each}" for each in VERDICTS if each in others).lstrip()
+        places = [VERDICTS.index(each) for each in (doubt.verdict_low, doubt.verdict_high)]
+        places.append(VERDICTS.index(doubt.verdict))
+        # What leads from one end to the other leads through the middle.
+        could = VERDICTS[min(places) : max(places) + 1]
+        return " ".join(f"or {each}" for each in could if each != doubt.verdict)
 
     @property
     def takes(self) -> str:
-        """How many documents would end the lead, in a tie or a turn: "3 of 40"."""
+        """How many documents would close the gap to the baseline, or turn it: "3 of 40"."""
         doubt = self.line.doubt
         if doubt is None or doubt.needed is None:
             return "–" if doubt is None or not doubt.robust else "none can"

@@ -117,5 +117,5 @@ def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
         "holes": holes,
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "drawing": HoleDrawing(holes),
-        "holes_verdict": wording.holes_verdict(holes, board.baseline),
+        "holes_verdict": wording.holes_verdict(holes, board),
     }

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from leaderboard.breakdowns.holes import HoleLine, HoleTable
 from leaderboard.models import Run
+from leaderboard.standings import Board
 from leaderboard.templatetags.numbers import counted, signed
 from leaderboard.wording.phrases import NAMED, Sentence, in_words, listed, named, say, strong
 
+# What three decimals do not show.
+SMALL = 0.0005
 
-def holes_verdict(table: HoleTable, baseline: Run | None) -> Sentence:
-    """How far scores and verdicts could move; empty where nothing bounds them."""
-    if not table.lines or not table.bounds_hold:
+
+def holes_verdict(table: HoleTable, board: Board) -> Sentence:
+    """How far scores and verdicts could move, or why nothing tells that."""
+    if not table.lines or not table.measure:
         return []
+    if not table.bounds_hold:
+        return say(
+            f"How far further judgments could move {table.measure} has no bound: a relevant "
+            "document that a run misses lowers its score too."
+        )
     sentence = _scores(table)
-    if baseline is None or not table.doubts:
+    if board.baseline is None or not table.doubts:
         return sentence
-    return say(sentence, " ", _verdicts(table, baseline))
+    others = [] if table.measure == board.measure else _of_another_measure(table, board)
+    return say(sentence, " ", _verdicts(table, board.baseline), others)
+
+
+def _of_another_measure(table: HoleTable, board: Board) -> str:
+    return (
+        f" Those by {board.measure}, which ranks the board, are others and cannot be bounded: "
+        f"{board.measure} is no sum over documents, as {table.measure} is."
+    )
 
 
 def _scores(table: HoleTable) -> Sentence:
     most = max(table.lines, key=_room)
-    if _room(most) < 0.0005:
+    if _room(most) < SMALL:
         return say(
             f"Every document that decides {table.measure} was judged: no missing judgment "
             "could move a score by .001."
@@ -30,8 +47,13 @@ def _scores(table: HoleTable) -> Sentence:
         named(most.standing.run),
         " by up to ",
         strong(f"{signed(_room(most))} {table.measure}"),
-        ", and no other run by more.",
+        _no_other(table, most),
     )
+
+
+def _no_other(table: HoleTable, most: HoleLine) -> str:
+    rest = max((_room(each) for each in table.lines if each is not most), default=0.0)
+    return ", and no other run at all." if rest < SMALL else ", and no other run by more."
 
 
 def _room(line: HoleLine) -> float:

@@ -104,7 +104,7 @@ def test_what_was_judged_of_each_run_and_what_it_could_become(ada, ben, client):
     send(track, ben, "first", 1)
     send(track, ben, "third", 3)
     page = page_at(client, TEN)
-    assert "could raise third by up to +.400 P@5, and no other run by more." in words(page)
+    assert "could raise third by up to +.400 P@5, and no other run at all." in words(page)
     first, third = rows(page, 1)
     assert first.split()[:6] == ["first", "1.00", "1.00", "1.00", "1.00", ".2000"]
     assert third.split()[:6] == ["third", ".60", ".80", ".90", ".98", ".2000"]
@@ -145,12 +145,21 @@ def test_a_verdict_that_nothing_flips_stands(ada, ben, client):
     assert rows(page, 1)[0].endswith("better , stands stands none can")
 
 
-def test_a_lead_says_how_many_documents_would_turn_it(ada, ben, client):
+def test_a_gap_says_how_many_documents_would_close_it(ada, ben, client):
     track = ten_track(ada)
     with_baseline(track, ada, 6)
     send(track, ben, "first", 1)
     line = rows(page_at(client, TEN), 1)[0]
-    assert line.endswith("worse 10 of 50")
+    assert "better , or not significant or worse" in line
+    assert line.endswith("10 of 50 documents close the gap 10 of 50")
+
+
+def test_who_reads_of_one_measure_hears_that_the_board_ranks_by_another(ada, ben, client):
+    track = ten_track(ada)
+    with_baseline(track, ada, 2)
+    send(track, ben, "third", 3)
+    assert "Those by AP, which ranks the board, are others" in words(page_at(client, TEN))
+    assert "AP has no bound" in words(page_at(client, f"{TEN}?measure=AP"))
 
 
 def test_a_measure_whose_scenarios_are_no_bounds_says_so(ada, ben, client):
