@@ -118,13 +118,13 @@ STATISTICS = {
     "losses": Statistic(
         "What a document would bring",
         (
-            "On the topics where most is lost to the best run, each relevant document that the"
-            " best run ranks higher is put at its rank there, and the ranking is scored again."
+            "On the seven topics where most is lost to the best run, each relevant document that"
+            " the best run ranks higher is put at its rank there, and the ranking is scored again."
             " The document that brings most is named; at most twenty a topic are tried, those"
             " that fell furthest.",
             "Of the gain of the ideal first ten, what the run's own documents would gain in the"
-            " best order is lost by ranking, the rest by retrieval; a part with four fifths of"
-            " both is named alone. The page of the ranking draws it.",
+            " best order is lost by ranking, the rest by retrieval. Where one of them is at least"
+            " four fifths of what is lost, it alone is named. The page of the ranking draws it.",
         ),
         "evaluation.judge",
     ),
@@ -136,7 +136,7 @@ STATISTICS = {
             " are the lowest and the highest that any further judgments allow.",
             "For a verdict the same is done with the documents that favour the baseline and with"
             " those that favour the run, and the test of the board is made in both worlds. To"
-            " end the lead, the documents that weigh most are taken first.",
+            " close a gap, the documents that weigh most are taken first.",
         ),
         "evaluation.pooling.holes",
         "Moffat and Zobel, TOIS 2008",
