@@ -19,7 +19,8 @@ from leaderboard.models import Topic
 from leaderboard.standings import Standing
 from leaderboard.templatetags.numbers import count
 
-VERDICTS = ("better", "not significant", "worse")
+# The verdict between the other two.
+MIDDLE = "not significant"
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,14 @@ class HoleRow:
 
     @property
     def becomes(self) -> str:
-        """What else its verdict could be: "stands", "or worse", "or not significant or better"."""
+        """What else its verdict could be: "stands", "or worse", "or any other"."""
         doubt = self.line.doubt
         if doubt is None or doubt.stands:
             return "stands" if doubt is not None else ""
-        places = [VERDICTS.index(each) for each in (doubt.verdict_low, doubt.verdict_high)]
-        places.append(VERDICTS.index(doubt.verdict))
+        could = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
         # What leads from one end to the other leads through the middle.
-        could = VERDICTS[min(places) : max(places) + 1]
-        return " ".join(f"or {each}" for each in could if each != doubt.verdict)
+        is_any = doubt.verdict != MIDDLE and could != {MIDDLE}
+        return "or any other" if is_any or len(could) > 1 else f"or {could.pop()}"
 
     @property
     def takes(self) -> str:

@@ -188,7 +188,7 @@ def test_precision_at_depth_is_beside_the_median_and_the_best(beside_cats, clien
 def test_a_run_is_told_where_it_fails_and_by_which_document(beside_cats, client):
     page = page_of(client, beside_cats)
     (loss,) = rows(page, 5)
-    phone, desk = "grade 1 d4 , ranking", "grade 1 d4 Document 4 1"
+    phone, desk = "grade 1 d4 ranking", "grade 1 d4 Document 4 1"
     assert loss == f"2 rye flour {phone} .5000 1.0000 other −.500 +.500 ranking {desk} 2 1 +.500"
     assert 'href="/collections/bread/document/?docno=d4"' in page
 
@@ -212,7 +212,7 @@ def test_a_topic_without_a_title_goes_by_its_description(beside_cats, client):
     Topic.objects.filter(number="2").update(title="", description="Is rye sour?")
     page = page_of(client, beside_cats)
     assert "topic 2: −.250 Is rye sour?" in page
-    assert rows(page, 5)[0].startswith("2 Is rye sour? grade 1 d4 , ranking .5000 1.0000 other")
+    assert rows(page, 5)[0].startswith("2 Is rye sour? grade 1 d4 ranking .5000 1.0000 other")
 
 
 def table_of(client, run, table):
