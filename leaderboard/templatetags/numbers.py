@@ -73,22 +73,22 @@ def exact(value: float | None) -> str:
 @register.filter
 def signed(value: float | None, digits: int = 3) -> str:
     """A difference: "+.042", "−.025"; ".000" only where there is none at all."""
-    text = score(value, digits)
-    if value is None or isnan(value) or value == 0:
-        return text
-    return ("+" if value > 0 else MINUS) + text.lstrip(MINUS)
+    return _with_sign(value, score(value, digits))
 
 
 def differences(values: Sequence[float | None], digits: int = 3) -> list[str]:
     """`signed` of each, printed at once.
 
-    >>> differences([-0.0251, 0.042, 0.0, -0.0001, None])
-    ['−.025', '+.042', '.000', '−.000', '–']
+    >>> differences([-0.0251, 0.042, 0.0, -0.0001]), differences([None, float("nan"), -1])
+    (['−.025', '+.042', '.000', '−.000'], ['–', '–', '−1.000'])
     """
-    return [
-        text if not value else f"+{text}" if value > 0 else MINUS + text.removeprefix(MINUS)
-        for value, text in zip(values, scores(values, digits), strict=True)
-    ]
+    return list(map(_with_sign, values, scores(values, digits)))
+
+
+def _with_sign(value: float | None, text: str) -> str:
+    if not value or text == MISSING:
+        return text
+    return ("+" if value > 0 else MINUS) + text.removeprefix(MINUS)
 
 
 @register.filter
