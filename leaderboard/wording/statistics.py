@@ -113,6 +113,7 @@ STATISTICS = {
         ),
         "evaluation.curves.mean_curve",
         "Salton and McGill, Introduction to Modern Information Retrieval, 1983",
+        of_one_measure=False,
         command_adds="It prints these means of every run; median and best are taken of them.",
     ),
     "losses": Statistic(
