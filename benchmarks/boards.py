@@ -113,7 +113,7 @@ def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str
 
 def _states() -> Iterator[tuple[str, ...]]:
     """The same pages as others find them; at last while no test of the runs is made."""
-    from leaderboard import comparing, standings
+    from leaderboard import comparing, means
     from leaderboard.models import Comparison, Run, User
 
     ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
@@ -124,7 +124,7 @@ def _states() -> Iterator[tuple[str, ...]]:
     yield "board, another baseline, untested", *_views(f"{board}?baseline={run.pk}")[0]
     yield "a topic of 50, its organiser", *_views(short, ada)[0]
     yield "a topic of 7,000, its organiser", *_views(long, ada)[0]
-    standings.means_remembered.forget()
+    means.remembered.forget()
     comparing.tests_remembered.forget()
     yield "board, nothing remembered at first", *_views(board)[0]
     Comparison.objects.update(family=[], results={})

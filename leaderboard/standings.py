@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
-
-from django.db.models import Count, Max
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
@@ -23,12 +21,10 @@ from leaderboard.comparing import (
 from leaderboard.disclosure import Sight
 from leaderboard.facts import FILTERS, Fact
 from leaderboard.families import ranking_measure
-from leaderboard.models import Edition, Run, Score, ScoreSet, Track
-from leaderboard.recalling import Memory
+from leaderboard.means import Measured, measured_in
+from leaderboard.models import Edition, Run, Track
 
 LEVEL = 0.05
-# Editions whose means a process remembers; those of 500 runs by 10 measures take half a megabyte.
-REMEMBERED = 16
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
 # What pages print of a run that is one of many; a run has its own page for the rest.
 ON_BOARDS = (
@@ -36,8 +32,6 @@ ON_BOARDS = (
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
     "num_retrieved",
 )
-# By run and measure; None where a measure is undefined on every topic.
-Means = Mapping[str, Mapping[str, float | None]]
 # With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
 FEWEST_TOPICS = 6
 
@@ -230,18 +224,6 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The means of runs, and how many of their first ten are judged; all by run."""
-
-    means: Means
-    judged: Mapping[str, float]
-
-
-# By an edition and what tells that its scores are the same.
-means_remembered: Memory[tuple[object, ...], Measured] = Memory(REMEMBERED)
-
-
-@dataclass(frozen=True)
 class Findings:
     """What the tests say of a family; nothing, where a viewer sees but rounded means."""
 
@@ -283,7 +265,7 @@ def find_means(sight: Sight, choice: Choice | None = None, *, tested: bool = Tru
         return None
     edition.track = sight.track
     runs = _runs_of(sight, edition)
-    measured = _as_seen(sight, _measured(edition), runs)
+    measured = _as_seen(sight, measured_in(edition), runs)
     measures = _made(sight.track, measured.means.values())
     choice = _known(choice or Choice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
@@ -390,24 +372,6 @@ def _as_seen(sight: Sight, measured: Measured, runs: Iterable[str]) -> Measured:
             for run_id, of_run in means.items()
         }
     return Measured(means, measured.judged if sight.everything else {})
-
-
-def _measured(edition: Edition) -> Measured:
-    """The means of an edition's runs, read once in a process while no score comes or goes."""
-    scores = Score.objects.filter(score_set__edition=edition)
-    # A score never changes; its number is not used again but where a transaction was undone.
-    made = scores.aggregate(Count("pk"), Max("pk"), Max("score_set__created_at"))
-    stamp = edition.pk, *made.values()
-    return means_remembered.recall([stamp], lambda stamps: {stamp: _read(edition)})[stamp]
-
-
-def _read(edition: Edition) -> Measured:
-    means: dict[str, dict[str, float | None]] = defaultdict(dict)
-    rows = Score.objects.filter(score_set__edition=edition)
-    for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
-        means[run_id][measure] = mean
-    judged = ScoreSet.objects.filter(edition=edition).values_list("run_id", "judged_at_10")
-    return Measured(means, dict(judged))
 
 
 def by_value(runs: Iterable[Run], values: Mapping[str, float | None], direction: int) -> list[Run]:

@@ -11,7 +11,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from leaderboard import comparing, scoring, standings
+from leaderboard import comparing, means, scoring
 from leaderboard.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
 from tests.builders import make_collection, make_track, make_user, signed_in
@@ -89,7 +89,7 @@ def forget() -> None:
     """What processes remember of rows and files that never change."""
     for remembered in (scoring.topics_of, scoring.prepared, open_documents, known_docnos):
         remembered.cache_clear()
-    standings.means_remembered.forget()
+    means.remembered.forget()
     comparing.tests_remembered.forget()
     cache.clear()
 

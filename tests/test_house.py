@@ -22,7 +22,7 @@ FLOORS = [
     {"apps", "turns", "reserving", "portions"},
     {"models", "charts", "changes", "previewing"},
     {"documents", "rankings", "archives", "manifests", "facts", "answers", "downloads"},
-    {"stating", "families", "pseudonyms", "quotas"},
+    {"stating", "families", "means", "pseudonyms", "quotas"},
     {"repeats", "telling", "splitting"},
     {"editions"},
     {"scoring"},
