@@ -37,7 +37,7 @@ from leaderboard.templatetags.numbers import (
     signed,
     span,
 )
-from leaderboard.templatetags.parts import DIFFERENCE_CLASSES, badge
+from leaderboard.templatetags.parts import badge, marked
 
 JUDGED_AT_10 = "Judged@10"
 EMPTY = '<td class="num opt"></td>'
@@ -361,10 +361,11 @@ def _difference(table: BoardTable, column: Column) -> Iterator[str]:
         if each.is_baseline or each.against is None:
             yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
-        p, kind = each.against.p_adjusted, DIFFERENCE_CLASSES[each.verdict or None]
+        p = each.against.p_adjusted
+        shown = text if each.against.difference is None else marked(text, each.verdict)
         small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
         yield (
-            f'<td class="num">{link}<span class="{kind}">{text}</span></a>'
+            f'<td class="num">{link}{shown}</a>'
             f'{small}<a class="make" href="{with_baseline}{each.run.pk}">as baseline</a></td>'
         )
 

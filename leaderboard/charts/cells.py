@@ -120,8 +120,7 @@ def mean_cells(
             cells.append(_cell(column, f"{title}, left of this axis", _off()))
         else:
             line = bar and f'<line class="hsd {kind}" {bar} y1="50%" y2="50%"/>'
-            dot = f'<circle class="dot {kind}" cx="{x}%" cy="50%" r="4"/>'
-            cells.append(_cell(column, f"{title}{ends}", line + dot))
+            cells.append(_cell(column, f"{title}{ends}", line + _dot_at(x, kind, 4)))
     return cells
 
 
@@ -180,9 +179,11 @@ def bounds_cell(
 
 
 def _dot(column: Column, value: float, kind: Kind, radius: float) -> str:
-    return (
-        f'<circle class="dot {kind}" cx="{short(column.axis.at(value))}%" cy="50%" r="{radius}"/>'
-    )
+    return _dot_at(short(column.axis.at(value)), kind, radius)
+
+
+def _dot_at(x: str, kind: Kind, radius: float) -> str:
+    return f'<circle class="dot {kind}" cx="{x}%" cy="50%" r="{radius}"/>'
 
 
 def _off() -> str:

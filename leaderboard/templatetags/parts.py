@@ -20,7 +20,7 @@ from evaluation.measures import parse_measure
 from leaderboard import addresses
 from leaderboard.charts.grades import RAMP, grade_class
 from leaderboard.logs import request_number
-from leaderboard.templatetags.numbers import signed
+from leaderboard.templatetags.numbers import MISSING, signed
 
 register = template.Library()
 
@@ -112,10 +112,12 @@ def grade(value: int | None, top: int = RAMP) -> SafeString:
 @register.simple_tag
 def difference(value: float | None, verdict: Verdict | None = None, digits: int = 3) -> SafeString:
     """A signed difference; with a verdict the style sheet puts ▲, ▼ or ≈ before it."""
-    if value is None:
-        return mark_safe("–")
-    kind = DIFFERENCE_CLASSES[verdict or None]
-    return mark_safe(f'<span class="{kind}">{signed(value, digits)}</span>')
+    return mark_safe(marked(signed(value, digits), verdict) if value is not None else MISSING)
+
+
+def marked(printed: str, verdict: str | None) -> str:
+    """A difference that is printed already, with the sign of its verdict."""
+    return f'<span class="{DIFFERENCE_CLASSES[verdict or None]}">{printed}</span>'
 
 
 @register.simple_tag
