@@ -1,4 +1,4 @@
-"""What is wrong with a file, said so that its author can mend it.
+"""Problems in a submitted file, with hints for its author.
 
 A reader never stops at the first fault: it collects a `Problem` for each and raises `Refused`
 with all of them once the whole file has been seen.
@@ -71,7 +71,7 @@ class Problems:
         self.errors += 1
         self._add(code, "error", line, message, found, hint)
         if self.errors == self.most:
-            message = f"the reading ended here: {self.most:,} errors tell enough"
+            message = f"checking stopped after {self.most:,} errors"
             self._add("E_TOO_MANY_ERRORS", "error", line, message, "", "")
             raise Refused(self)
 
@@ -117,7 +117,7 @@ class Problems:
 
 
 def shown(found: str | bytes) -> str:
-    """A piece of a stranger's file, cut and made printable.
+    """Return untrusted text, truncated and made printable.
 
     >>> shown(b"caf\\xe9\\x00")
     'caf\\\\xe9\\\\x00'
@@ -133,7 +133,7 @@ def shown(found: str | bytes) -> str:
 def refuse(
     code: str, message: str, found: str | bytes = "", hint: str = "", line: int | None = None
 ) -> Refused:
-    """A refusal for a single reason, ready to be raised."""
+    """Return a Refused exception with a single problem."""
     problems = Problems()
     problems.error(code, line, message, found, hint)
     return Refused(problems)

@@ -24,7 +24,7 @@ Exit status: 0; 2 when a file is refused or the command is not understood.
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation agree",
-        description="Compare the orders in which measures put runs.",
+        description="Compare how measures rank runs.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -23,7 +23,7 @@ understood.
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation bounds",
-        description="Bound the scores of runs over all judgments that are missing.",
+        description="Compute score bounds over all missing judgments.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

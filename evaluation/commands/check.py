@@ -27,37 +27,35 @@ file cannot be read or when the command is not understood.
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation check",
-        description="Read a run strictly, as an upload is read, and say all that is wrong with it.",
+        description="Check a run as strictly as an upload and report all problems.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked, - is stdin")
-    parser.add_argument("--topics", metavar="FILE", help="topics that the file may name")
-    parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of their docnos")
-    parser.add_argument("--qrels", action="store_true", help="the file holds judgments, not a run")
+    parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked; - is stdin")
+    parser.add_argument("--topics", metavar="FILE", help="allowed topics")
+    parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of docnos")
+    parser.add_argument("--qrels", action="store_true", help="the file is judgments, not a run")
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="json: one problem a line"
+        "--format", choices=("text", "json"), default="text", help="json: one problem per line"
     )
     add_rules(parser.add_argument_group("what the track asks of a run"))
     return parser
 
 
 def add_rules(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--tag", help="the tag that is given with the file")
+    group.add_argument("--tag", help="expected run tag")
     group.add_argument(
         "--takes",
         metavar="FORMAT",
         nargs="+",
         choices=RUN_FORMATS,
         default=["trec"],
-        help=f"the formats it takes, of {', '.join(RUN_FORMATS)} (trec)",
+        help=f"accepted formats, from {', '.join(RUN_FORMATS)} (trec)",
     )
     group.add_argument(
-        "--depth", metavar="N", type=int, default=1000, help="documents a topic at most (1000)"
+        "--depth", metavar="N", type=int, default=1000, help="maximum documents per topic (1000)"
     )
-    group.add_argument(
-        "--cutoff", metavar="K", type=int, help="note ties across this rank of the ranking measure"
-    )
+    group.add_argument("--cutoff", metavar="K", type=int, help="note ties at this cutoff rank")
     group.add_argument("--missing-topics", choices=("warn", "refuse"), default="warn")
     group.add_argument("--unknown-documents", choices=("refuse", "drop"), default="refuse")
     group.add_argument("--duplicates", choices=("refuse", "keep_best"), default="refuse")
@@ -89,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         problems, summary = checked(options, topics, docnos)
     except Refused as refusal:
         print_problems(options, refusal.problems)
-        print(f"{options.run}: refused", file=sys.stderr)
+        print(f"{options.run}: rejected", file=sys.stderr)
         return files.REFUSED
     except OSError as reason:
         return files.refused(options.run, reason)

@@ -48,13 +48,13 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     files.add_reading_options(parser)
-    parser.add_argument("baseline", metavar="BASELINE", help="the run to compare with")
+    parser.add_argument("baseline", metavar="BASELINE", help="the baseline run")
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
     parser.add_argument("--test", choices=TESTS, default="sign_flip")
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm")
     parser.add_argument("--alpha", metavar="A", type=chance, default=0.05)
-    parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 when a run is worse")
+    parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
     add_table_options(parser, "json")
     return parser
 

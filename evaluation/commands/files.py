@@ -65,13 +65,13 @@ class Watched(FileIO):
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """The options that decide how judgments and runs are read."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; .gz is unpacked, - is stdin")
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; .gz is unpacked; - is stdin")
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(
         "--convention",
         choices=CONVENTIONS,
         default="house",
-        help="house agrees with trec_eval 10.0, trec_eval-9 with 9.0.8",
+        help="house matches trec_eval 10.0, trec_eval-9 matches 9.0.8",
     )
 
 
@@ -111,7 +111,7 @@ def report(path: str, problems: Problems, shown: int = SHOWN, output: TextIO | N
         print(f"{path}: {problem.severity}: {problem}{hint}", file=output)
     if len(problems) > shown:
         totals = ", ".join(f"{code} {count:,}" for code, count in problems.totals().items())
-        print(f"{path}: {len(problems):,} problems in all: {totals}", file=output)
+        print(f"{path}: {len(problems):,} problems in total: {totals}", file=output)
 
 
 def refused(path: str, reason: Refused | OSError) -> int:

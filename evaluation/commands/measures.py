@@ -15,7 +15,7 @@ from evaluation.measures.declaring import value_text
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation measures",
-        description="Print every measure; with a name, all that is known about that one.",
+        description="List all measures, or show details of one.",
         epilog="Exit status: 0; 2 when the command is not understood.",
     )
     parser.add_argument("name", metavar="NAME", nargs="?", choices=MEASURES)

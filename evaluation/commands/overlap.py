@@ -23,13 +23,15 @@ Exit status: 0; 2 when a file is refused or the command is not understood.
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation overlap",
-        description="Compare what two runs retrieve, without any judgments.",
+        description="Compare the rankings of two runs without judgments.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", metavar="RUN", nargs=2)
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
-    parser.add_argument("-p", metavar="P", type=chance, default=0.9, help="higher looks deeper")
+    parser.add_argument(
+        "-p", metavar="P", type=chance, default=0.9, help="higher favours deep ranks"
+    )
     parser.add_argument(
         "-M", dest="depth", metavar="N", type=whole_number(1), default=20, help="cut at N"
     )

@@ -26,7 +26,7 @@ Exit status: 0; 2 when a file is refused or the command is not understood.
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation pairs",
-        description="Compare all runs with each other by Tukey's HSD.",
+        description="Compare all pairs of runs with Tukey's HSD.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -34,9 +34,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
     parser.add_argument("--alpha", metavar="A", type=chance, default=0.05)
-    parser.add_argument(
-        "--ranks", action="store_true", help="print the ranks each run may have, and its letters"
-    )
+    parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
     add_table_options(parser)
     return parser
 

@@ -49,7 +49,7 @@ def strata(text: str) -> list[Stratum]:
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation pool",
-        description="List the documents to judge, from the tops of runs.",
+        description="List documents to judge from the top of each run.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -57,9 +57,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument("--method", choices=METHODS, default="depth")
     parser.add_argument("--depth", metavar="N", type=whole_number(1), default=100)
-    parser.add_argument("--size", metavar="N", type=whole_number(1), help="documents a topic")
+    parser.add_argument("--size", metavar="N", type=whole_number(1), help="documents per topic")
     parser.add_argument("--strata", metavar="RANK:RATE,...", type=strata)
-    parser.add_argument("--qrels", metavar="FILE", help="leave out what is judged here")
+    parser.add_argument("--qrels", metavar="FILE", help="exclude documents judged here")
     parser.add_argument("--order", choices=("docno", "random", "priority"), default="docno")
     parser.add_argument("--seed", metavar="N", type=whole_number(0), default=0)
     parser.add_argument("--format", choices=("trec", "tsv", "json"), default="trec")

@@ -54,14 +54,14 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="MEASURE",
         type=measures_named,
         action="append",
-        help=f"what to compute, as often as wanted (default: {default})",
+        help=f"measure to compute; repeatable (default: {default})",
     )
     add_topic_options(parser)
     parser.add_argument(
-        "-l", dest="rel", metavar="N", type=whole_number(0), default=1, help="relevant from N on"
+        "-l", dest="rel", metavar="N", type=whole_number(0), default=1, help="relevant from grade N"
     )
     parser.add_argument(
-        "-M", dest="depth", metavar="N", type=whole_number(1), help="cut every ranking at N"
+        "-M", dest="depth", metavar="N", type=whole_number(1), help="cut rankings at N"
     )
     parser.add_argument(
         "-J", dest="condensed", action="store_true", help="remove unjudged documents"
@@ -71,13 +71,13 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="N",
         type=whole_number(1),
         default=1,
-        help="read a large run, unless it is packed, with so many processes (default: 1)",
+        help="processes for reading a large uncompressed run (default: 1)",
     )
     parser.add_argument(
         "--top-grade",
         metavar="N",
         type=whole_number(0),
-        help="highest grade of the scale (default: the highest in the judgments)",
+        help="top grade of the scale (default: highest in the judgments)",
     )
 
 
@@ -95,40 +95,40 @@ def add_topic_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--intersection",
         action="store_true",
-        help="average over the judged topics that the run answers, as trec_eval does without -c",
+        help="average over judged topics in the run, like trec_eval without -c",
     )
     parser.add_argument(
         "--without-topics",
         metavar="NUMBERS",
         type=topic_numbers,
         default=frozenset(),
-        help="leave these topics out, blanks between their numbers",
+        help="exclude these topics, separated by spaces",
     )
     parser.add_argument(
         "--drop-empty-topics",
         action="store_true",
-        help="leave out topics without a relevant document, as -l has it",
+        help="exclude topics with no relevant document at level -l",
     )
 
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation score",
-        description="Score runs against judgments; the output is that of trec_eval.",
+        description="Score runs against judgments, with trec_eval output.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
-    parser.add_argument("-q", dest="by_topic", action="store_true", help="print every topic too")
+    parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
     parser.add_argument("-n", dest="no_summary", action="store_true", help="print no `all` lines")
     parser.add_argument("--format", choices=printing.FORMATS, default="trec")
     parser.add_argument(
         "--digits",
         metavar="N",
         type=whole_number(1),
-        help="significant digits, 17 keep every bit (default: four decimals)",
+        help="significant digits; 17 is lossless (default: four decimals)",
     )
     return parser
 

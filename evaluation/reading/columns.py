@@ -38,7 +38,7 @@ def columns_of(number: int, line: bytes, problems: Problems) -> list[bytes]:
         number,
         f"{_NAMES.get(byte, 'a control character')} (0x{byte:02X}) in column {control.start() + 1}",
         line,
-        "End lines with LF or CR LF." if byte == 0x0D else "Part columns by blanks or tabs.",
+        "Use LF or CRLF line endings." if byte == 0x0D else "Separate columns with spaces or tabs.",
     )
     return []
 
@@ -66,7 +66,7 @@ def check_identifier(
         problems.error(
             "E_CHAR",
             number,
-            f"the {what} holds a character that is not printable ASCII",
+            f"the {what} has a character that is not printable ASCII",
             identifier,
         )
     return False

@@ -161,12 +161,12 @@ def _within(pieces: Iterator[bytes], packed: int, limits: Limits) -> Iterator[by
     for piece in pieces:
         total += len(piece)
         if total > limits.unpacked:
-            raise refuse("E_BOMB", f"the file unpacks to more than {limits.unpacked:,} bytes")
+            raise refuse("E_BOMB", f"the unpacked file exceeds {limits.unpacked:,} bytes")
         if total > limits.ratio_above and total > limits.ratio * packed:
             raise refuse(
                 "E_BOMB",
                 f"the file unpacks to more than {limits.ratio} times its size",
-                hint="Repeated lines? A run retrieves a document once for a topic.",
+                hint="Are lines repeated? A run lists each document once per topic.",
             )
         yield piece
 
@@ -179,15 +179,13 @@ def _of_text(pieces: Iterator[bytes]) -> Iterator[bytes]:
         if len(head) >= HEAD:
             break
     if head.startswith((GZIP, *ZIP)):
-        raise refuse(
-            "E_CONTAINER", "a compressed file inside a compressed file is not unpacked", head[:20]
-        )
+        raise refuse("E_CONTAINER", "nested compressed files are not supported", head[:20])
     _refuse_other_kinds(head)
     return chain([head], pieces)
 
 
 def _refuse_other_kinds(head: bytes) -> None:
-    supported = "Plain text, .gz and .zip with one file are read."
+    supported = "Use plain text, .gz, or a .zip with one file."
     for magic, kind in OTHER_CONTAINERS.items():
         if head.startswith(magic):
             raise refuse("E_CONTAINER", f"the file is {kind}", hint=supported)
@@ -209,9 +207,7 @@ def _gunzipped(file: BinaryIO) -> Iterator[bytes]:
         if len(data) < len(GZIP):
             data += more()
         if not data.startswith(GZIP):
-            raise refuse(
-                "E_CONTAINER", "the gzip file goes on after its end with other bytes", data[:20]
-            )
+            raise refuse("E_CONTAINER", "the gzip file has extra bytes after its end", data[:20])
         data = (yield from _inflated(data, more, 16 + zlib.MAX_WBITS)) or more()
 
 
@@ -248,10 +244,10 @@ def _unzipped(file: BinaryIO, size: int, limits: Limits) -> Iterator[bytes]:
         checksum = zlib.crc32(piece, checksum)
         total += len(piece)
         if total > member.unpacked:
-            raise _damaged("its member is longer than it declares")
+            raise _damaged("its file is longer than declared")
         yield piece
     if total != member.unpacked or checksum != member.checksum:
-        raise _damaged("its member has not the declared length and checksum")
+        raise _damaged("its length or checksum is not as declared")
 
 
 def _window(file: BinaryIO, start: int, length: int) -> Iterator[bytes]:
@@ -264,12 +260,12 @@ def _window(file: BinaryIO, start: int, length: int) -> Iterator[bytes]:
 def _inflated_whole(packed: Iterator[bytes]) -> Iterator[bytes]:
     rest = yield from _inflated(b"", lambda: next(packed, b""), -zlib.MAX_WBITS)
     if rest or next(packed, b""):
-        raise _damaged("its member goes on after its end")
+        raise _damaged("its file continues past its end")
 
 
 def _damaged(how: str) -> Refused:
     return refuse(
         "E_CONTAINER",
         f"the compressed file is damaged: {how}",
-        hint="Was the upload cut off? Pack the file again.",
+        hint="Upload cut off? Compress the file again.",
     )

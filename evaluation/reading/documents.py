@@ -86,7 +86,7 @@ def recognise_documents(file: BinaryIO) -> Recognised:
 
     >>> from io import BytesIO
     >>> recognise_documents(BytesIO(b"FT911-1\\nFT911-2\\n")).because
-    'The first 2 lines hold one identifier each.'
+    'The first 2 lines each hold one identifier.'
     """
     problems = Problems()
     return _recognised(sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
@@ -122,7 +122,7 @@ def read_documents(
         return  # `problems` has the reason already
     taken.report_repeated(problems)
     if not taken.lines and not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no document")
+        problems.error("E_EMPTY", None, "the file has no documents")
 
 
 def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognised:
@@ -133,13 +133,13 @@ def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognise
     in_a_list = any(line.lstrip().startswith(b"[") for line in lines[:1])
     if lines and not in_a_list and all(IDENTIFIER.fullmatch(line.strip()) for line in lines):
         return Recognised.surely(
-            "docnos", f"The first {len(lines)} lines hold one identifier each."
+            "docnos", f"The first {len(lines)} lines each hold one identifier."
         )
     if lines:
         hint = LISTED_HINT if in_a_list else FORMATS_HINT
         problems.error("E_FORMAT", first[0][0], "the format is not recognised", lines[0], hint)
     elif not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no document")
+        problems.error("E_EMPTY", None, "the file has no documents")
     raise Refused(problems)
 
 
@@ -150,7 +150,7 @@ def _document(record: Record, problems: Problems) -> Document | None:
     if not docno:
         problems.error("E_DOCID", record.line, "the document has no docno")
     elif not is_identifier(docno):
-        message = "a docno has 1 to 128 printable ASCII characters and no blank"
+        message = "use 1 to 128 printable ASCII characters, without spaces"
         problems.error("E_DOCID", record.line, message, docno)
     elif is_storable(record.line, (title, text), problems):
         return Document(docno, title, text)
@@ -189,7 +189,7 @@ class _Taken:
             problems.warn(
                 "W_DUP_TEXT",
                 self.lines[later],
-                f"{len(later_twins):,} documents have the text of an earlier one; the first is"
+                f"{len(later_twins):,} documents duplicate the text of an earlier one; first:"
                 f" {self._docno(later).decode()}, as {self._docno(earlier).decode()}",
             )
 

@@ -117,7 +117,7 @@ class Table:
             found = self._column_of(known, but={topic_at} if topics_fit else ())
             if found is None or self.share(at, known) > FEW or self.counts_up(found):
                 continue
-            return f"The {what} stand in column {found + 1}, not in column {at + 1}."
+            return f"The {what} are in column {found + 1}, not column {at + 1}."
         return ""
 
     def named_columns(self) -> list[str]:
@@ -149,9 +149,9 @@ class Table:
         docno_at = self._column_of(self.docnos, but={topic_at})
         told = f"The lines have {self.width} columns"
         if topic_at is not None:
-            told += f"; column {topic_at + 1} holds known topics"
+            told += f"; column {topic_at + 1} has known topics"
         if docno_at is not None:
-            told += f"; column {docno_at + 1} holds known documents"
+            told += f"; column {docno_at + 1} has known documents"
         return f"{told}."
 
 

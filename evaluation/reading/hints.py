@@ -20,14 +20,14 @@ _NOT_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
     """
     >>> for_unknown_topic(b"0301", {b"301", b"302"})
-    'Is topic "301" meant?'
+    'Did you mean topic "301"?'
     """
     candidates = [*_variants(topic), topic.zfill(2), topic.zfill(3), topic.zfill(4)]
     found = next((c for c in candidates if c in topics), None)
     if found is None and isinstance(topics, Collection) and len(topics) <= COMPARED:
         close = get_close_matches(_text(topic), map(_text, topics), 1, 0.8)
         found = close[0].encode() if close else None
-    return "" if found is None else f'Is topic "{_text(found)}" meant?'
+    return "" if found is None else f'Did you mean topic "{_text(found)}"?'
 
 
 def for_unknown_topics(
@@ -47,12 +47,12 @@ def for_unknown_topics(
     for how, change in _CHANGES.items():
         if all(change(topic) in topics for topic in looked_at):
             example = f'"{_text(looked_at[0])}" is "{_text(change(looked_at[0]))}"'
-            return f"{how} all of them are known: {example}."
+            return f"{how} they all match: {example}."
     if known and isinstance(topics, Collection) and len(topics) == known + len(unknown):
-        count = f"The file names {len(topics):,} topics, as many as there are"
-        return f"{count}: are they numbered otherwise?"
+        count = f"The file has {len(topics):,} topics, as many as the track"
+        return f"{count}. Are they numbered differently?"
     if docnos is not None and not known and all(topic in docnos for topic in looked_at):
-        return "They are documents: are the columns of topic and document swapped?"
+        return "These are docnos. Are the topic and docno columns swapped?"
     return ""
 
 
@@ -61,7 +61,7 @@ _CHANGES: dict[str, Callable[[bytes], bytes]] = {
     "With leading zeros, two digits,": lambda topic: topic.zfill(2),
     "With leading zeros, three digits,": lambda topic: topic.zfill(3),
     "With leading zeros, four digits,": lambda topic: topic.zfill(4),
-    "Without what stands before the number": lambda topic: topic.lstrip(_NOT_DIGITS),
+    "Without the prefix": lambda topic: topic.lstrip(_NOT_DIGITS),
 }
 
 
@@ -69,16 +69,14 @@ def for_mostly_unknown(example: bytes, docnos: Container[bytes]) -> str:
     """How the docnos of a file differ from those of the collection, by an example of each.
 
     >>> for_mostly_unknown(b"1234", {b"D1234"})
-    'The file has "1234", the collection "D1234": the same document?'
+    'The file has "1234", the collection "D1234". Same document?'
     """
     meant = _document_like(example, docnos)
     if meant is not None:
-        return (
-            f'The file has "{_text(example)}", the collection "{_text(meant)}": the same document?'
-        )
+        return f'The file has "{_text(example)}", the collection "{_text(meant)}". Same document?'
     known = next(iter(docnos), b"") if isinstance(docnos, Collection) else b""
     differ = f'The file has "{_text(example)}", the collection "{_text(known)}". ' if known else ""
-    return f"{differ}Are these the documents of another collection?"
+    return f"{differ}Are these documents from another collection?"
 
 
 def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
@@ -87,7 +85,7 @@ def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
     'The collection has "D1234".'
     """
     if docno == b"0" and b"1" in docnos:
-        return "The collection counts its documents from 1; does the run count from 0?"
+        return "The collection numbers documents from 1. Does the run start at 0?"
     found = _document_like(docno, docnos)
     return "" if found is None else f'The collection has "{_text(found)}".'
 
@@ -125,9 +123,9 @@ def for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
     if count == 4 and INTEGER.fullmatch(columns[3]):
         return "This looks like relevance judgments, not a run."
     if count == 7 and DATE.fullmatch(columns[0]) and columns[2].upper() == b"Q0":
-        return "This looks like a run of the Microblog track, whose lines begin with a date."
+        return "This looks like a Microblog track run, with a date in column 1."
     if count == 6 and expected < 6 and DECIMAL.fullmatch(columns[4]):
-        return "This looks like a line of TREC's six columns."
+        return "This looks like the six-column TREC format."
     return _for_other_formats(columns) or (_for_six_columns(columns) if expected == 6 else "")
 
 
@@ -139,11 +137,11 @@ def _for_six_columns(columns: Sequence[bytes]) -> str:
     if count == 5 and DECIMAL.fullmatch(columns[4]):
         return "Is the run tag missing?"
     if count == 3 and DECIMAL.fullmatch(columns[2]):
-        return "Are these topic, document and score? Add the columns Q0, rank and tag."
+        return "Is this topic, docno and score? Add Q0, rank and tag columns."
     if count > 6 and DECIMAL.fullmatch(columns[-2]):
-        return "Does the document identifier hold a blank? It must not."
+        return "Docnos cannot contain spaces. Remove them."
     if count > 6 and INTEGER.fullmatch(columns[3]) and DECIMAL.fullmatch(columns[4]):
-        return "Does the run tag hold a blank? It must not."
+        return "Run tags cannot contain spaces. Remove them."
     return ""
 
 
@@ -157,27 +155,27 @@ def for_qrels_columns(columns: Sequence[bytes]) -> str:
     if count == 6 and DECIMAL.fullmatch(columns[4]):
         return "This looks like a run, not relevance judgments."
     if columns[-1] == b"score":
-        return "This looks like the header of BEIR judgments; give that format."
+        return "This looks like a BEIR header. Select the BEIR format."
     if count == 3 and INTEGER.fullmatch(columns[2]):
-        return "Is the iteration column missing? Put a 0 there, or give the format of Cranfield."
+        return "Is the iteration column missing? Add a 0, or select the Cranfield format."
     if count == 5 and DECIMAL.fullmatch(columns[4]):
-        return "Sampled judgments (prels, Legal track) are not read: their measures are estimates."
+        return "Sampled judgments (prels, Legal track) are not supported: they need estimators."
     return _for_other_formats(columns)
 
 
 def for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> str:
     """What the rank column of a six-column line may hold instead of a rank."""
     if docnos is not None and columns[3] in docnos:
-        return "Are the columns of document and rank swapped?"
+        return "Are the docno and rank columns swapped?"
     if DECIMAL.fullmatch(columns[3]) and INTEGER.fullmatch(columns[4]):
-        return "Are rank and score swapped?"
+        return "Rank and score swapped?"
     return for_header(columns)
 
 
 def for_score(score: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a score that is no finite decimal number."""
     if score.count(b",") == 1 and DECIMAL.fullmatch(score.replace(b",", b".")):
-        return "Write a dot before the decimals."
+        return "Use a decimal point, not a comma."
     if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
         return "Leave the document out, or give it the lowest score."
     return for_header(columns)
@@ -186,11 +184,11 @@ def for_score(score: bytes, columns: Sequence[bytes]) -> str:
 def for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a grade that is no small integer."""
     if grade.lstrip(b"+-").isdigit():
-        return "Map the grades to a small scale such as 0 to 3."
+        return "Map grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):
-        return "Map the grades to integers; trec_eval would cut the decimals off."
+        return "Map grades to integers; trec_eval would truncate the decimals."
     if re.fullmatch(rb"[Ll]\d+", grade):
-        return "Write the grade without the letter, or give the format as that of NTCIR."
+        return "Remove the letter, or select the NTCIR format."
     return for_header(columns)
 
 
@@ -200,7 +198,7 @@ HEADERS = frozenset(
 
 
 def for_header(columns: Sequence[bytes]) -> str:
-    return "Is this a header? Remove it." if columns[0].lower() in HEADERS else ""
+    return "If this is a header, remove it." if columns[0].lower() in HEADERS else ""
 
 
 def _for_other_formats(columns: Sequence[bytes]) -> str:
@@ -209,5 +207,5 @@ def _for_other_formats(columns: Sequence[bytes]) -> str:
     if columns[0].startswith((b"{", b"[")):
         return "This looks like JSON."
     if len(columns) == 1 and columns[0].count(b",") >= 2:
-        return "Part the columns by blanks or tabs, not by commas."
+        return "Separate columns with spaces or tabs, not commas."
     return for_header(columns)

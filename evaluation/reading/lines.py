@@ -40,7 +40,7 @@ def numbered_lines(file: BinaryIO, problems: Problems, longest: int) -> Iterator
             elif line.endswith(b"\n"):
                 line = line[:-1]
             if len(line) > longest:
-                problems.error("E_LINE_LONG", number, f"the line has over {longest:,} bytes", line)
+                problems.error("E_LINE_LONG", number, f"the line exceeds {longest:,} bytes", line)
                 _skip_rest(raw, file)
             else:
                 yield number, line
@@ -72,7 +72,7 @@ def data_lines(
 
 
 def warn_of_crlf(number: int, problems: Problems) -> None:
-    problems.warn("W_CRLF", number, "lines end in CR LF, read as LF")
+    problems.warn("W_CRLF", number, "CRLF line endings were read as LF")
 
 
 def warn_of_blank(number: int, problems: Problems) -> None:
@@ -115,7 +115,7 @@ def _without_mark(line: bytes, problems: Problems) -> bytes:
     if line.startswith(UTF_16):
         raise refuse("E_ENCODING", "the file is UTF-16, not UTF-8", hint="Save it as UTF-8.")
     if line.startswith(BYTE_ORDER_MARK):
-        problems.warn("W_BOM", 1, "a byte order mark is dropped")
+        problems.warn("W_BOM", 1, "the byte order mark was ignored")
         return line.removeprefix(BYTE_ORDER_MARK)
     return line
 

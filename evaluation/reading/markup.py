@@ -122,7 +122,7 @@ def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, 
 def _is_whole(start: int, size: int, name: str, problems: Problems) -> bool:
     if start and size > LONGEST_RECORD:
         hint = f"Is a </{name}> missing?"
-        problems.error("E_FORMAT", start, "the record has over 16 MiB", hint=hint)
+        problems.error("E_FORMAT", start, "the record exceeds 16 MiB", hint=hint)
     return start > 0 and size <= LONGEST_RECORD
 
 
@@ -147,7 +147,7 @@ def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Ite
         reason = expat.ErrorString(error.code)
         if _DOCTYPE.search(line):
             reason = "document types and entities are not allowed"
-        message = f"the XML cannot be read: {reason}"
+        message = f"invalid XML: {reason}"
         problems.error("E_XML", error.lineno, message, line, _hint(reason))
     except _TooMuch as error:
         problems.error("E_XML", elements.parser.CurrentLineNumber, str(error))

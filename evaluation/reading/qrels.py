@@ -159,13 +159,13 @@ class _QrelsLines:
         if iteration not in SINGLE:
             self.iterations[topic, docno] = iteration
         if self.docnos is not None and docno not in self.docnos:
-            message = "a judgment of a document that is not in the collection"
+            message = "the judged document is not in the collection"
             self.problems.warn("W_UNJUDGED", number, message, docno, self._hint(docno))
 
     def _hint_of_duplicate(self, judgment: Judgment) -> str:
         before = self.iterations.get((judgment.topic, judgment.docno), b"0")
         if judgment.iteration == before or {judgment.iteration, before} <= SINGLE:
-            return "Keep one judgment of a document for a topic."
+            return "Keep one judgment per document and topic."
         return f"Column 2 differs. {NOT_READ['diversity']}"
 
     def _hint(self, docno: bytes) -> str:
@@ -176,7 +176,7 @@ class _QrelsLines:
     def check_whole(self) -> None:
         """What only the whole file can tell: unknown topics, topics without relevant documents."""
         if not self.grades and not self.problems.errors:
-            self.problems.error("E_EMPTY", None, "the file holds no judgment")
+            self.problems.error("E_EMPTY", None, "the file has no judgments")
         if self.topics is not None:
             self._report_unknown_topics(self.topics)
         without = [topic for topic, judged in self.grades.items() if max(judged.values()) < 1]
@@ -188,7 +188,7 @@ class _QrelsLines:
                 None,
                 f"{len(without):,} of {len(self.grades):,} topics have no relevant document:"
                 f" {listed}{more}",
-                hint="They score 0 and stay in every mean, unless the track drops them.",
+                hint="They score 0 and count in every mean, unless the track drops them.",
             )
 
     def _report_unknown_topics(self, topics: Container[bytes]) -> None:
@@ -240,6 +240,6 @@ def read_qrels_leniently(file: BinaryIO) -> Qrels:
         else:
             judged[docno] = grade
     if not grades and not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no judgment")
+        problems.error("E_EMPTY", None, "the file has no judgments")
     problems.raise_if_refused()
     return Qrels(grades, problems)

@@ -85,7 +85,7 @@ def layout_of(format: str) -> Layout:
     Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0')
     """
     if format in NOT_READ:
-        raise refuse("E_FORMAT", "judgments of this kind are not read", format, NOT_READ[format])
+        raise refuse("E_FORMAT", "this judgment format is not supported", format, NOT_READ[format])
     return LAYOUTS[format] if format in LAYOUTS else _in_order(format)
 
 
@@ -93,7 +93,7 @@ def _in_order(format: str) -> Layout:
     names = format.split()
     if len(names) != len(set(names)) or set(names) not in NAMES:
         hint = f"Formats are {', '.join(LAYOUTS)}, or columns such as: docno topic grade."
-        raise refuse("E_FORMAT", "judgments of this kind are not known", format, hint)
+        raise refuse("E_FORMAT", "unknown judgment format", format, hint)
     return Layout(
         format,
         tuple(names),

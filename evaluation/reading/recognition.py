@@ -64,7 +64,7 @@ def of_records(first_lines: Lines, record_tag: str, formats: Container[str]) -> 
 
     >>> lines = [(1, b""), (2, b"<TOP>"), (3, b"<num> Number: 301")]
     >>> of_records(lines, "top", {"trec", "xml"}).because
-    'The first tag is <TOP>, as in files of TREC.'
+    'The first tag is <TOP>, as in TREC files.'
     """
     lines = [line for _, line in first_lines if line.strip()]
     first = lines[0] if lines else b""
@@ -72,14 +72,14 @@ def of_records(first_lines: Lines, record_tag: str, formats: Container[str]) -> 
     if line.startswith(b"<"):
         return _of_markup(line, record_tag, formats)
     if line.startswith(b".I "):
-        return Recognised.surely("smart", "The first line begins with .I, as in files of SMART.")
+        return Recognised.surely("smart", "The first line begins with .I, as in SMART files.")
     if line.startswith((b"{", b"[")):
         return _of_json(lines, formats)
     candidates = []
     if "colon" in formats and all(COLON.match(line) for line in lines) and lines:
         candidates.append(Candidate("colon", "Every line begins with a number and a colon."))
     if b"\t" in first:
-        because = f"The first line has {first.count(TAB) + 1} columns parted by tabs."
+        because = f"The first line has {first.count(TAB) + 1} tab-separated columns."
         candidates.append(Candidate("tsv", because))
     return Recognised(tuple(candidates)) if candidates else None
 
@@ -93,9 +93,9 @@ def _of_markup(line: bytes, record_tag: str, formats: Container[str]) -> Recogni
     if line.startswith(b"<?xml"):
         return Recognised.surely("xml", "The file begins with an XML declaration.")
     if name.lower() == record_tag:
-        return Recognised.surely("trec", f"The first tag is <{name}>, as in files of TREC.")
+        return Recognised.surely("trec", f"The first tag is <{name}>, as in TREC files.")
     if name == "TOPIC" and "ntcir" in formats:
-        return Recognised.surely("ntcir", "The first tag is <TOPIC>, as in files of NTCIR.")
+        return Recognised.surely("ntcir", "The first tag is <TOPIC>, as in NTCIR files.")
     what = f"The first tag is <{name}>" if name else "The file begins with markup"
     return Recognised.surely("xml", f"{what}, so it is read as XML.")
 
@@ -136,12 +136,12 @@ JUDGMENT_FORMATS = {
     "ntcir": "judgments of NTCIR (grades L0 to L3, or A, B, C)",
 }
 NOT_READ = {
-    "prels": "Judgments drawn by chance (prels) need estimators that are not computed here.",
-    "xinf": "Judgments sampled in strata (xinfAP) need estimators that are not computed here.",
-    "legal": "Judgments sampled for the Legal track need estimators that are not computed here.",
-    "diversity": "Judgments of subtopics judge a document several times; such are not read.",
+    "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
+    "xinf": "Stratified judgments (xinfAP) need estimators, which are not supported.",
+    "legal": "Legal track sampled judgments need estimators, which are not supported.",
+    "diversity": "Subtopic judgments grade a document several times. They are not supported.",
     "preferences": "Preferences between documents are not grades of documents.",
-    "aspects": "The lines hold several grades of a document; give the four columns of one.",
+    "aspects": "Lines have several grades per document. Use the four columns of one.",
     "run": "This looks like a run, not relevance judgments.",
 }
 NTCIR_GRADE = re.compile(rb"[Ll]\d|[SABCsabc]")
@@ -216,7 +216,7 @@ def _four_of_qrels(table: Table) -> list[Candidate]:
         return [trec]
     because = "Column 2 differs within a topic, as the numbers of subtopics do."
     if any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2)):
-        because = "Topic and document come again with another number in column 2, a subtopic."
+        because = "Topic and document repeat with another number in column 2, a subtopic."
         return [Candidate("diversity", because, NOT_READ["diversity"])]
     if all(len(set(values)) == 1 for values in table.by_topic(1)):
         return [trec]
@@ -245,18 +245,18 @@ def _six_of_qrels(table: Table) -> list[Candidate]:
 
 RUN_FORMATS = {
     "trec": "TREC (topic Q0 docno rank score tag)",
-    "trec5": "TREC without tag (topic Q0 docno rank score)",
+    "trec5": "TREC, no tag (topic Q0 docno rank score)",
     "msmarco": "MS MARCO (topic docno rank)",
     "scores": "three columns (topic docno score)",
     "pairs": "two columns (topic docno), the best first",
-    "json": "JSON (an object of topics, each an object of docnos and scores)",
+    "json": "JSON (an object of topics, each with docnos and scores)",
     "jsonl": "JSON lines (an object with topic, docno and score)",
     "ntcir": "NTCIR (<SYSDESC>, then six columns)",
 }
 NO_RUN = {
     "judgments": "This looks like relevance judgments, not a run.",
-    "microblog": "Runs of the Microblog track, whose lines begin with a date, are not read.",
-    "trecvid": "Runs of TRECVID in XML are not read; give six columns of TREC.",
+    "microblog": "Microblog track runs, which start with a date, are not supported.",
+    "trecvid": "TRECVID XML runs are not supported. Use six TREC columns.",
     "markup": "This looks like HTML or XML, not a run.",
     "list": "JSON runs are an object of topics or an object on each line, not a list.",
 }
@@ -291,7 +291,7 @@ def run_by_first_bytes(head: bytes) -> Candidate | None:
     """
     video = _TRECVID.search(head) if head.startswith(b"<") else None
     if head.startswith(b"<SYSDESC>"):
-        return Candidate("ntcir", "The first line is a <SYSDESC>, as in runs of NTCIR.")
+        return Candidate("ntcir", "The first line is a <SYSDESC>, as in NTCIR runs.")
     if video:
         found = video[0].decode()
         return Candidate("trecvid", f"It begins with {found}, as TRECVID.", NO_RUN["trecvid"])
@@ -339,7 +339,7 @@ def _three(table: Table) -> list[Candidate]:
     if not table.is_whole(2):
         return [scores]
     if table.repeats(2):
-        faulty = Candidate("msmarco", known, "A number comes twice for a topic; no rank does.")
+        faulty = Candidate("msmarco", known, "A number repeats in a topic; ranks never do.")
         return [scores, faulty, *_judgments(table)]
     because = f"{known} Column 3 holds whole numbers, each once for a topic, as ranks may be."
     return [scores, Candidate("msmarco", because, misplaced)]

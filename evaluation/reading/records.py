@@ -120,7 +120,7 @@ def json_fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} in column {error.colno}"
     too_deep = isinstance(error, RecursionError)
-    return "it is nested too deeply" if too_deep else "a number is too long"
+    return "nested too deeply" if too_deep else "a number is too long"
 
 
 def whole_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
@@ -156,7 +156,7 @@ def _whole(lines: Lines, problems: Problems) -> str | None:
         if text is None:
             return None
         if size > LONGEST_RECORD:
-            problems.error("E_JSON", number, "a JSON file may have at most 16 MiB")
+            problems.error("E_JSON", number, "the JSON file exceeds 16 MiB")
             return None
         texts.append(text)
     return "\n".join(texts)
@@ -209,7 +209,7 @@ def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
             continue
         name, colon, rest = text.partition(":")
         if not colon:
-            problems.error("E_COLUMNS", number, "expected a number, a colon and a text", line)
+            problems.error("E_COLUMNS", number, "expected number:text", line)
             continue
         _, second, text = rest.partition(":")
         yield Record(number, {"number": name, "text": text if prioritised and second else rest})
@@ -244,7 +244,7 @@ def table_records(
         names = named or columns.get(len(cells)) or ()
         if len(names) != len(cells):
             expected = len(named) if named else " or ".join(str(count) for count in columns)
-            message = f"expected {expected} columns parted by tabs but found {len(cells)}"
+            message = f"expected {expected} tab-separated columns but found {len(cells)}"
             problems.error("E_COLUMNS", number, message, line)
             continue
         yield Record(number, dict(zip(names, cells, strict=True)))
@@ -268,7 +268,7 @@ def is_storable(line: int, texts: Iterable[str], problems: Problems) -> bool:
         match = _NOT_STORABLE.search(text)
         if match is not None:
             what = "a NUL" if match[0] == "\0" else "a lone surrogate"
-            message = f"the text holds {what} (U+{ord(match[0]):04X})"
+            message = f"the text has {what} (U+{ord(match[0]):04X})"
             problems.error("E_CHAR", line, message)
             return False
     return True

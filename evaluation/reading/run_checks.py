@@ -175,7 +175,7 @@ def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
     topics, from_zero = len(traits.sizes), int(traits.from_zero.sum())
     if from_zero >= MOST * topics:
         message = f"the ranks start at 0 in {from_zero:,} of {topics:,} topics"
-        problems.note("W_RANK_FROM_0", None, message, hint="Ranks decide nothing; scores do.")
+        problems.note("W_RANK_FROM_0", None, message, hint="Only scores set the order.")
     differing = np.flatnonzero(~traits.follow)
     if not len(differing):
         return
@@ -187,15 +187,14 @@ def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
             "W_UPSIDE_DOWN",
             line,
             f"in {upside_down:,} of {len(rise):,} topics the scores rise with the rank;"
-            " the highest score is the first all the same",
+            " the highest score still ranks first",
             hint="If the scores are distances, negate them.",
         )
         return
     problems.warn(
         "W_RANK",
         line,
-        f"in {len(differing):,} of {topics:,} topics the ranks disagree with the scores;"
-        " the scores decide",
+        f"in {len(differing):,} of {topics:,} topics ranks disagree with scores; scores are used",
     )
 
 
@@ -212,16 +211,16 @@ def check_ties(
         first = int(equal[0] if len(equal) else tied[0])
         name = topics[first].decode()
         if len(equal):
-            message = f"all {traits.sizes[first]:,} scores of topic {name} are equal"
+            message = f"all {traits.sizes[first]:,} scores for topic {name} are tied"
             message += f" ({len(equal):,} of {len(topics):,} topics)"
         else:
             message = f"in {len(tied):,} of {len(topics):,} topics (first: {name}) most"
-            message += " documents share their score with another"
-        hint = "Documents with equal scores are ordered by docno descending, not by your ranks."
+            message += " documents have tied scores"
+        hint = "Tied documents are ordered by docno, descending, not by your ranks."
         problems.warn("W_TIES", first_line(first), message, hint=hint)
     across = np.flatnonzero(traits.across)
     if len(across):
         name = topics[int(across[0])].decode()
-        message = f"ties go across rank {cutoff:,} in {len(across):,} topics (first: {name})"
-        hint = "Which of these documents count is decided by docno descending."
+        message = f"ties span rank {cutoff:,} in {len(across):,} topics (first: {name})"
+        hint = "Docno order, descending, decides which of them count."
         problems.note("W_TIES_AT_CUTOFF", None, message, hint=hint)

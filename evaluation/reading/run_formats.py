@@ -83,7 +83,7 @@ def only_fitting(candidates: Sequence[Candidate], formats: Sequence[str]) -> str
     if len(fitting) == 1:
         return fitting[0].format
     if len(fitting) > 1:
-        message = "the file can be read in two ways; say which format it has"
+        message = "the file matches two formats; choose one"
         hint = " ".join(f"{RUN_FORMATS[each.format]}? {each.because}" for each in fitting)
         raise refuse("E_FORMAT", message, hint=hint)
     faulty = [each.format for each in candidates[1:] if each.format in formats]
@@ -96,14 +96,14 @@ def only_fitting(candidates: Sequence[Candidate], formats: Sequence[str]) -> str
 
 
 def _not_allowed(candidates: Sequence[Candidate], formats: Sequence[str]) -> Refused:
-    hint = f"Formats that are taken here: {'; '.join(RUN_FORMATS[name] for name in formats)}."
+    hint = f"Accepted formats: {'; '.join(RUN_FORMATS[name] for name in formats)}."
     if not candidates:
-        return refuse("E_FORMAT", "the format of the run is not recognised", hint=hint)
+        return refuse("E_FORMAT", "the run format is not recognised", hint=hint)
     likeliest = candidates[0]
     if likeliest.refused:
         message = "the file cannot be read as a run"
         return refuse("E_FORMAT", message, hint=f"{likeliest.refused} {hint}")
-    message = f"the run is in a format that is not taken here: {RUN_FORMATS[likeliest.format]}"
+    message = f"this track does not accept the format {RUN_FORMATS[likeliest.format]}"
     return refuse("E_FORMAT", message, hint=f"{likeliest.because} {hint}")
 
 
@@ -130,7 +130,7 @@ def _take_ntcir(file: BinaryIO, collected: RunLines) -> Heading:
     number, first = next(following, (1, b""))
     description = _SYSDESC.fullmatch(first.strip())
     if description is None:
-        message = "the line of <SYSDESC> has no </SYSDESC>"
+        message = "the <SYSDESC> line has no </SYSDESC>"
         collected.problems.error("E_FORMAT", number, message, first)
     take_six_columns(following, collected)
     said = description[1].strip().decode("utf-8", "replace") if description else ""
@@ -174,9 +174,7 @@ def _score_by_rank(collected: RunLines) -> None:
         first_line: dict[int, int] = {}
         for rank, line in zip(rows.ranks, rows.lines, strict=True):
             if first_line.setdefault(rank, line) != line:
-                message = (
-                    f"the topic has another document of this rank at line {first_line[rank]:,}"
-                )
+                message = f"duplicate rank in this topic, first at line {first_line[rank]:,}"
                 collected.problems.error("E_RANK", line, message, str(rank))
 
 
@@ -186,7 +184,7 @@ def _take_tag(collected: RunLines) -> None:
     if collected.tag or not collected.count:
         return
     if asked is None:
-        message = "the file has no run tag, and none was given with it"
+        message = "no run tag in the file, and none was entered"
         collected.problems.error("E_TAG", None, message)
     else:
         collected.tag = asked.encode()

@@ -50,7 +50,7 @@ def take_json(file: BinaryIO, collected: RunLines) -> None:
         while more:
             topic = _name(scanner.expect(_TOPIC, "a topic with an object of documents")[1])
             if topic in first_line:
-                message = f"the topic came before, at line {first_line[topic]:,}"
+                message = f"the topic is already at line {first_line[topic]:,}"
                 collected.problems.error("E_DUP_TOPIC", scanner.line, message, topic)
             elif len(first_line) < KEPT:
                 first_line[topic] = scanner.line
@@ -58,7 +58,7 @@ def take_json(file: BinaryIO, collected: RunLines) -> None:
             more = scanner.expect(_NEXT, "a comma or the end")[0] == b","
         scanner.expect_end()
     except _NotAsExpected as fault:
-        message = f"the JSON cannot be read on: expected {fault}"
+        message = f"invalid JSON: expected {fault}"
         collected.problems.error("E_JSON", scanner.line, message, scanner.coming())
     except Refused as broken:
         raise refused_at(scanner.line, broken, collected.problems) from broken

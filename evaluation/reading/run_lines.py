@@ -129,7 +129,7 @@ class RunLines:
         self._report_unknown_topics()
         self._note_unknown_documents()
         if not self.by_topic and not self.problems.errors:
-            message = "no line of the run is left" if self.count else "the run holds no line"
+            message = "no valid lines remain" if self.count else "the run has no lines"
             self.problems.error("E_EMPTY", None, message)
         for topic, rows in self.by_topic.items():
             if rows.too_many:
@@ -207,16 +207,16 @@ class RunLines:
             self._tags.add(tag)
         asked, hint = self.rules.tag, ""
         if not TAG.fullmatch(tag):
-            message = "a run tag has 1 to 20 of the characters A-Z a-z 0-9 . _ -"
+            message = "use 1 to 20 characters in a run tag: A-Z a-z 0-9 . _ -"
         elif self.tag:
-            message = f'the run tag differs from "{self.tag.decode()}" above; a run has one tag'
-            hint = "Write the same tag on every line, or send each run as a file of its own."
+            message = f'the run tag differs from "{self.tag.decode()}" above; use one tag per run'
+            hint = "Use the same tag on every line, or upload each run as its own file."
         else:
             self.tag = tag
             if asked is None or tag == asked.encode():
                 return
-            message = f'the run tag is not "{asked}", which was given with the file'
-            hint = "Give the tag that stands in the file, or none: then it is taken from there."
+            message = f'the run tag is not "{asked}", the tag entered with the file'
+            hint = "Enter the tag in the file, or leave it empty to use that tag."
         self.problems.error("E_TAG", number, message, tag, hint)
 
     def report_columns(
@@ -234,14 +234,14 @@ class RunLines:
             hint = hints.for_unknown_document(docno, self.rules.docnos)
         message = "the document is not in the collection"
         if self.rules.unknown_documents == "drop":
-            self.problems.warn("W_UNKNOWN_DOC", number, message + "; it is dropped", docno, hint)
+            self.problems.warn("W_UNKNOWN_DOC", number, message + "; it was ignored", docno, hint)
         else:
             self.problems.error("E_UNKNOWN_DOC", number, message, docno, hint)
 
     def _report_unknown_topics(self) -> None:
         unknown, known = len(self.unknown_topics), len(self.by_topic)
         share = f"unknown topics: {unknown:,} of {unknown + known:,}"
-        otherwise = "" if known else "Is this a run on other topics?"
+        otherwise = "" if known else "Is this run for other topics?"
         all_at_once = hints.for_unknown_topics(
             self.unknown_topics, self.rules.topics, self.rules.docnos, known
         )
@@ -249,14 +249,14 @@ class RunLines:
             hint = ""
             if position < HINTED and self.rules.topics is not None:
                 hint = hints.for_unknown_topic(topic, self.rules.topics)
-            message = f"the topic is not in the track; {share}"
+            message = f"the topic is not in this track; {share}"
             hint = all_at_once or hint or otherwise
             self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint)
 
     def _note_unknown_documents(self) -> None:
         unknown = self.problems.counts["E_UNKNOWN_DOC"] + self.problems.counts["W_UNKNOWN_DOC"]
         if 2 * unknown > self.count and self.rules.docnos is not None:
-            message = f"{unknown:,} of {self.count:,} lines name unknown documents"
+            message = f"{unknown:,} of {self.count:,} lines have unknown documents"
             hint = hints.for_mostly_unknown(self.unknown_document, self.rules.docnos)
             self.problems.note("W_MOSTLY_UNKNOWN", None, message, self.unknown_document, hint)
 
@@ -266,8 +266,8 @@ class RunLines:
             "E_DEPTH",
             rows.first_too_many,
             f"topic {topic.decode()} has {count:,} documents;"
-            f" the track takes at most {self.rules.depth:,}",
-            hint="Keep the documents with the highest scores.",
+            f" the track allows {self.rules.depth:,}",
+            hint="Keep only the highest-scoring documents.",
         )
 
 
@@ -301,8 +301,8 @@ def report_duplicates(
 def report_duplicate(topic: bytes, docno: bytes, line: int, first: int, problems: Problems) -> None:
     message = f"the document is already retrieved for topic {topic.decode('utf-8', 'replace')}"
     message += f" at line {first:,}"
-    problems.error("E_DUP_DOC", line, message, docno, "Remove one of the lines.")
+    problems.error("E_DUP_DOC", line, message, docno, "Remove one of these lines.")
 
 
 def warn_of_duplicate(line: int, problems: Problems) -> None:
-    problems.warn("W_DUP_DOC", line, "the document came before; its best score is kept")
+    problems.warn("W_DUP_DOC", line, "duplicate document; its best score is kept")

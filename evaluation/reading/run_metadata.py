@@ -57,9 +57,9 @@ def read_metadata(comments: list[tuple[int, str]], problems: Problems) -> dict[s
         try:
             tree.take(text)
         except ValueError as error:
-            problems.warn("W_METADATA", number, f"the ir_metadata cannot be read: {error}", text)
+            problems.warn("W_METADATA", number, f"invalid ir_metadata: {error}", text)
             return {}
-    message = f"the ir_metadata has no end: a comment {END}"
+    message = f"the ir_metadata block has no closing {END}"
     problems.warn("W_METADATA", comments[places[0]][0], message)
     return {}
 
@@ -68,7 +68,7 @@ def check_tag(metadata: dict[str, str], tag: str, problems: Problems) -> None:
     """W_METADATA where the metadata are those of another run."""
     named = metadata.get("tag", tag)
     if named != tag:
-        message = f'the ir_metadata are of a run "{named}", but the lines of "{tag}"'
+        message = f'the ir_metadata tag is "{named}", but the run tag is "{tag}"'
         problems.warn("W_METADATA", None, message)
 
 

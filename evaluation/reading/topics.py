@@ -103,7 +103,7 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     for record in READERS[recognised.format](chain(first, lines), problems):
         topics.take(record)
     if not topics.line_of and not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no topic")
+        problems.error("E_EMPTY", None, "the file has no topics")
     in_line_order(problems).raise_if_refused()
     return TopicFile(topics.topics, recognised.format, recognised.because, problems)
 
@@ -129,10 +129,10 @@ def _recognised(
     if recognised is not None:
         return recognised
     if any(line.strip() for _, line in first):
-        hint = "Topics are TREC or NTCIR SGML, XML, SMART, tab-separated, number:text or JSON."
+        hint = "Use TREC or NTCIR SGML, XML, SMART, tab-separated, number:text or JSON."
         problems.error("E_FORMAT", first[0][0], "the format is not recognised", first[0][1], hint)
     elif not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no topic")
+        problems.error("E_EMPTY", None, "the file has no topics")
     raise Refused(problems)
 
 
@@ -165,11 +165,11 @@ class _Topics:
         if not topic.number:
             message = "the topic has no number"
         elif not is_identifier(topic.number):
-            message = "a topic number has 1 to 128 printable ASCII characters and no blank"
+            message = "use 1 to 128 printable ASCII characters, without spaces"
         elif not topic.title:
             message = f"topic {topic.number} has no text"
         elif len(topic.title) > LONGEST_TITLE:
-            message = f"the title of topic {topic.number} has over {LONGEST_TITLE:,} characters"
+            message = f"the title of topic {topic.number} exceeds {LONGEST_TITLE:,} characters"
         elif len(topic.description) > LONGEST_TEXT or len(topic.narrative) > LONGEST_TEXT:
             message = f"a text of topic {topic.number} has over {LONGEST_TEXT:,} characters"
         else:

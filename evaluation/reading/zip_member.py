@@ -77,15 +77,17 @@ def _check_kind(info: zipfile.ZipInfo) -> None:
     if info.orig_filename.endswith("/") or stat.S_ISDIR(mode):
         raise _not_one_member("the archive holds a folder and no file")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        raise refuse("E_LINK", "the archive holds a link or a special file", info.orig_filename)
+        raise refuse("E_LINK", "the archive contains a link or special file", info.orig_filename)
     if info.flag_bits & ENCRYPTED:
-        raise refuse("E_ENCRYPTED", "the archive is encrypted", hint="Pack it without a password.")
+        raise refuse(
+            "E_ENCRYPTED", "the archive is encrypted", hint="Compress it without a password."
+        )
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise refuse(
             "E_CONTAINER",
-            "the archive is packed with a method that is not read",
+            "unsupported compression method",
             f"method {info.compress_type}",
-            "Stored and deflated members are read.",
+            "Use stored or deflated files.",
         )
 
 
@@ -100,7 +102,7 @@ def _check_name(name: str) -> None:
         or name[1:2] == ":"
         or ".." in parts
     ):
-        raise refuse("E_PATH", "the member of the archive has an unsafe name", name)
+        raise refuse("E_PATH", "a file in the archive has an unsafe path", name)
 
 
 def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int:
@@ -121,9 +123,9 @@ def _broken(how: str) -> Refused:
     return refuse(
         "E_CONTAINER",
         f"the zip archive is damaged or ambiguous: {how}",
-        hint="Pack the file again, alone and without a comment.",
+        hint="Zip the file again, alone and without a comment.",
     )
 
 
 def _not_one_member(message: str) -> Refused:
-    return refuse("E_MEMBERS", message, hint="Pack exactly one file, without folders.")
+    return refuse("E_MEMBERS", message, hint="Include exactly one file and no folders.")
