@@ -1,4 +1,4 @@
-"""The HTTP API, version 1: the same journeys as on the pages, for programs."""
+"""The HTTP API, version 1."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ elsewhere = Router()
 
 @account.get("/me", auth=READ, response=answers(Me))
 def me(request: HttpRequest) -> dict[str, Any]:
-    """Whose token this is, what it may do, and the teams of its user."""
+    """Get the token's user, scopes and teams."""
     user = request.auth.user
     memberships = user.memberships.select_related("track", "team").order_by("track__slug")
     return {

@@ -76,7 +76,7 @@ class Token(HttpBearer):
             return None
         refuse_without_second_factor(known.user)
         if self.scope not in known.scopes:
-            raise not_allowed(f"This token may not {self.scope}; make one that may.")
+            raise not_allowed(f"This token lacks the scope {self.scope}.")
         if request.method not in READS:
             limit_writes(known)
         if self.takes is not None:
@@ -100,13 +100,13 @@ def viewer(request: HttpRequest) -> Viewer:
 
 def refuse_without_second_factor(user: User) -> None:
     if lacks_second_factor(user):
-        raise not_allowed("This site asks you for a second factor: sign in and set one.")
+        raise not_allowed("This site requires a second factor. Sign in to set one up.")
 
 
 def refuse_large(request: HttpRequest, limit: int) -> None:
     length = request.headers.get("Content-Length") or "0"
     if not length.isdecimal() or int(length) > limit + ENVELOPE:
-        raise ApiError(413, "E_SIZE", f"At most {limit:,} bytes are taken.")
+        raise ApiError(413, "E_SIZE", f"The limit is {limit:,} bytes.")
 
 
 def seconds() -> int:
@@ -128,7 +128,7 @@ def limit_writes(token: ApiToken) -> None:
         raise ApiError(
             429,
             "E_RATE",
-            f"A token may write {settings.API_WRITES_PER_MINUTE} times a minute.",
+            f"Limit: {settings.API_WRITES_PER_MINUTE} writes per minute per token.",
             retry_after=MINUTE - now % MINUTE,
         )
 

@@ -1,4 +1,4 @@
-"""The board of a track, and two of its runs beside each other."""
+"""Endpoints for boards and run comparisons."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def shown(standing: Standing) -> dict[str, Any]:
 def compare(
     request: HttpRequest, slug: str, a: Label, b: Label, measure: Label = ""
 ) -> dict[str, Any]:
-    """Run `b` against run `a`: a positive difference says that b is better."""
+    """Compare run `b` with run `a`. Differences are b minus a."""
     sight = track_or_404(viewer(request), slug).with_every_run()
     measure = measure_of(sight, measure)
     choice = Choice(measure=measure)

@@ -47,10 +47,10 @@ def create_collection(
     docnos: OptionalFile,
     judgments: OptionalFile,
 ) -> Status[dict[str, Any]]:
-    """Bring a collection: its topics, its documents or just their docnos, its judgments."""
+    """Add a collection: topics, documents (or only docnos) and judgments."""
     user = viewer(request)
     if not user.may_organise:
-        raise not_allowed("Your account may not bring collections; staff can grant it.")
+        raise not_allowed("Your account cannot add collections. Ask staff for access.")
     refuse_cut_short(request)
     collection = new_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
@@ -121,7 +121,7 @@ def collection_or_404(user: Viewer, slug: str) -> Collection:
 def organised_collection(user: Viewer, slug: str) -> Collection:
     collection = collection_or_404(user, slug)
     if not collection.is_organised_by(user):
-        raise not_allowed("This is for those who organise the collection.")
+        raise not_allowed("Only organisers of this collection can do this.")
     return collection
 
 
@@ -134,7 +134,7 @@ def receipt_of(collection: Collection) -> dict[str, Any]:
 
 
 def shown(user: Viewer, collection: Collection) -> dict[str, Any]:
-    """A collection as `user` may see it: what was found and asked is for its organisers."""
+    """Serialise a collection for `user`; only organisers see the preview."""
     organises = collection.is_organised_by(user)
     counts = {"documents": collection.num_documents, "topics": collection.num_topics}
     answer = {**receipt_of(collection), "name": collection.name, "counts": counts}
@@ -170,7 +170,7 @@ def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any
 
 @router.post("/{slug:slug}/confirm", auth=ORGANISE, response=answers(CollectionReceipt, 202))
 def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
-    """Import what the preview showed, or check it again under other answers and then import."""
+    """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
     collection = organised_collection(user, slug)
     said = Answers(
@@ -200,12 +200,12 @@ def is_grade(text: str) -> bool:
 def create_judgments(
     request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
-    """Bring a new version of the judgments; the old ones stay as they are."""
+    """Add a new version of the judgments. Older versions do not change."""
     user = viewer(request)
     collection = organised_collection(user, slug)
     refuse_cut_short(request)
     if collection.state != ImportState.READY:
-        raise ApiError(409, "E_CONFLICT", "The collection itself is not ready yet.")
+        raise ApiError(409, "E_CONFLICT", "The collection is not ready yet.")
     if collection.judgment_sets.filter(version=form.version).exists():
         raise field_error("version", "is taken; judgments are never replaced", form.version)
     if form.format and not is_format("judgments", form.format):
@@ -240,7 +240,7 @@ def receipt_of_judgments(judgment_set: JudgmentSet) -> dict[str, Any]:
 def confirm_judgments(
     request: HttpRequest, slug: str, version: str, body: ConfirmJudgmentsIn
 ) -> Status[dict[str, Any]]:
-    """Import what the preview showed of new judgments, or check them under other answers first."""
+    """Import the previewed judgments, or recheck them with new answers first."""
     user = viewer(request)
     judgment_set = organised_judgments(user, slug, version)
     said = Answers(
@@ -268,7 +268,7 @@ def organised_judgments(user: Viewer, slug: str, version: str) -> JudgmentSet:
 def replace_judgments(
     request: HttpRequest, slug: str, version: str, file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
-    """Send another file in place of one that is not imported; it is checked and waits."""
+    """Replace a file before import. It is checked, then awaits confirmation."""
     user = viewer(request)
     judgment_set = organised_judgments(user, slug, version)
     refuse_cut_short(request)
@@ -279,7 +279,7 @@ def replace_judgments(
 
 @router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=answers(None, 204))
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
-    """Take away judgments that were never imported."""
+    """Delete judgments that were never imported."""
     user = viewer(request)
     organising.discard_judgments(organised_judgments(user, slug, version), user)
     return Status(204, None)

@@ -1,4 +1,4 @@
-"""Every refusal of the API is `{code, message, problems: []}`, whatever went wrong."""
+"""All API errors have the shape `{code, message, problems: []}`."""
 
 from __future__ import annotations
 
@@ -129,22 +129,22 @@ def words_of(error: dict[str, Any]) -> str:
 
 
 def no_token(request: HttpRequest, error: Exception) -> HttpResponse:
-    message = "This call wants a valid token: `Authorization: Bearer rf_...`."
+    message = "Send a valid token: `Authorization: Bearer rf_...`."
     response = ApiError(401, "E_TOKEN", message).answer()
     response["WWW-Authenticate"] = "Bearer"
     return response
 
 
 def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
-    return ApiError(404, "E_NOT_FOUND", "There is nothing here that you may see.").answer()
+    return ApiError(404, "E_NOT_FOUND", "Not found, or you do not have access.").answer()
 
 
 def too_big(request: HttpRequest, error: Exception) -> HttpResponse:
-    return ApiError(413, "E_SIZE", "The fields of the request are too long.").answer()
+    return ApiError(413, "E_SIZE", "The request fields are too long.").answer()
 
 
 def cannot_be_read(request: HttpRequest, error: Exception) -> HttpResponse:
-    message = "The body of the request is damaged, or not what its Content-Type says."
+    message = "The request body is invalid or does not match its Content-Type."
     return ApiError(400, "E_FIELD", message).answer()
 
 
@@ -160,7 +160,7 @@ def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
         if response.status_code != 405:
             return response
         allowed = response["Allow"]
-        response = ApiError(405, "E_METHOD", f"This address takes {allowed}.").answer()
+        response = ApiError(405, "E_METHOD", f"Allowed methods: {allowed}.").answer()
         response["Allow"] = allowed
         return response
 
@@ -175,5 +175,5 @@ def our_fault(request: HttpRequest, error: Exception) -> HttpResponse:
             outage.status, outage.code, outage.message, retry_after=outage.again
         ).answer()
     log.error("%s %s failed", request.method, request.path, exc_info=error)
-    message = f"This went wrong here, in request {request_number.get()}; it is not your fault."
+    message = f"Something went wrong on our side (request {request_number.get()})."
     return ApiError(500, "E_FAILED", message).answer()

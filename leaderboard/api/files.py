@@ -20,4 +20,4 @@ def refuse_cut_short(request: HttpRequest) -> None:
     """A sender who goes away leaves a body shorter than announced, of which nothing is kept."""
     stream = request._stream
     if stream._pos < stream.limit:
-        raise ApiError(400, "E_FIELD", "The body ended before its Content-Length.")
+        raise ApiError(400, "E_FIELD", "The body is shorter than Content-Length.")

@@ -1,4 +1,4 @@
-"""Lists come in pages: `{items, next}`, where `next` is what `after` takes for the next page."""
+"""Lists are paged: `{items, next}`. Pass `next` as `after` to get the next page."""
 
 from __future__ import annotations
 

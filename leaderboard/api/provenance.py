@@ -1,4 +1,4 @@
-"""Where the numbers of a run come from, and the command that computes them again."""
+"""Provenance of a run's scores, and the command to reproduce them."""
 
 from __future__ import annotations
 

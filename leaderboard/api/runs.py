@@ -1,4 +1,4 @@
-"""Runs: sending one, following it, reading what it scored."""
+"""Endpoints for runs: submit, poll and read scores."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def team_named(request: HttpRequest, sight: Sight, name: str) -> Team | None:
 
 @router.get("/tracks/{slug:slug}/runs", auth=PUBLIC, response=answers(RunList), exclude_unset=True)
 def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
-    """The runs of a track that you may see, the newest first."""
+    """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
     page = newest_first(sight.runs(), paging)
     runs = [sight.named(run) for run in page.rows]
@@ -116,7 +116,7 @@ def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
 
 
 def verdict_of(seen: SeenRun) -> dict[str, Any]:
-    """What the test says of a run and the best that its team had before."""
+    """Compare a run with its team's previous best."""
     pair = against_previous_best(seen.sight, seen.run)
     if pair is None:
         return {"verdict": None}
@@ -132,7 +132,7 @@ Means = dict[str, dict[str, float | None]]
 
 
 def means_of(sight: Sight, runs: list[Run]) -> Means:
-    """The means of those runs whose scores may be seen, by measure."""
+    """Return the visible mean scores by measure."""
     scored = [run.pk for run in runs if sight.means_of(run)]
     rows = Score.objects.filter(score_set__edition=sight.board_edition, score_set__run__in=scored)
     means: Means = {run_id: dict.fromkeys(sight.track.measures) for run_id in scored}
@@ -177,7 +177,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
 
 
 def of_the_way(receipt: Receipt) -> dict[str, Any]:
-    """How far a run has come, and what is wrong with it."""
+    """Get a run's state and problems."""
     run = receipt.run
     return {
         "attempts": receipt.attempts,
@@ -193,7 +193,7 @@ def of_the_way(receipt: Receipt) -> dict[str, Any]:
 
 @router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=answers(TopicScores))
 def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
-    """The scores of every evaluated topic; null where the measure is undefined."""
+    """List scores by topic. Null means the measure is undefined."""
     seen = run_or_404(viewer(request), run_id)
     edition = seen.sight.edition
     if edition is None or not seen.sight.scores_of(seen.run):
@@ -223,7 +223,7 @@ def measure_of(sight: Sight, text: str) -> str:
 
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
 def get_file(request: HttpRequest, run_id: str) -> FileResponse:
-    """The bytes as they came, for the team and the organisers."""
+    """Download the original file (team and organisers only)."""
     run = run_inside(request, run_id).run
     if not run.file:
         raise Http404("a refused file that is not kept any more")
@@ -237,7 +237,7 @@ def get_file(request: HttpRequest, run_id: str) -> FileResponse:
 
 @router.get("/runs/{slug:run_id}/problems", auth=PUBLIC)
 def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
-    """Every problem of a run, a line of JSON each."""
+    """Stream all problems of a run as JSON Lines."""
     run = run_inside(request, run_id).run
     lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.all_problems(run))
     return StreamingHttpResponse(lines, content_type="application/jsonl")
@@ -251,7 +251,7 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
     """
     seen = run_to_change(request, run_id)
     if not seen.sight.states(seen.run):
-        raise not_allowed("The scores are released; ask the organisers to correct a fact.")
+        raise not_allowed("Scores are released. Ask the organisers to correct facts.")
     change_facts(seen.run, viewer(request), body.facts)
     return get_run(request, run_id)
 
@@ -289,12 +289,12 @@ def run_to_change(request: HttpRequest, run_id: str) -> SeenRun:
     """A run of one's own team, or of another with a token that may organise."""
     seen = run_inside(request, run_id)
     if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
-        raise not_allowed("This token may not organise; make one that may.")
+        raise not_allowed("This token lacks the scope organise.")
     return seen
 
 
 def run_inside(request: HttpRequest, run_id: str) -> SeenRun:
     seen = run_or_404(viewer(request), run_id)
     if not seen.sight.inside(seen.run):
-        raise not_allowed("This is for the team of the run and the organisers of the track.")
+        raise not_allowed("Only the run's team and the organisers can do this.")
     return seen

@@ -44,14 +44,14 @@ Number = Annotated[float | None, BeforeValidator(finite)]
 class ProblemOut(Schema):
     code: str
     severity: Literal["error", "warning", "note"]
-    line: int | None = Field(description="Physical, counted from 1; null: the whole file.")
+    line: int | None = Field(description="Line number from 1; null for the whole file.")
     message: str
     found: str
     hint: str
 
 
 class Refusal(Schema):
-    """What every error looks like."""
+    """Error response."""
 
     code: str
     message: str
@@ -77,7 +77,7 @@ class CollectionIn(Schema):
     name: Name
     judgments_version: Version = "v1"
     grade_scale: GradeScale | None = Field(
-        None, description="`0-3`: 3 is the top grade, even where no document has it."
+        None, description="`0-3`: 3 is the top grade, even if unused."
     )
     formats: PlainObject = Field({}, description='JSON: `{"topics": "trec"}`; else recognised.')
     confirm: Literal["auto", "ask"] = Field(
@@ -95,7 +95,7 @@ class ConfirmIn(Schema):
 
 
 class ConfirmJudgmentsIn(Schema):
-    format: Label = Field("", description="How the columns are read; else as recognised.")
+    format: Label = Field("", description="File format. Default: detected.")
     grade_map: PlainObject | None = Field(
         None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
     )
@@ -163,17 +163,17 @@ class CollectionList(Schema):
 
 
 class TrackSettings(Schema):
-    """What an organiser may set at any time."""
+    """Settings an organiser can change."""
 
     model_config = ConfigDict(use_enum_values=True)
 
     name: Name = ""
     description: Annotated[Text, StringConstraints(max_length=20_000)] = ""
-    judgments: Version | None = Field(None, description="A version, or null: not yet.")
+    judgments: Version | None = Field(None, description="A version, or null if none.")
     measures: Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)] = []
     primary_measure: Measure = ""
     relevance_threshold: int = Field(
-        1, ge=1, le=127, strict=True, description="A new track begins with that of its judgments."
+        1, ge=1, le=127, strict=True, description="Default: the level of its judgments."
     )
     depth: int = Field(1000, ge=1, le=LARGEST, strict=True)
     convention: Literal[tuple(CONVENTIONS)] = "house"  # type: ignore[valid-type]
@@ -182,27 +182,25 @@ class TrackSettings(Schema):
     opens_at: Instant | None = None
     closes_at: Instant | None = None
     release_at: Instant | None = Field(
-        None, description="When the release is planned; it is an act of its own."
+        None, description="Planned release. It does not happen automatically."
     )
     grace_minutes: Count = 0
     late_runs: Track.LateRuns = Track.LateRuns.REFUSE
     excluded_topics: list[Label] = Field([], max_length=10_000)
     exclusion_reason: Annotated[Text, StringConstraints(max_length=500)] = ""
     disclosure: Track.Disclosure = Track.Disclosure.BLIND
-    pseudonyms: bool = Field(
-        False, description="Until the release others read other names of teams and runs."
-    )
+    pseudonyms: bool = Field(False, description="Show pseudonyms until release.")
     shares_judgments: bool = Field(
-        False, description="Who sees every score may take the judgments home as a file."
+        False, description="Let everyone who sees all scores download the judgments."
     )
     ladder_step: float = Field(
-        0.0, ge=0, le=0.5, description="By how much a run beats what its team shows; 0: no ladder."
+        0.0, ge=0, le=0.5, description="Margin to beat the team's shown score; 0: no ladder."
     )
     public_topics: list[Label] = Field(
-        [], max_length=10_000, description="Those that make a leaderboard; organisers see them."
+        [], max_length=10_000, description="Leaderboard topics. Only organisers see them."
     )
     public_share: int | None = Field(
-        None, ge=1, le=99, strict=True, description="Draws that many per cent as public topics."
+        None, ge=1, le=99, strict=True, description="Percentage of topics to draw as public."
     )
     visibility: Track.Visibility = Track.Visibility.PUBLIC
     joining: Track.Joining = Track.Joining.EVERYONE
@@ -212,11 +210,9 @@ class TrackSettings(Schema):
     quota_total: Count | None = None
     attempts_per_day: Count = settings.ATTEMPTS_PER_DAY
     run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]
-        ["trec"], min_length=1, description="The formats in which a run is taken."
+        ["trec"], min_length=1, description="Accepted run formats."
     )
-    required_facts: list[FactName] = Field(
-        [], description="The facts that every run of a team has to state."
-    )
+    required_facts: list[FactName] = Field([], description="Facts required for every team run.")
     missing_topics: Track.Refusal = Track.Refusal.WARN
     unknown_documents: Track.UnknownDocuments = Track.UnknownDocuments.REFUSE
     duplicates: Track.Duplicates = Track.Duplicates.REFUSE
@@ -227,39 +223,39 @@ class TrackIn(TrackSettings):
     slug: Slug
     name: Name
     collection: Slug
-    judgments: Version | None = Field(description="A version, or null: not yet.")
+    judgments: Version | None = Field(description="A version, or null if none.")
     measures: Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)]
     primary_measure: Measure
 
 
 class TrackPatch(TrackSettings):
-    """What is not sent stays; slug and collection are fixed."""
+    """Omitted fields stay. Slug and collection are fixed."""
 
     slug: Label = ""
     collection: Label = ""
-    baseline: Label | None = Field(None, description="The id of a run on the board, or null.")
+    baseline: Label | None = Field(None, description="ID of a run on the board, or null.")
 
 
 class QuotaOut(Schema):
-    """How many runs a team may send; null where the track sets no limit."""
+    """Runs a team can submit; null for no limit."""
 
     today: int | None
     left_today: int | None
     in_all: int | None
     left_in_all: int | None
-    resets_at: datetime = Field(description="When the next day of the quota begins.")
+    resets_at: datetime = Field(description="When the daily quota resets.")
 
 
 class TrackOut(TrackSettings):
     slug: str
     url: str
     collection: str
-    state: Track.State = Field(description="By its dates: planned, open or closed.")
+    state: Track.State = Field(description="From the dates: planned, open or closed.")
     baseline: str | None = None
-    edition: str | None = Field(None, description="Scores of one edition can be compared.")
+    edition: str | None = Field(None, description="Scores compare within one edition.")
     released_at: datetime | None = None
-    invitation: str = Field("", description="For those who join; organisers see it.")
-    quota: QuotaOut | None = Field(None, description="Of your team, where this one track is read.")
+    invitation: str = Field("", description="Invitation code. Only organisers see it.")
+    quota: QuotaOut | None = Field(None, description="Your team's. Only when reading one track.")
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     release_at: datetime | None = None
@@ -273,7 +269,7 @@ class TrackList(Schema):
 class JoinIn(Schema):
     invitation: Label = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field("", description="Its name.")
-    team_code: Label = Field("", description="That of a team which invites you.")
+    team_code: Label = Field("", description="Code of the team that invited you.")
     accepts_terms: bool = False
 
 
@@ -293,13 +289,13 @@ class Me(Schema):
 
 
 class RunIn(Schema):
-    tag: Label = Field("", description="Asserts the tag in the file.")
+    tag: Label = Field("", description="Expected tag in the file.")
     description: Annotated[Text, StringConstraints(max_length=5000)] = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(
-        "", description="Organisers: the team for which the run is sent."
+        "", description="Organisers only: team to submit for."
     )
     format: Label = Field(
-        "", description="Where a file can be read in two of the track's `run_formats`."
+        "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
 
@@ -319,9 +315,7 @@ class RunReceipt(Schema):
     url: str
 
 
-Late = Annotated[
-    bool, Field(description="Whether it came after the deadline and its minutes of grace.")
-]
+Late = Annotated[bool, Field(description="Whether it arrived after the deadline and grace period.")]
 
 
 class TopicCounts(Schema):
@@ -330,7 +324,7 @@ class TopicCounts(Schema):
 
 
 class Tested(Schema):
-    """What the test says of two runs on one measure."""
+    """Test result for two runs on one measure."""
 
     measure: str
     difference: Number
@@ -346,9 +340,9 @@ class Tested(Schema):
 
 
 class VerdictOut(Tested):
-    """The run against the best that its team had on the board before: for use in CI."""
+    """The run compared with its team's previous best on the board, for CI."""
 
-    previous: str = Field(description="The id of that run.")
+    previous: str = Field(description="ID of that run.")
     previous_tag: str
 
 
@@ -363,15 +357,15 @@ class RunOut(RunReceipt):
     attempts: int = 0
     queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
     reason: str = Field("", description="Why it failed.")
-    problems: list[ProblemOut] = Field([], description="The first 50; the rest at problems_url.")
+    problems: list[ProblemOut] = Field([], description="First 50. See problems_url for all.")
     problem_totals: dict[str, int] = {}
     problems_url: str = ""
-    scores: dict[str, Number] = Field({}, description="By the strings of the track's measures.")
+    scores: dict[str, Number] = Field({}, description="Mean scores by measure name.")
     verdict: VerdictOut | None = Field(
         None, description="null: its team had no run on the board before."
     )
     topics: TopicCounts | None = None
-    format: str = Field("", description="In which format the file was read.")
+    format: str = Field("", description="Detected file format.")
     metadata: dict[str, str] = Field({}, description="Its ir_metadata header, by path.")
     facts: Facts = {}
     provenance: dict[str, Any] = {}
@@ -422,7 +416,7 @@ class BoardOut(Schema):
     edition: str
     baseline: str | None
     test: str
-    family: list[str] = Field(description="The runs that the tests are about, by id.")
+    family: list[str] = Field(description="IDs of the runs in the test family.")
     standings: list[StandingOut]
 
 

@@ -1,4 +1,4 @@
-"""Tracks: opening one, changing it, taking part in it, releasing its scores."""
+"""Endpoints for tracks: create, change, join, release."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LONGEST = Score._meta.get_field("resolved").max_length
 def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     user = viewer(request)
     if not user.may_organise:
-        raise not_allowed("Your account may not open tracks; staff can grant it.")
+        raise not_allowed("Your account cannot open tracks. Ask staff for access.")
     collection = ready_collection(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is taken; choose another", body.slug)
@@ -65,7 +65,7 @@ def ready_collection(user: Viewer, slug: str) -> Collection:
     if collection is None:
         raise field_error("collection", "is not one that you can see", slug)
     if not collection.is_organised_by(user):
-        raise not_allowed("Only those who organise a collection open tracks on it.")
+        raise not_allowed("Only the collection's organisers can open tracks on it.")
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", f"The collection {slug} is not ready yet.")
     return collection
@@ -180,7 +180,7 @@ def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
 
 @router.get("/{slug:slug}", auth=PUBLIC, response=answers(TrackOut), exclude_unset=True)
 def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """The settings of a track and, where you have a team in it, what the team may still send."""
+    """Get a track's settings and your team's remaining quota."""
     sight = track_or_404(viewer(request), slug)
     return shown(sight) | (quota_shown(sight.track, sight.team) if sight.team is not None else {})
 
@@ -216,7 +216,7 @@ def shown(sight: Sight) -> dict[str, Any]:
 def organised_track(user: Viewer, slug: str) -> Sight:
     sight = track_or_404(user, slug)
     if not sight.organises:
-        raise not_allowed("This is for those who organise the track.")
+        raise not_allowed("Only organisers of this track can do this.")
     return sight
 
 
@@ -255,7 +255,7 @@ def ranked_run(sight: Sight, run_id: str) -> Run:
 
 @router.post("/{slug:slug}/join", auth=SUBMIT, response=answers(TeamOut))
 def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
-    """Take part, in a team of one's own; who has a team already is told which."""
+    """Join a track with a new team. Returns your team if you already have one."""
     user, body = viewer(request), body or JoinIn()
     track = joinable_track(user, slug, body.invitation)
     asking = joining.Asking(body.invitation, body.team, body.team_code, body.accepts_terms)
@@ -280,7 +280,7 @@ def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
 
 @router.post("/{slug:slug}/release", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Show the scores to everybody who sees the track; this cannot be taken back."""
+    """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)
     organising.release(organised_track(user, slug).track, user)
     return shown(track_or_404(user, slug))

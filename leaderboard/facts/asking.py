@@ -13,7 +13,7 @@ from leaderboard.facts.declared import BY_NAME, FACTS
 from leaderboard.facts.figures import COSTS
 from leaderboard.models import Track
 
-UNCHOSEN = "State at least one figure."
+UNCHOSEN = "Enter at least one figure."
 
 
 @dataclass(frozen=True)

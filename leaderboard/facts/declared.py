@@ -10,24 +10,24 @@ PUBLICATION = "research goal.publication"
 FACTS: tuple[Fact, ...] = (
     Choice(
         "kind",
-        "How it was made",
+        "How the run was made",
         "Kind",
         choices={
-            "automatic": "nobody stepped in between topics and run",
-            "feedback": "somebody told it which documents are relevant",
-            "manual": "somebody worded, chose or ranked by hand",
+            "automatic": "no human input after topics were read",
+            "feedback": "used human relevance feedback",
+            "manual": "queries, selection or ranking by hand",
         },
         default="automatic",
     ),
     Mark(
         "primary",
-        "The primary run of the team",
+        "The team’s primary run",
         "Primary run",
-        "One a team: a later one takes its place once its file is accepted.",
+        "One per team. A later primary run replaces it once accepted.",
     ),
     Choices(
         "topic_fields",
-        "Fields of the topics it used",
+        "Topic fields used",
         "Topic fields",
         choices=dict.fromkeys(("title", "description", "narrative", "other"), ""),
     ),
@@ -45,7 +45,7 @@ FACTS: tuple[Fact, ...] = (
         "priority",
         "Priority for judging",
         "Priority",
-        "Among the runs of the team; 1 is judged first.",
+        "Among your team’s runs. 1 is judged first.",
     ),
     Link("code", "Code", "Code", paths=("implementation.source.repository",)),
     Link(
@@ -56,23 +56,23 @@ FACTS: tuple[Fact, ...] = (
             f"research goal.publication.{name}" for name in ("url", "doi", "arxiv", "dblp")
         ),
     ),
-    YesNo("llm", "A large language model had a part in it", "Language model"),
+    YesNo("llm", "It uses a large language model", "Language model"),
     YesNo(
         "judgments_used", "Judgments of these topics were used to train or tune it", "Saw judgments"
     ),
-    YesNo("closed", "It needs data or models that others cannot get", "Closed parts"),
+    YesNo("closed", "It needs data or models not open to others", "Closed parts"),
     Words("models", "Models", "Models", "Names and versions.", rows=1),
     Words(
         "training_data",
         "Training data",
         "Training data",
-        "Also what its models were trained on, where known.",
+        "Include what its models were trained on, if known.",
     ),
     Words(
         "hardware",
         "Hardware",
         "Hardware",
-        "That of the figures: processor, accelerators, memory.",
+        "Used for the figures: processor, accelerators, memory.",
         rows=1,
     ),
     Figures("efficiency", "Efficiency", "Efficiency"),

@@ -47,15 +47,15 @@ GIGABYTES = {"GB": 1.0, "MB": 1e-3, "kB": 1e-6, "TB": 1e3}
 COSTS = {
     cost.name: cost
     for cost in (
-        Cost("seconds_per_topic", "Time a topic", SECONDS),
-        Cost("run_seconds", "Time of the whole run", SECONDS),
-        Cost("run_energy", "Energy of the whole run", {"J": 1.0, "kJ": 1e3, "Wh": 3.6e3}),
-        Cost("run_price", "Price of the whole run", {"USD": 1.0}),
-        Cost("model_calls_per_topic", "Calls of a language model a topic", {"calls": 1.0}),
-        Cost("parameters", "Parameters of its models", {"million": 1.0, "billion": 1e3}),
-        Cost("index_seconds", "Time to index", SECONDS),
-        Cost("index_size", "Size of the index", GIGABYTES),
-        Cost("memory", "Memory at its peak", GIGABYTES),
+        Cost("seconds_per_topic", "Time per topic", SECONDS),
+        Cost("run_seconds", "Total run time", SECONDS),
+        Cost("run_energy", "Total run energy", {"J": 1.0, "kJ": 1e3, "Wh": 3.6e3}),
+        Cost("run_price", "Total run price", {"USD": 1.0}),
+        Cost("model_calls_per_topic", "Language model calls per topic", {"calls": 1.0}),
+        Cost("parameters", "Model parameters", {"million": 1.0, "billion": 1e3}),
+        Cost("index_seconds", "Indexing time", SECONDS),
+        Cost("index_size", "Index size", GIGABYTES),
+        Cost("memory", "Peak memory", GIGABYTES),
     )
 }
 
@@ -133,7 +133,7 @@ def clean_figure(given: Any) -> Figure:
         raise ValueError(f"{what}: the origin is one of {', '.join(ORIGINS)}")
     value *= cost.units[unit]
     if not LEAST <= value <= MOST:
-        raise ValueError(f"{what}: the value is more than 0")
+        raise ValueError(f"{what}: the value must be above 0")
     return Figure(what, value, cost.unit, origin)
 
 
@@ -148,7 +148,7 @@ def number_of(value: Any) -> tuple[float, str]:
     else:
         unit = ""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
-        raise ValueError("the value of a figure is a number")
+        raise ValueError("the value must be a number")
     return float(value), unit
 
 
@@ -168,7 +168,7 @@ class Figures(Fact):
             raise ValueError("is a list of figures")
         figures = {figure.what: asdict(figure) for figure in map(clean_figure, value)}
         if len(figures) < len(value):
-            raise ValueError("states a cost twice")
+            raise ValueError("has a duplicate cost")
         return [figures[name] for name in COSTS if name in figures]
 
     def words(self, value: Any) -> str:
@@ -183,7 +183,7 @@ class Figures(Fact):
         properties = {
             "what": {"type": "string", "enum": list(COSTS)},
             "value": {"type": "number", "exclusiveMinimum": 0},
-            "unit": {"type": "string", "enum": units, "description": "Converted to one a cost."},
+            "unit": {"type": "string", "enum": units, "description": "Stored in base units."},
             "origin": {"type": "string", "enum": list(ORIGINS), "default": SELF_REPORTED},
         }
         required = ["what", "value"]

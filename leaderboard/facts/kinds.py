@@ -83,7 +83,7 @@ class Words(Fact):
 
     def clean(self, value: Any) -> str:
         if not isinstance(value, str) or not is_storable(value):
-            raise ValueError(f"is a text of at most {LONGEST:,} characters")
+            raise ValueError(f"must be text of at most {LONGEST:,} characters")
         return value.strip()
 
     def schema(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Link(Fact):
             parts = urlsplit("")
         plain = text.isprintable() and " " not in text and len(text) <= LONGEST
         if parts.scheme != "https" or not parts.hostname or parts.username or not plain:
-            raise ValueError("is an address that begins with https://")
+            raise ValueError("must be a URL starting with https://")
         return text
 
     def schema(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Choice(Fact):
 
     def clean(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise ValueError(f"is one of {', '.join(self.choices)}")
+            raise ValueError(f"must be one of {', '.join(self.choices)}")
         return value
 
     @property
@@ -158,7 +158,7 @@ class Choices(Choice):
         listed = given if isinstance(given, list) else [None]
         words = {each.strip() for each in listed if isinstance(each, str)}
         if len(words) < len(listed) or not words <= {*self.choices}:
-            raise ValueError(f"is a list of {', '.join(self.choices)}")
+            raise ValueError(f"must be a list of {', '.join(self.choices)}")
         return [word for word in self.choices if word in words]
 
     def words(self, value: Any) -> str:
@@ -181,7 +181,7 @@ class YesNo(Fact):
     def clean(self, value: Any) -> bool:
         word = str(value).lower()
         if word not in (*TRUE, *FALSE):
-            raise ValueError("is true or false")
+            raise ValueError("must be true or false")
         return word in TRUE
 
     @property
@@ -221,7 +221,7 @@ class Whole(Fact):
         if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)):
             value = int(text)
         if type(value) is not int or not 1 <= value <= LARGEST:
-            raise ValueError(f"is a whole number from 1 to {LARGEST}")
+            raise ValueError(f"must be an integer from 1 to {LARGEST}")
         return value
 
     def schema(self) -> dict[str, Any]:

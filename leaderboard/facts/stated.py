@@ -1,4 +1,4 @@
-"""What is stated of one run: checked as a whole, kept in its columns, shown in rows."""
+"""Facts of one run: validation, storage and display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms of signing in and of passwords, in the words of this product."""
+"""Account forms (sign-in, password, second factor) with our own help text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from allauth.mfa.base import forms as second_factor
 from allauth.mfa.totp import forms as totp
 from django import forms
 
-GOOD_PASSWORD = "At least 8 characters; no common word, nothing like your name."
+GOOD_PASSWORD = "At least 8 characters. Not a common word or like your name."
 
 
 class Unprompted(forms.BaseForm):

@@ -1,4 +1,4 @@
-"""What an organiser sends of a collection: its files, judgments that come later, a pool."""
+"""Forms for collections, judgments and pools."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class CollectionForm(forms.ModelForm):
     documents = forms.FileField(label="Documents", required=False)
     judgments = forms.FileField(label="Judgments", required=False)
     version = forms.SlugField(
-        label="Version of the judgments",
+        label="Judgments version",
         initial="v1",
         max_length=40,
-        help_text="Judgments that come later have another.",
+        help_text="Later judgments get a new version.",
     )
 
     class Meta:
@@ -68,16 +68,16 @@ class PoolForm(forms.Form):
         error_messages={"required": "A pool needs at least one run."},
     )
     runs_per_team = forms.IntegerField(
-        label="Runs of a team",
+        label="Runs per team",
         min_value=1,
         max_value=100,
         required=False,
-        help_text="At most so many of each, by the priority it states; without one the earliest. "
-        "Left empty, all that are chosen.",
+        help_text="Maximum per team, by stated priority, otherwise earliest first. "
+        "Leave empty for all chosen runs.",
     )
     method = forms.ChoiceField(label="Method", choices=Pool.Method.choices)
     size = forms.IntegerField(
-        label="N", min_value=1, max_value=1000, initial=100, help_text="From 1 to 1,000."
+        label="N", min_value=1, max_value=1000, initial=100, help_text="1 to 1,000."
     )
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
@@ -100,7 +100,7 @@ def labelled(run: Run) -> str:
 
 class CostForm(forms.Form):
     minutes = forms.FloatField(
-        label="Minutes a document",
+        label="Minutes per document",
         min_value=0.1,
         max_value=600,
         step_size=0.1,

@@ -1,4 +1,4 @@
-"""What an organiser does on a track that runs."""
+"""Forms for running a track."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.models import Run, Team, Track
 class BaselineForm(forms.Form):
     baseline = forms.ModelChoiceField(
         Run.objects.none(),
-        label="The run that others are compared with",
+        label="Baseline run for comparisons",
         required=False,
         empty_label="no baseline",
     )
@@ -27,8 +27,8 @@ class TakeOffForm(forms.Form):
     how = forms.ChoiceField(
         label="How",
         choices=[
-            ("disqualified", "Disqualify: its address says so, with the reason"),
-            ("hidden", "Hide: only its team and organisers know of it"),
+            ("disqualified", "Disqualify: its page shows this and the reason"),
+            ("hidden", "Hide: only its team and organisers see it"),
         ],
         widget=forms.RadioSelect,
         initial="disqualified",
@@ -38,7 +38,7 @@ class TakeOffForm(forms.Form):
 
 class SnapshotForm(forms.Form):
     name = forms.CharField(
-        label="Name", max_length=120, help_text="Such as: as published in the overview paper."
+        label="Name", max_length=120, help_text="For example: as published in the overview."
     )
     note = forms.CharField(
         label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
@@ -49,7 +49,7 @@ class AnnouncementForm(forms.Form):
     text = forms.CharField(
         label="Announcement",
         max_length=2000,
-        help_text="Stands on the pages of the track; whoever takes part gets a notice.",
+        help_text="Shown on all track pages. All participants get a notice.",
         widget=Paragraphs(attrs={"rows": 3}),
     )
 
@@ -58,10 +58,10 @@ class GrantForm(forms.Form):
     """More runs for a team of the track."""
 
     team = forms.ModelChoiceField(Team.objects.none(), label="Team", empty_label=None)
-    runs = forms.IntegerField(label="Runs more", min_value=1, max_value=10_000)
+    runs = forms.IntegerField(label="Extra runs", min_value=1, max_value=10_000)
     today = forms.TypedChoiceField(
         label="When",
-        choices=[("today", "today (UTC)"), ("in all", "in all")],
+        choices=[("today", "today (UTC)"), ("in all", "in total")],
         coerce=lambda word: word == "today",
         widget=forms.RadioSelect,
         initial="today",

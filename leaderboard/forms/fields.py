@@ -35,7 +35,7 @@ class MeasuresField(forms.CharField):
     def to_python(self, value: Any) -> list[str]:
         words = split_measures(super().to_python(value))
         if len(words) > MOST_MEASURES:
-            raise ValidationError(f"A track has at most {MOST_MEASURES} measures.")
+            raise ValidationError(f"Use {MOST_MEASURES} measures or fewer.")
         asked = {str(known_measure(word)): word for word in reversed(words)}
         return [word for word in words if word in asked.values()]
 
@@ -98,14 +98,14 @@ class LocalTimeField(forms.DateTimeField):
             try:
                 return datetime.fromisoformat(value.strip())
             except ValueError:
-                raise ValidationError("A time looks like 2026-11-30T23:59.") from None
+                raise ValidationError("Enter a time like 2026-11-30T23:59.") from None
         return super().to_python(value)
 
 
 def known_zone(name: str) -> ZoneInfo:
     name = ZONES.get(name, name)
     if name not in available_timezones():
-        raise ValidationError("A zone has a name like UTC, Europe/Berlin or Anywhere on Earth.")
+        raise ValidationError("Enter a zone such as UTC, Europe/Berlin or Anywhere on Earth.")
     return ZoneInfo(name)
 
 
@@ -114,10 +114,10 @@ def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     placed = local.replace(tzinfo=zone)
     there_and_back = placed.astimezone(ZoneInfo("UTC")).astimezone(zone)
     if there_and_back.replace(tzinfo=None) != local:
-        raise ValidationError("This time does not exist.")
+        raise ValidationError("This local time does not exist.")
     return placed
 
 
 def no_larger(value: int) -> None:
     if value > LARGEST:
-        raise ValidationError(f"At most {LARGEST:,}.")
+        raise ValidationError(f"Use {LARGEST:,} or less.")

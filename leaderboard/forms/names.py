@@ -9,13 +9,13 @@ from leaderboard.models import Collection, Track
 
 # Words that stand after /tracks/ or /collections/ in an address.
 RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
-SHORT_NAME = "Stands in addresses; made from the name where it is left empty."
-TAKEN = "This short name is taken; choose another."
+SHORT_NAME = "Used in URLs. Leave empty to create it from the name."
+TAKEN = "This short name is taken. Choose another."
 
 
 def refuse_reserved(slug: str) -> str:
     if slug in RESERVED:
-        raise ValidationError("This word is part of other addresses here; choose another.")
+        raise ValidationError("This word is reserved for site URLs. Choose another.")
     return slug
 
 

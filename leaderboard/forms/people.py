@@ -1,4 +1,4 @@
-"""What people ask for themselves: a place in a track, a token, a call when something happens."""
+"""Forms for joining, tokens, email notices and webhooks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from leaderboard.models.notices import Happening
 
 class JoinForm(forms.Form):
     team_name = forms.CharField(
-        label="Name of your team",
+        label="Team name",
         max_length=80,
         required=False,
-        help_text="Left empty, your own name. It stands on the board.",
+        help_text="Shown on the board. Default: your own name.",
     )
     accepts_terms = forms.BooleanField(
         label="I accept the terms", error_messages={"required": "Accept the terms to take part."}
@@ -34,15 +34,15 @@ class JoinForm(forms.Form):
 
 
 class OrganiserForm(forms.Form):
-    name = forms.CharField(label="User", max_length=150, help_text="The name of the account here.")
+    name = forms.CharField(label="User", max_length=150, help_text="The account name on this site.")
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=80, required=False, label="What it is for")
+    name = forms.CharField(max_length=80, required=False, label="Purpose")
     scopes = forms.MultipleChoiceField(
-        label="What it may do",
+        label="Permissions",
         choices=[
-            ("read", "Read what I may see"),
+            ("read", "Read what I can see"),
             ("submit", "Submit runs"),
             ("organise", "Organise my collections and tracks"),
         ],
@@ -60,7 +60,7 @@ class MailsForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["mails"]
-        labels = {"mails": "Send me my notices by mail too"}
+        labels = {"mails": "Also email me my notices"}
 
 
 class WebhookForm(forms.Form):

@@ -16,7 +16,7 @@ class WithdrawForm(forms.Form):
         label="Reason",
         max_length=500,
         widget=Paragraphs(attrs={"rows": 2}),
-        help_text="It stands on the page of the run.",
+        help_text="Shown on the run page.",
     )
 
 
@@ -26,7 +26,7 @@ class RunForm(forms.ModelForm):
         label="Tag",
         max_length=20,
         required=False,
-        help_text="The tag that stands in the file; left empty, it is taken from there.",
+        help_text="Must match the file. Leave empty to use the tag in the file.",
     )
     format = forms.ChoiceField(label="Format", required=False)
     idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
@@ -39,6 +39,6 @@ class RunForm(forms.ModelForm):
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         taken = [(name, RUN_FORMATS[name]) for name in track.run_formats]
-        self.fields["format"].choices = [("", "told by the file itself"), *taken]
+        self.fields["format"].choices = [("", "detect automatically"), *taken]
         if len(taken) == 1:
             del self.fields["format"]

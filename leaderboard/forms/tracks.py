@@ -30,10 +30,10 @@ from leaderboard.splitting import drawn_of
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 # What becomes of a run, in the words that the form and the page about a track use.
 RULES = {
-    "missing_topics": [("warn", "gets a warning; the topic counts 0"), ("refuse", "is refused")],
-    "unknown_documents": [("refuse", "refuses the run"), ("drop", "is left out")],
-    "duplicates": [("refuse", "refuses the run"), ("keep_best", "keeps its best place")],
-    "repeated_tags": [("warn", "gets a warning"), ("refuse", "is refused")],
+    "missing_topics": [("warn", "gets a warning; the topic scores 0"), ("refuse", "is rejected")],
+    "unknown_documents": [("refuse", "rejects the run"), ("drop", "is ignored")],
+    "duplicates": [("refuse", "rejects the run"), ("keep_best", "keeps its best score")],
+    "repeated_tags": [("warn", "gets a warning"), ("refuse", "is rejected")],
 }
 NUMBERS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
 DATES = ("opens_at", "closes_at", "release_at")
@@ -43,42 +43,42 @@ HAVE_DEFAULTS = ("ladder_step", "grace_minutes", "late_runs", "attempts_per_day"
 
 class TrackForm(forms.ModelForm):
     measures = MeasuresField(
-        initial=MEASURES, help_text="The first is the one that ranks, unless you say another."
+        initial=MEASURES, help_text="The first ranks the board unless you choose another."
     )
     primary_measure = forms.CharField(
         label="Ranking measure",
         required=False,
         max_length=80,
-        help_text="Left empty, the first of the measures.",
+        help_text="Default: the first measure.",
     )
     excluded_topics = TopicsField(
-        label="Topics left out",
+        label="Excluded topics",
         required=False,
-        help_text="Their numbers, with commas between. They count in no mean.",
+        help_text="Topic numbers, separated by commas. Excluded from all means.",
     )
     ladder_step = forms.FloatField(
-        label="Step of the ladder",
+        label="Ladder step",
         required=False,
         min_value=0,
         max_value=0.5,
-        help_text="Of a team a score shows only where it beats the last one by more than this, "
-        "such as 0.005; at 0 every score shows.",
+        help_text="Shows a team’s score only if it beats its last one by more than this, "
+        "such as 0.005. 0 shows all scores.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     public_topics = TopicsField(
         label="Public topics",
         required=False,
-        help_text="Those that make the leaderboard until the release; nobody else reads which.",
+        help_text="Used for the leaderboard until release. Only organisers see which.",
     )
     public_share = forms.IntegerField(
-        label="Or draw so many per cent",
+        label="Or draw at random (%)",
         required=False,
         min_value=1,
         max_value=99,
-        help_text="Drawn anew at each save with a number here.",
+        help_text="Drawn again on each save while set.",
     )
     zone = forms.CharField(
-        label="Time zone of the dates",
+        label="Time zone for dates",
         initial="UTC",
         required=False,
         widget=forms.TextInput(attrs={"list": "zones"}),
@@ -86,20 +86,20 @@ class TrackForm(forms.ModelForm):
     )
     zones = tuple(ZONES)
     run_formats = forms.MultipleChoiceField(
-        label="Formats of a run",
+        label="Run formats",
         choices=list(RUN_FORMATS.items()),
         initial=["trec"],
         widget=forms.CheckboxSelectMultiple,
-        help_text="A run in another format is refused by its name. Where a format has no tag, "
-        "the tag is asked for beside the file.",
+        help_text="Other formats are rejected. If a format has no tag, "
+        "the upload form asks for one.",
     )
 
     required_facts = forms.MultipleChoiceField(
-        label="Facts that a run has to state",
+        label="Required facts",
         choices=[(fact.name, fact.label) for fact in REQUIRABLE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="All facts can be stated; teams are asked for these first.",
+        help_text="Other facts are optional. The form asks for these first.",
     )
 
     class Meta:
@@ -145,44 +145,44 @@ class TrackForm(forms.ModelForm):
         labels = {
             "slug": "Short name",
             "judgment_set": "Judgments",
-            "relevance_threshold": "Relevant from grade",
-            "depth": "Documents a topic",
-            "drop_empty_topics": "Leave out topics without a relevant document",
+            "relevance_threshold": "Lowest relevant grade",
+            "depth": "Documents per topic",
+            "drop_empty_topics": "Exclude topics with no relevant document",
             "test": "Test against the baseline",
-            "opens_at": "Takes runs from",
-            "closes_at": "Takes runs until",
-            "release_at": "Release planned for",
-            "grace_minutes": "Minutes of grace",
-            "late_runs": "Runs after that",
-            "exclusion_reason": "Why they are left out",
-            "quota_per_day": "Runs a team and day",
-            "quota_total": "Runs a team in all",
-            "attempts_per_day": "Refused files a team and day",
-            "missing_topics": "A run without some topic",
-            "unknown_documents": "A document that is not in the collection",
-            "duplicates": "A document twice for a topic",
-            "repeated_tags": "A tag that the team has used",
+            "opens_at": "Opens",
+            "closes_at": "Closes",
+            "release_at": "Planned release",
+            "grace_minutes": "Grace (minutes)",
+            "late_runs": "Late runs",
+            "exclusion_reason": "Reason for exclusion",
+            "quota_per_day": "Runs per team per day",
+            "quota_total": "Runs per team in total",
+            "attempts_per_day": "Rejected files per team per day",
+            "missing_topics": "A run with missing topics",
+            "unknown_documents": "A document not in the collection",
+            "duplicates": "A duplicate document",
+            "repeated_tags": "A tag the team has used before",
             "disclosure": "Scores",
-            "pseudonyms": "Other names for teams and runs until the release",
-            "shares_judgments": "The judgments as a file for all who see every score",
+            "pseudonyms": "Use pseudonyms for teams and runs until release",
+            "shares_judgments": "Judgments download for all who see every score",
             "visibility": "Who sees the track",
-            "joining": "Who takes part",
+            "joining": "Who can join",
             "terms": "Terms",
-            "selection": "Which runs stand on the board",
+            "selection": "Runs shown on the board",
         }
         help_texts = {
             "slug": SHORT_NAME,
-            "pseudonyms": "Organisers read both; a team reads its own name.",
-            "shares_judgments": "Those behind the board, once topics and grades show; "
-            "not of topics left out.",
-            "terms": "Who takes part has to accept them first.",
-            "relevance_threshold": "From this grade on a document is relevant to AP, P and R.",
-            "depth": "A run with more for a topic is refused.",
-            "release_at": "Shown with the track; the release itself stays an act of yours.",
-            "grace_minutes": "After the deadline runs are taken for so long as if in time.",
-            "exclusion_reason": "Everybody who sees the track reads it.",
-            "quota_per_day": "Left empty, there is no limit.",
-            "quota_total": "Left empty, there is no limit.",
+            "pseudonyms": "Organisers see both names. Teams see their own.",
+            "shares_judgments": "The board’s judgments, once topics and grades show, "
+            "without excluded topics.",
+            "terms": "Teams must accept these to join.",
+            "relevance_threshold": "This grade and above is relevant for AP, P and R.",
+            "depth": "Runs with more per topic are rejected.",
+            "release_at": "Shown on the track. You still release the scores yourself.",
+            "grace_minutes": "Runs within this time after the deadline count as on time.",
+            "exclusion_reason": "Visible to everyone who sees the track.",
+            "quota_per_day": "Leave empty for no limit.",
+            "quota_total": "Leave empty for no limit.",
         }
         error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
@@ -204,7 +204,7 @@ class TrackForm(forms.ModelForm):
         newest = self.fields["judgment_set"].queryset.last()
         if self.instance.pk is None and newest is not None:
             self.initial["relevance_threshold"] = newest.relevant_from
-        self.fields["judgment_set"].empty_label = "none yet: runs wait as valid"
+        self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
         for name in ("slug", *HAVE_DEFAULTS):
             self.fields[name].required = False
         for name in NUMBERS:
@@ -246,13 +246,13 @@ class TrackForm(forms.ModelForm):
         for name in DATES:
             self._place_in_zone(cleaned, name)
         if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
-            self.add_error("exclusion_reason", "Say why these topics are left out.")
+            self.add_error("exclusion_reason", "Enter a reason for excluding topics.")
         self._split(cleaned)
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
-            self.add_error("closes_at", "The track closes before it opens.")
+            self.add_error("closes_at", "Must be after the opening time.")
         if closes and cleaned.get("release_at") and cleaned["release_at"] < closes:
-            self.add_error("release_at", "The release is planned before the track closes.")
+            self.add_error("release_at", "Set the release on or after the closing time.")
         return cleaned
 
     @property
@@ -270,7 +270,7 @@ class TrackForm(forms.ModelForm):
             cleaned["public_topics"] = drawn_of(self.collection, left_out, share)
         for name in ("ladder_step", "public_topics"):
             if cleaned.get(name) and cleaned.get("disclosure") != Track.Disclosure.LEADERBOARD:
-                self.add_error(name, "Only a leaderboard of rounded means has that.")
+                self.add_error(name, "Only available with rounded leaderboard means.")
 
     def _choose_primary(self, cleaned: dict[str, Any]) -> None:
         measures = cleaned.get("measures") or []
