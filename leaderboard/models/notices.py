@@ -21,9 +21,9 @@ class Happening(models.TextChoices):
     """What a track tells of."""
 
     RUN_SCORED = "run.scored", "A run is scored"
-    RUN_REFUSED = "run.refused", "A run is refused"
-    RELEASED = "track.released", "The scores are released"
-    JUDGED = "judgments.released", "Other judgments are on the board"
+    RUN_REFUSED = "run.refused", "A run is rejected"
+    RELEASED = "track.released", "Scores are released"
+    JUDGED = "judgments.released", "The board’s judgments change"
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):

@@ -32,10 +32,10 @@ class Pool(models.Model):
     """
 
     class Method(models.TextChoices):
-        DEPTH = "depth", "The first N documents of every run"
-        TAKE = "take", "N documents a topic, best rank first"
-        RRF = "rrf", "N documents a topic, by reciprocal rank fusion"
-        RBP = "rbp", "N documents a topic, by the weight of RBP"
+        DEPTH = "depth", "Top N documents of each run"
+        TAKE = "take", "N documents per topic, best rank first"
+        RRF = "rrf", "N documents per topic, by reciprocal rank fusion"
+        RBP = "rbp", "N documents per topic, by RBP weight"
 
     class State(models.TextChoices):
         QUEUED = "queued"

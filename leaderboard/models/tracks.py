@@ -61,31 +61,34 @@ def new_invitation() -> str:
 
 class Track(models.Model):
     class Disclosure(models.TextChoices):
-        OPEN = "open", "Open: everybody sees every score at once"
-        LEADERBOARD = "leaderboard", "Leaderboard: rounded means, the rest after the deadline"
-        BLIND = "blind", "Blind: no score before the release"
+        OPEN = "open", "Open: everyone sees all scores at once"
+        LEADERBOARD = (
+            "leaderboard",
+            "Leaderboard: rounded means, everything else after the deadline",
+        )
+        BLIND = "blind", "Blind: no scores before release"
 
     class Visibility(models.TextChoices):
-        PUBLIC = "public", "Everybody, signed in or not"
-        MEMBERS = "members", "Those who may take part"
+        PUBLIC = "public", "Everyone, signed in or not"
+        MEMBERS = "members", "Participants and people who can join"
 
     class Joining(models.TextChoices):
-        EVERYONE = "everyone", "Every user: a team of one at the first run"
-        INVITATION = "invitation", "Those with the invitation link"
-        APPROVAL = "approval", "Those whom the organisers approve"
+        EVERYONE = "everyone", "Any user: your first run creates a team"
+        INVITATION = "invitation", "Anyone with the invitation link"
+        APPROVAL = "approval", "Teams approved by the organisers"
 
     class Selection(models.TextChoices):
         ALL = "all", "Every scored run"
         BEST = "best", "The best run of each team"
-        PRIMARY = "primary", "The primary run of each team, or its first where it names none"
+        PRIMARY = "primary", "Each team’s primary run, or its first if none is named"
 
     class Refusal(models.TextChoices):
         WARN = "warn"
         REFUSE = "refuse"
 
     class LateRuns(models.TextChoices):
-        REFUSE = "refuse", "are refused"
-        MARK = "mark", "are taken and marked as late"
+        REFUSE = "refuse", "are rejected"
+        MARK = "mark", "are accepted and marked late"
 
     class UnknownDocuments(models.TextChoices):
         REFUSE = "refuse"
