@@ -1,4 +1,4 @@
-"""Of whom this site asks a second factor besides the password, and who has none yet."""
+"""Which users must have a second factor, and who lacks one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What organisers tell everybody who sees their track."""
+"""Announcements by the organisers of a track."""
 
 from __future__ import annotations
 

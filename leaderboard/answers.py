@@ -1,4 +1,4 @@
-"""What an organiser answers to the check of a collection: formats, grades, numbers of topics."""
+"""Organisers' answers to import questions: formats, grades, topic numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who organises a track: its owner, and those whom organisers name beside."""
+"""Organisers of a track: its owner and those added later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_organiser(track: Track, user: User, name: str) -> User:
     """Let the user of that name organise the track too.  Raises CannotAppoint."""
     named = User.objects.filter(username=name, is_active=True).first()
     if named is None:
-        raise CannotAppoint(f"There is no user {name} here.")
+        raise CannotAppoint(f"No such user: {name}.")
     if track.organisers().filter(pk=named.pk).exists():
         raise CannotAppoint(f"{name} organises this track already.")
     track.co_organisers.add(named)
@@ -38,7 +38,7 @@ def remove_organiser(track: Track, user: User, organiser: User) -> None:
     if track.owner_id == organiser.pk:
         heir = track.co_organisers.order_by("pk").first()
         if heir is None:
-            raise CannotAppoint("A track needs an organiser: add another one first.")
+            raise CannotAppoint("A track needs an organiser. Add another first.")
         track.co_organisers.remove(heir)
         Track.objects.filter(pk=track.pk).update(owner=heir)
     before = {"organiser": organiser.username}

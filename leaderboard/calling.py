@@ -1,4 +1,4 @@
-"""A webhook is called: over https, at a public address, signed, and again where it fails.
+"""Webhook delivery: signed HTTPS requests to public addresses, with retries.
 
 The host's name is resolved once; every address of it has to be public, and the connection goes to
 the one that was looked at, so that no name leads inside.  Redirects are not followed, and of the
@@ -89,11 +89,11 @@ def parts_of(url: str) -> SplitResult:
         parts = urlsplit(url)
         port_of(parts)
     except ValueError:
-        raise NotCalled("This is not an address.") from None
+        raise NotCalled("This is not a valid URL.") from None
     if parts.scheme != "https" and not settings.WEBHOOKS_ANYWHERE:
-        raise NotCalled("Only https addresses are called.")
+        raise NotCalled("Use an https URL.")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise NotCalled("This is not an address that can be called.")
+        raise NotCalled("This URL cannot be called.")
     return parts
 
 
@@ -106,7 +106,7 @@ def public_address(host: str, port: int) -> str:
     try:
         found = [each[4][0] for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     except (OSError, UnicodeError):
-        raise NotCalled("The name of the host is not known.") from None
+        raise NotCalled("The host name cannot be resolved.") from None
     if not settings.WEBHOOKS_ANYWHERE and not all(is_public(str(each)) for each in found):
         raise NotCalled("The host is not on the public internet.")
     return str(found[0])

@@ -1,4 +1,4 @@
-"""What no page makes while its reader waits: a job is told to make it."""
+"""Enqueue jobs for results too slow to compute in a request."""
 
 from __future__ import annotations
 

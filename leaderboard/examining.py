@@ -1,4 +1,4 @@
-"""Is all well with this installation?  Each look at it ends in findings, with what to do."""
+"""Health checks for an installation; each yields findings with a fix."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
     if not board.standings:
         raise NotPossible("An empty board cannot be frozen.")
     if board.is_untested:
-        raise NotPossible("The tests of this board are still being made; freeze it with them.")
+        raise NotPossible("Tests are still running. Freeze the board when they finish.")
     columns = in_papers(choosable(board))
     snapshot = Snapshot(
         track=board.sight.track,
@@ -50,7 +50,7 @@ def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
             snapshot.save(force_insert=True)
             AuditEvent.objects.record(user, "freeze", snapshot, after={"name": name})
     except IntegrityError:
-        raise NotPossible(f"There is a snapshot {snapshot.slug} already.") from None
+        raise NotPossible(f"Snapshot {snapshot.slug} already exists.") from None
     return snapshot
 
 

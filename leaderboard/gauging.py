@@ -1,4 +1,4 @@
-"""Figures of a running site for Prometheus, all read from the database and the disk.
+"""Prometheus metrics of a running site, read from the database and the disk.
 
 So every web process gives the same answer, and one that was just started too.
 """

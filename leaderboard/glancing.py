@@ -1,6 +1,6 @@
-"""Many boards at a glance: each run's place by the primary measure, and what is known of the first.
+"""Summaries of many boards for the front page: ranks by the primary measure and the leader.
 
-A page of all tracks asks as little of the database as a page of one.
+The number of queries does not depend on the number of tracks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""More runs for a team than the quota of its track allows."""
+"""Grants of extra runs beyond a track's quota."""
 
 from __future__ import annotations
 

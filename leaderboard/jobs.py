@@ -63,16 +63,16 @@ BEAT = 1.5
 OUTLIVED = timedelta(seconds=4)
 
 # What a reader of the run or the collection is told.
-OUR_FAULT = "Something broke here, and it is our fault. What broke is in the log of this server."
-TOO_LARGE = "Too large for this server: it needs more than {:,} MiB of memory."
-TOO_SLOW = "Too slow for this server: it took longer than {:,} seconds."
-CRASHED = "The process that worked on this died {} times."
-STOPPED = "The worker was stopped {} times while it worked on this."
-CHANGED = "The stored file is not the one that was sent, or it is gone. Send the run again."
+OUR_FAULT = "Something went wrong on our side. The server log has the details."
+TOO_LARGE = "Too large: processing needs over {:,} MiB of memory."
+TOO_SLOW = "Timed out: processing took over {:,} seconds."
+CRASHED = "Processing crashed {} times."
+STOPPED = "The worker was stopped {} times during processing."
+CHANGED = "The stored file is missing or damaged. Submit the run again."
 # What is told while it waits for the next attempt.
-BROKE_OFF = "The process that worked on this died."
+BROKE_OFF = "Processing crashed."
 WENT_DOWN = "The worker was stopped."
-WAITS = "The database did not answer, or the disk is full."
+WAITS = "Database unavailable, or disk full."
 
 
 def told_by_the_job(target_id: str, reason: str) -> None:

@@ -33,7 +33,7 @@ class CannotJoin(Exception):
 
 class NameTaken(CannotJoin):
     def __init__(self, name: str) -> None:
-        super().__init__(f"There is a team {name} already; choose another name.")
+        super().__init__(f"The team name {name} is taken. Choose another.")
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ def join(track: Track, user: User, asking: Asking = Asking()) -> Team:
 
 
 CLOSED = {
-    Track.Joining.INVITATION: "This track is for those who have its invitation link.",
-    Track.Joining.APPROVAL: "The organisers of this track approve its teams; ask on its page.",
+    Track.Joining.INVITATION: "You need an invitation link to join this track.",
+    Track.Joining.APPROVAL: "The organisers approve teams. Ask on the track page.",
 }
 
 
 def refuse_without_terms(track: Track, asking: Asking) -> None:
     if track.terms and not asking.accepts_terms:
-        raise CannotJoin("This track has terms; read and accept them on its page first.")
+        raise CannotJoin("First accept this track’s terms on its page.")
 
 
 def accepted_now(track: Track) -> datetime | None:
@@ -144,14 +144,14 @@ def approve(request: JoinRequest, organiser: User) -> Team:
     try:
         with transaction.atomic():
             if not _decide(request, organiser, JoinRequest.State.APPROVED, **as_read):
-                raise CannotJoin("This request was answered already, or asks for another name now.")
+                raise CannotJoin("This request was already answered or now has another name.")
             accepted = request.accepted_terms_at
             return _new_team(request.track, request.user, request.team_name, accepted)
     except NameTaken:
         telling.name_taken(request)
         raise CannotJoin(
-            f"There is a team {request.team_name} already; "
-            f"{request.user} was told to choose another name."
+            f"The team name {request.team_name} is taken. "
+            f"We asked {request.user} to choose another."
         ) from None
 
 
@@ -174,9 +174,9 @@ def checked_name(name: str) -> str:
     name = " ".join(name.split())
     visible = name.isprintable() and not INVISIBLE.search(name)
     if not name or len(name) > NAME_LIMIT or not visible:
-        raise CannotJoin(f"A team name has 1 to {NAME_LIMIT} printable characters.")
+        raise CannotJoin(f"Use 1 to {NAME_LIMIT} printable characters.")
     if team_key(name) == team_key(ORGANISERS):
-        raise CannotJoin(f"{ORGANISERS} is the name of those who run the track.")
+        raise CannotJoin(f"The name {ORGANISERS} is reserved.")
     return name
 
 
@@ -223,7 +223,7 @@ def leave(track: Track, user: User) -> None:
         team = Team.objects.select_for_update(no_key=True).get(pk=own.team_id)
         others = team.memberships.exclude(pk=own.pk)
         if own.role == Membership.Role.LEADER and not others.filter(role=own.role).exists():
-            raise CannotJoin("A team needs a leader: make somebody else one first.")
+            raise CannotJoin("Make someone else a leader before you leave.")
         own.delete()
         AuditEvent.objects.record(user, "leave", team)
 

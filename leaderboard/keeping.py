@@ -1,4 +1,4 @@
-"""A backup of all that is kept, and what becomes of it: a folder that holds a whole site.
+"""Backup and restore of a whole site as one folder.
 
     database.sqlite3 or database.dump    as the database stood at one moment
     files/...                            every stored file that a row names
@@ -188,7 +188,7 @@ def stored_names(kept: Kept) -> Iterator[str]:
 
 def refuse_full_site() -> None:
     if User._meta.db_table in connection.introspection.table_names() and User.objects.exists():
-        raise CannotKeep("This site has accounts already; restore into an empty database.")
+        raise CannotKeep("This site already has accounts. Restore into an empty database.")
 
 
 def _restore_database(path: Path) -> None:

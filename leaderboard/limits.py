@@ -1,4 +1,4 @@
-"""What a track asks of a run and a team, as its pages say it."""
+"""Limits on runs and teams, as shown to users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def of_site() -> dict[str, list[Limit]]:
     return {
         "A run": of_runs(),
         "A collection": of_collections(),
-        "A team and a program": of_people(),
+        "Teams and programs": of_people(),
     }
 
 
@@ -46,23 +46,21 @@ def of_runs() -> list[Limit]:
     from_size = mebibytes(runs.ratio_above)
     seconds, memory = settings.JOB_TIME_LIMIT, settings.JOB_MEMORY_LIMIT
     return [
-        Limit("File, as it is sent", mebibytes(runs.upload), "not taken: E_SIZE"),
-        Limit("File, unpacked", mebibytes(runs.unpacked), "refused at that byte: E_BOMB"),
-        Limit("Unpacked bytes for a packed one", f"{runs.ratio}, from {from_size} on", "E_BOMB"),
-        Limit("Files in a .zip", "1, in no other archive", "refused: E_MEMBERS, E_CONTAINER"),
-        Limit("A line", counted(runs.line, "byte"), "refused: E_LINE_LONG"),
-        Limit("Documents a topic", "as the track says, mostly 1,000", "refused: E_DEPTH"),
-        Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "the reading ends"),
-        Limit(
-            "Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "failed, and said so"
-        ),
+        Limit("Upload size", mebibytes(runs.upload), "rejected: E_SIZE"),
+        Limit("Unpacked size", mebibytes(runs.unpacked), "rejected at once: E_BOMB"),
+        Limit("Compression ratio", f"{runs.ratio}, from {from_size} on", "E_BOMB"),
+        Limit("Files in a .zip", "1, not a nested archive", "refused: E_MEMBERS, E_CONTAINER"),
+        Limit("Line length", counted(runs.line, "byte"), "refused: E_LINE_LONG"),
+        Limit("Documents per topic", "set by track, usually 1,000", "refused: E_DEPTH"),
+        Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "checking stops"),
+        Limit("Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "marked as failed"),
     ]
 
 
 def of_collections() -> list[Limit]:
     return [
-        Limit("Each file, as it is sent", mebibytes(settings.COLLECTION_UPLOAD_LIMIT), "E_SIZE"),
-        Limit("Each file, unpacked", mebibytes(settings.COLLECTION_UNPACKED_LIMIT), "E_BOMB"),
+        Limit("Upload size per file", mebibytes(settings.COLLECTION_UPLOAD_LIMIT), "E_SIZE"),
+        Limit("Unpacked per file", mebibytes(settings.COLLECTION_UNPACKED_LIMIT), "E_BOMB"),
         Limit("A document", mebibytes(DOCUMENT_LIMITS.line), "refused: E_LINE_LONG"),
     ]
 
@@ -71,16 +69,14 @@ def of_people() -> list[Limit]:
     attempts, writes = settings.ATTEMPTS_PER_DAY, settings.API_WRITES_PER_MINUTE
     kept = counted(settings.REFUSED_KEPT_DAYS, "day")
     return [
-        Limit("Runs a team", "as the track says", "E_QUOTA"),
+        Limit("Runs per team", "set by track", "E_QUOTA"),
         Limit(
-            "Refused files",
-            f"{attempts} a team and day, unless the track says otherwise",
+            "Rejected files",
+            f"{attempts} per team per day, unless set by the track",
             "E_QUOTA",
         ),
-        Limit("A refused file is kept", kept, "then its row and its first problems stay"),
-        Limit(
-            "Calls that change something", f"{writes} a minute and token", "429, with Retry-After"
-        ),
+        Limit("Rejected file kept", kept, "then only its record and first problems"),
+        Limit("Write requests", f"{writes} per token per minute", "429, with Retry-After"),
     ]
 
 

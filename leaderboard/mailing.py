@@ -20,8 +20,8 @@ BODY = """{text}
 
 {address}
 
-You get this mail because your account here asks for one with each notice.
-No more of them: {account}
+You get this email because you turned on email notices.
+Turn this off: {account}
 """
 
 

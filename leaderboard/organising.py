@@ -86,7 +86,7 @@ def _check_again(
         state=ImportState.QUEUED, asks_first=asks_first
     )
     if not taken:
-        raise NotPossible("This collection does not wait for a confirmation.")
+        raise NotPossible("This collection is not awaiting confirmation.")
     collection.formats = {**collection.formats, **(answers.formats or {})}
     if answers.renumber_topics is not None:
         collection.renumber_topics = answers.renumber_topics
@@ -144,7 +144,7 @@ def _check_judgments_again(
         **_said_of_grades(answers, judgment_set.preview),
     )
     if not taken:
-        raise NotPossible("These judgments do not wait for a confirmation.")
+        raise NotPossible("These judgments are not awaiting confirmation.")
     jobs.enqueue("check_judgments", judgment_set)
 
 
@@ -156,7 +156,7 @@ def discard_judgments(judgment_set: JudgmentSet, user: User) -> None:
         never_imported = JudgmentSet.objects.filter(pk=judgment_set.pk, state__in=STOPPED)
         deleted, _ = never_imported.filter(collection__state=ImportState.READY).delete()
         if not deleted:
-            raise NotPossible("Imported judgments stay: scores are computed with them.")
+            raise NotPossible("Imported judgments cannot be deleted: scores use them.")
 
 
 def discard_collection(collection: Collection, user: User) -> None:
@@ -169,7 +169,7 @@ def discard_collection(collection: Collection, user: User) -> None:
             .delete()
         )
     if not deleted:
-        raise NotPossible("An imported collection stays: its tracks are built on it.")
+        raise NotPossible("This collection cannot be deleted: tracks use it.")
 
 
 @transaction.atomic
@@ -215,8 +215,8 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
     if track.runs.taken().exists():
         page = reverse("release", args=[track.slug])
         raise NotPossible(
-            "This would show the runs of a blind track all at once, which its release does: "
-            f"{page} says what becomes visible to whom."
+            "This would reveal all runs of a blind track. Release it instead: "
+            f"{page} shows who will see what."
         )
 
 
@@ -244,7 +244,7 @@ def score_again(track: Track, user: User) -> None:
     Raises NotPossible.
     """
     if track.judgment_set is None and editions.judgments_on_trial(track) is None:
-        raise NotPossible("There are no judgments yet: runs wait for them.")
+        raise NotPossible("There are no judgments to score with yet.")
     AuditEvent.objects.record(user, "score again", track)
     # What is not complete is built; only what is can be computed again.
     renew_editions(track)
@@ -322,7 +322,7 @@ def begin_pool(
             pool.runs.set(runs)
             jobs.enqueue("gather_pool", pool)
     except IntegrityError:
-        raise NotPossible("Somebody made a pool at the same moment; look at it first.") from None
+        raise NotPossible("Someone else just created a pool. Check it first.") from None
     return pool
 
 
@@ -331,7 +331,7 @@ def keep_pool(pool: Pool, user: User) -> None:
     """From now on this is what is judged, and nothing changes it.  Raises NotPossible."""
     preview = Pool.objects.filter(pk=pool.pk, state=Pool.State.PROPOSED)
     if not preview.update(state=Pool.State.KEPT, kept_at=timezone.now()):
-        raise NotPossible("This pool does not wait to be kept.")
+        raise NotPossible("This pool is not awaiting approval.")
     AuditEvent.objects.record(user, "keep", pool, after={"sha256": pool.sha256})
 
 
@@ -341,7 +341,7 @@ def discard_pool(pool: Pool, user: User) -> None:
     unkept = Pool.objects.filter(pk=pool.pk).exclude(state=Pool.State.KEPT)
     AuditEvent.objects.record(user, "discard", pool, before={"name": pool.name})
     if not unkept.delete()[0]:
-        raise NotPossible("A kept pool stays: judgments may come back for it.")
+        raise NotPossible("You cannot delete an approved pool.")
 
 
 def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> Webhook:
@@ -352,7 +352,7 @@ def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> We
             AuditEvent.objects.record(user, "add", webhook, after={"url": url})
             return webhook
     except IntegrityError:
-        raise NotPossible("This address is called already.") from None
+        raise NotPossible("This webhook already exists.") from None
 
 
 def remove_webhook(track: Track, user: User, webhook_id: int) -> None:
@@ -409,7 +409,7 @@ def take_off(run: Run, user: User, how: str, reason: str) -> None:
     """Disqualify a run (`disqualified`, its address says why) or hide it (`hidden`, from all
     but its team); the organisers can bring it back.  Raises NotPossible."""
     if not reason.strip():
-        raise NotPossible("A reason is needed: the team and the public read it.")
+        raise NotPossible("Enter a reason. The team and the public will see it.")
     with transaction.atomic():
         by = {f"{how}_at": timezone.now(), f"{how}_by": user, f"{how}_reason": reason}
         if Run.objects.filter(pk=run.pk, **{f"{how}_at": None}).update(**by):

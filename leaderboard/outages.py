@@ -1,4 +1,4 @@
-"""Trouble that passes by itself: what the site stands on is away, or a disk has no room."""
+"""Temporary outages: an unreachable backing service or a full disk."""
 
 from __future__ import annotations
 
@@ -29,27 +29,25 @@ class Outage:
 AWAY = Outage(
     503,
     "E_AWAY",
-    "The database of this server does not answer just now. Send it again in a moment: "
-    "what has arrived already is not taken twice.",
+    "The database is not responding. Try again in a moment: nothing will be duplicated.",
     again=10,
 )
 UNCOUNTED = Outage(
     503,
     "E_AWAY",
-    "What counts the tries to sign in does not answer just now, so none is taken. "
-    "Try again in a moment.",
+    "Sign-in is temporarily unavailable. Try again in a moment.",
     again=10,
 )
 NO_STORE = Outage(
     503,
     "E_AWAY",
-    "The store of this server's files does not answer just now. Send it again in a moment.",
+    "File storage is not responding. Try again in a moment.",
     again=10,
 )
 FULL = Outage(
     507,
     "E_FULL",
-    "There is no room on this server's disk just now, so nothing was stored. Send it again later.",
+    "The server’s disk is full, so nothing was saved. Try again later.",
     again=60,
 )
 

@@ -1,4 +1,4 @@
-"""What a team takes home of its runs, and what everybody takes home of a board: zip files.
+"""ZIP downloads of team results and of whole boards.
 
 Each function names the members; their bytes are made while they are sent.
 """

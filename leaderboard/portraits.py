@@ -1,4 +1,4 @@
-"""The charts of a run's page, drawn from its breakdown."""
+"""Charts of the run page, built from its breakdown."""
 
 from __future__ import annotations
 

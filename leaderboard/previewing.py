@@ -133,7 +133,7 @@ def warn_of_stray_grades(stray: Iterable[dict[str, Any]], count: int, problems: 
             f"{each['count']:,} of {count:,} judgments have the grade {each['grade']}; the first "
             f"is document {each['docno']} for topic {each['topic']}",
             str(each["grade"]),
-            "Is it a slip? Map it to the grade that is meant, or leave it.",
+            "If it is an error, map it to the right grade.",
         )
 
 

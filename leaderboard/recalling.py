@@ -1,4 +1,4 @@
-"""What a process has read and need not read again, as long as its key stays the same."""
+"""Per-process cache of values, keyed by version."""
 
 from __future__ import annotations
 

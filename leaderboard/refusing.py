@@ -1,4 +1,4 @@
-"""What is not taken, and why: a request that the rules of the track or the site do not allow.
+"""Checks that reject a request under the rules of the track or the site.
 
 Each of these looks at one rule and raises NotAccepted where it is broken.
 """
@@ -17,7 +17,7 @@ from leaderboard.quotas import quota_of
 
 
 class NotAccepted(Exception):
-    """A request that is not allowed: code, words for the user, and when it will be allowed."""
+    """A rejected request: error code, message and, if known, when to retry."""
 
     def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
         super().__init__(message)
@@ -28,22 +28,22 @@ class NotAccepted(Exception):
 
 def refuse_large(file: UploadedFile, limit: int) -> None:
     if (file.size or 0) > limit:
-        raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; {limit:,} are taken.")
+        raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; the limit is {limit:,}.")
 
 
 def refuse_outside_dates(track: Track, now: datetime) -> None:
     if track.takes_runs(now):
         return
     if track.state(now) == Track.State.PLANNED:
-        raise NotAccepted("E_CLOSED", f"This track takes runs from {utc(track.opens_at)}.")
-    raise NotAccepted("E_CLOSED", f"This track took runs until {utc(track.closes_at)}.")
+        raise NotAccepted("E_CLOSED", f"This track opens on {utc(track.opens_at)}.")
+    raise NotAccepted("E_CLOSED", f"This track closed on {utc(track.closes_at)}.")
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
     missing = missing_facts(track.required_facts, facts)
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
-        raise NotAccepted("E_FIELD", f"facts: this track asks for {names}.")
+        raise NotAccepted("E_FIELD", f"facts: this track requires {names}.")
 
 
 def utc(instant: datetime | None) -> str:
@@ -54,15 +54,15 @@ def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
     """Counted under the lock on the team's row, so that no two runs take the same last place."""
     quota = quota_of(track, team, received_at)
     if quota.left_in_all == 0:
-        raise NotAccepted("E_QUOTA", f"Your team has used its {quota.in_all} runs.")
+        raise NotAccepted("E_QUOTA", f"Your team has used all {quota.in_all} runs.")
     if quota.left_today != 0:
         return
     if timezone.now() >= quota.next_day:
         day = f"{received_at:%d %b %Y}"
-        raise NotAccepted("E_QUOTA", f"Your team has used its {quota.today} runs of {day}.")
+        raise NotAccepted("E_QUOTA", f"Your team used all {quota.today} runs on {day}.")
     raise NotAccepted(
         "E_QUOTA",
-        f"Your team has used its {quota.today} runs of today; the next day begins at 00:00 UTC.",
+        f"Your team has used all {quota.today} runs for today. The quota resets at 00:00 UTC.",
         seconds_between(received_at, quota.next_day),
     )
 
@@ -75,8 +75,8 @@ def refuse_after_refusals(track: Track, team: Team, received_at: datetime) -> No
     if refused >= track.attempts_per_day:
         raise NotAccepted(
             "E_QUOTA",
-            f"{refused} files of your team were refused today; "
-            "check the next one with `python -m evaluation check` and send it tomorrow.",
+            f"{refused} of your team’s files were rejected today. "
+            "Check the next one with `python -m evaluation check`, then retry tomorrow.",
             seconds_between(received_at, midnight + timedelta(days=1)),
         )
 
@@ -90,7 +90,7 @@ def refuse_repeated_tag(run: Run) -> None:
         return
     same = Run.objects.upheld().filter(team=run.team_id, tag=run.tag)
     if same.exclude(pk=run.pk).exists():
-        raise NotAccepted("E_CONFLICT", f"Your team has a run {run.tag} already.")
+        raise NotAccepted("E_CONFLICT", f"Your team already has a run {run.tag}.")
 
 
 def refuse_sent_again(run: Run) -> None:
@@ -98,6 +98,4 @@ def refuse_sent_again(run: Run) -> None:
     same = Run.objects.upheld().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
     again = same.first()
     if again is not None:
-        raise NotAccepted(
-            "E_CONFLICT", f"The same file was sent again since, as the run {again.pk}."
-        )
+        raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")

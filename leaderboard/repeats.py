@@ -1,4 +1,4 @@
-"""What is sent a second time: a tag, a run of one's own, a run of somebody else."""
+"""Detection of repeated tags and near-duplicate runs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def check_tag(run: Run, tag: str, problems: Problems) -> None:
     same = earlier_runs(run).filter(tag=tag).first()
     if same is None:
         return
-    message = f"your team has used this tag for the run {same.pk}"
+    message = f"your team already used this tag for run {same.pk}"
     if run.track.repeated_tags == Track.Refusal.REFUSE:
-        problems.error("E_TAG", None, message, tag, "This track takes every tag once.")
+        problems.error("E_TAG", None, message, tag, "Use a new tag for each run.")
     else:
-        problems.warn("W_TAG", None, message, tag, "Another tag tells them apart on the board.")
+        problems.warn("W_TAG", None, message, tag, "Use a new tag to distinguish them.")
 
 
 def check_likeness(run: Run, problems: Problems) -> None:
@@ -42,11 +42,11 @@ def check_likeness(run: Run, problems: Problems) -> None:
     for earlier in earlier_runs(run).accepted()[:COMPARED]:
         overlap = likeness(tops, tops_of(earlier), at_least=NEARLY)
         if overlap is not None:
-            message = f"the first {TOP} documents of every topic are those of your run {earlier}"
+            message = f"the first {TOP} documents of every topic match your run {earlier}"
             if overlap < 1:
-                message = f"the rankings hardly differ from those of your run {earlier}:"
+                message = f"the rankings are almost identical to run {earlier}:"
                 message += f" rank-biased overlap {overlap:.5f}"
-            hint = "Withdraw one of them if it was sent by mistake."
+            hint = "If one was a mistake, withdraw it."
             problems.warn("W_SAME_RUN", None, message, earlier.pk, hint)
             return
 

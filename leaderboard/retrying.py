@@ -1,4 +1,4 @@
-"""Work that failed for good, begun once more."""
+"""Retry jobs and webhook calls that failed."""
 
 from __future__ import annotations
 

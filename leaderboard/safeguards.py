@@ -1,4 +1,4 @@
-"""Settings under which no site may start: each would open it to strangers."""
+"""System checks that block startup with insecure settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample collection on show: its accounts, its track, and runs of real rankers."""
+"""Demo data: sample accounts, a track and runs of real rankers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A secret split of the topics: some make the leaderboard, all of them the board of the release."""
+"""Secret split of topics into public (leaderboard) and all (release board)."""
 
 from __future__ import annotations
 

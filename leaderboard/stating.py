@@ -1,4 +1,4 @@
-"""Facts of a run are stated: by its team until the release, by organisers, by its own file."""
+"""Changes to run facts by the team (until release), by organisers or from the file header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where files lie: on a disk of this host, or in a bucket that all hosts reach.
+"""File storage: local disk or shared bucket.
 
 A stored file never changes under its name, so a host may keep a copy of what it has read.
 """

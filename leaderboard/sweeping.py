@@ -1,4 +1,4 @@
-"""What nobody needs any more goes away: files without a row, refused ones, sessions, dead workers.
+"""Periodic cleanup: orphaned files, rejected files, sessions and dead workers.
 
 A file is stored before its row is written, and a job's file before its result; a process that
 dies in between leaves it behind.

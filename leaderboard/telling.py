@@ -1,4 +1,4 @@
-"""Who is told what: notices for teams, by mail too, and calls for the webhooks of a track.
+"""Notifications: notices to teams, email and webhook calls.
 
 A notice says no more than its reader may see: on a blind track a scored run is a valid one.
 """
@@ -33,14 +33,14 @@ from leaderboard.templatetags.numbers import counted
 
 def run_refused(run: Run, errors: int) -> None:
     words = counted(errors, "error")
-    notify_team(run, f"{run} was refused: {words}. The page says how to mend each.")
+    notify_team(run, f"{run} was rejected: {words}. Open it to see the fixes.")
     call(run.track, Happening.RUN_REFUSED, about(run))
 
 
 def run_accepted(run: Run, scored: bool) -> None:
     """Of a checked run; `scored` where it stands in the edition of the board."""
     shows = scored and run.track.shows_means
-    notify_team(run, f"{run} is scored." if shows else f"{run} is valid.")
+    notify_team(run, f"{run} was scored." if shows else f"{run} is valid.")
     if scored:
         call(run.track, Happening.RUN_SCORED, about(run))
 
@@ -55,26 +55,24 @@ def runs_scored(track: Track, runs: list[Run]) -> None:
 
 def scored_again(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
     """Of values computed anew: the organisers learn whether any is another."""
-    result = f"the values of {changed:,} changed" if changed else "no value changed"
-    text = f"{counted(runs, 'run')} of {track} scored again with judgments {judgments}: {result}."
+    result = f"{changed:,} changed" if changed else "no scores changed"
+    text = f"{counted(runs, 'run')} in {track} rescored with judgments {judgments}: {result}."
     _notify_organisers(track, text, reverse("desk", args=[track.slug]))
 
 
 def released(track: Track) -> None:
     """The scores of a blind track show from now on: everybody who takes part learns it."""
     address = reverse("board", args=[track.slug])
-    text = f"The scores of {track} are released."
+    text = f"Scores for {track} are released."
     _notify_members(track, text, address)
     call(track, Happening.RELEASED, {})
 
 
 def deadline_moved(track: Track) -> None:
     """Whoever takes part learns until when runs are taken now."""
-    text = f"{track} takes runs without a deadline now."
+    text = f"{track} no longer has a deadline."
     if track.closes_at is not None:
-        text = (
-            f"{track} takes runs until {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC now."
-        )
+        text = f"{track} now closes on {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC."
     address = reverse("about", args=[track.slug])
     _notify_members(track, text, address)
 
@@ -86,7 +84,7 @@ def judged(track: Track, edition: Edition, before: Edition | None) -> None:
     """
     version = edition.judgment_set.version
     if before is not None and track.shows_means:
-        text = f"The board of {track} stands on judgments {version} now."
+        text = f"The board of {track} now uses judgments {version}."
         address = reverse("board", args=[track.slug])
         _notify_members(track, text, address)
     call(track, Happening.JUDGED, {"judgments": version})
@@ -95,31 +93,31 @@ def judged(track: Track, edition: Edition, before: Edition | None) -> None:
 def judgments_tried(track: Track, edition: Edition) -> None:
     """Every run is scored in the edition; its organisers may look, and switch the board."""
     version = edition.judgment_set.version
-    text = f"Every run of {track} is scored with the judgments {version}: see what they change."
+    text = f"All runs in {track} are scored with judgments {version}. See what changes."
     _notify_organisers(track, text, reverse("impact", args=[track.slug, version]))
 
 
 def asked_to_join(request: JoinRequest) -> None:
     track = request.track
-    text = f"{request.user} asks to take part in {track} as {request.team_name}."
+    text = f"{request.user} asked to join {track} as {request.team_name}."
     _notify_organisers(track, text, reverse("manage", args=[track.slug]))
 
 
 def appointed(track: Track, user: User) -> None:
     """Of somebody who organises a track from now on."""
-    _notify([user.pk], track, f"You organise {track}.", reverse("desk", args=[track.slug]))
+    _notify([user.pk], track, f"You now organise {track}.", reverse("desk", args=[track.slug]))
 
 
 def answered_to_join(request: JoinRequest, approved: bool) -> None:
     track = request.track
-    words = "You take part in" if approved else "The organisers declined that you take part in"
+    words = "You joined" if approved else "The organisers declined your request to join"
     _notify([request.user_id], track, f"{words} {track}.", reverse("board", args=[track.slug]))
 
 
 def name_taken(request: JoinRequest) -> None:
     """Another team got the name first: the request waits for another one."""
     track = request.track
-    text = f"There is a team {request.team_name} in {track} already; ask for another name."
+    text = f"The name {request.team_name} is taken in {track}. Choose another."
     _notify([request.user_id], track, text, reverse("join", args=[track.slug]))
 
 
@@ -130,7 +128,7 @@ def announced(announcement: Announcement) -> None:
 
 def granted(grant: Grant) -> None:
     team, runs = grant.team, counted(grant.runs, "run")
-    text = f"{team} may send {runs} more {'today' if grant.day else 'in all'} to {team.track}."
+    text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {team.track}."
     members = team.memberships.values_list("user", flat=True)
     _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
 

@@ -144,7 +144,7 @@ def _answered(
     preset = grading.preset(request.POST.get("preset", "")) if grading else None
     form = AnswersForm(request.POST, grading.preview["grades"] if grading else [])
     if not form.is_valid():
-        messages.error(request, "An answer is not one of those that can be given.")
+        messages.error(request, "Choose one of the listed answers.")
         return redirect("collection", slug=slug)
     answers = form.answers()
     if preset is not None:

@@ -60,7 +60,7 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _desk(request, sight, announcement=form)
     announcing.announce(sight.track, request.user, form.cleaned_data["text"])
-    messages.success(request, "Announced: it stands on the track's pages, and its teams are told.")
+    messages.success(request, "Announcement posted. All teams were notified.")
     return redirect("desk", slug=slug)
 
 
@@ -73,7 +73,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _desk(request, sight, grant=form)
     granting.grant(user=request.user, **form.cleaned_data)
-    messages.success(request, "Granted; the team is told.")
+    messages.success(request, "Granted. The team is notified.")
     return redirect("desk", slug=slug)
 
 
@@ -91,7 +91,7 @@ def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
 def _try_again(request: HttpRequest, failed: FailedJob) -> None:
     try:
         retrying.try_again(failed.job, failed.target, request.user)
-        messages.success(request, "It waits in the queue again.")
+        messages.success(request, "Back in the queue.")
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
     except organising.NotPossible as reason:
@@ -104,7 +104,7 @@ def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse
     """Make the calls of a webhook again that were given up."""
     track = organised_or_403(request, slug).track
     retrying.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
-    messages.success(request, "The calls wait in the queue again.")
+    messages.success(request, "The calls are queued again.")
     return redirect("desk", slug=slug)
 
 
@@ -114,7 +114,7 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
         organising.score_again(track, request.user)
-        messages.success(request, "All runs are scored again; the board stands meanwhile.")
+        messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
     except organising.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("desk", slug=slug)

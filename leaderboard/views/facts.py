@@ -30,7 +30,7 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         change_facts(seen.run, request.user, form.facts)
-        messages.success(request, "The facts are kept, and what they were before.")
+        messages.success(request, "Facts saved. Earlier values are kept.")
         return redirect("run", run_id=run_id)
     context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
     return render(request, "run_facts.html", context, status=422 if form.is_bound else 200)

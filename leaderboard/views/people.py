@@ -22,7 +22,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             added = appointing.add_organiser(sight.track, request.user, **form.cleaned_data)
-            messages.success(request, f"{added} organises this track too.")
+            messages.success(request, f"{added} is now an organiser.")
             return redirect("people", slug=slug)
         except appointing.CannotAppoint as reason:
             form.add_error("name", str(reason))

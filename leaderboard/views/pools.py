@@ -83,7 +83,7 @@ def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
         organising.keep_pool(get_object_or_404(track.pools, name=name), request.user)
-        messages.success(request, "Kept. Download it, have it judged, and send the judgments here.")
+        messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
     except organising.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("pool", slug=slug, name=name)

@@ -58,7 +58,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
             file, at = request.FILES["file"], received_at(request)
             accepted = accept_run(sight.track, request.user, file, details, received_at=at)
             if not accepted.is_new:
-                messages.info(request, "This file was sent before. Here is its run, unchanged.")
+                messages.info(request, "You already submitted this file. This is its run.")
             return redirect("run", run_id=accepted.run.pk)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)

@@ -76,7 +76,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     form = SnapshotForm(request.POST)
     board = find_board(sight)
     if board is None or not form.is_valid():
-        messages.error(request, "A snapshot needs a board and a name.")
+        messages.error(request, "Enter a name. The board needs scores.")
         return redirect("snapshots", slug=slug)
     try:
         made = freezing.freeze(board, request.user, **form.cleaned_data)

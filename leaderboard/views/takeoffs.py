@@ -36,9 +36,9 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = inside_or_403(request, run_id)
     try:
         organising.undo_withdrawal(seen.run, request.user)
-        messages.success(request, "The run is back.")
+        messages.success(request, "Run restored.")
     except NotAccepted as refusal:
-        messages.error(request, f"It stays withdrawn. {refusal.message}")
+        messages.error(request, f"Still withdrawn. {refusal.message}")
     return redirect("run", run_id=run_id)
 
 
@@ -63,7 +63,7 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
 def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = _organised_or_403(request, run_id)
     organising.bring_back(seen.run, request.user)
-    messages.success(request, "The run is back.")
+    messages.success(request, "Run restored.")
     return redirect("run", run_id=run_id)
 
 

@@ -85,7 +85,7 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
     track = _internal_board(collection)
     try:
         organising.open_track(track, request.user)
-        messages.success(request, "Opened: every user of this site sees it and may send runs.")
+        messages.success(request, "Opened. All users of this site can see it and submit.")
     except IntegrityError:
         # Another organiser clicked at the same moment: the board is there.
         pass
@@ -126,7 +126,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             organising.change_track(track, request.user, form.changes)
-            messages.success(request, "Saved. Scores that change are being computed.")
+            messages.success(request, "Saved. Affected scores are being recomputed.")
             return redirect("manage", slug=track.slug)
         except organising.NotPossible as reason:
             form.add_error("disclosure", str(reason))
@@ -168,7 +168,7 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
     form = BaselineForm(request.POST, track=sight.track)
     if form.is_valid():
         organising.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
-        messages.success(request, "The board compares with this baseline now.")
+        messages.success(request, "The board now uses this baseline.")
     return redirect("manage", slug=slug)
 
 
@@ -186,5 +186,5 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render(request, "release.html", context)
     organising.release(sight.track, request.user)
-    messages.success(request, "Released: everybody who sees the track sees its scores.")
+    messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)

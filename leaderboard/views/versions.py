@@ -100,7 +100,7 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
     track = organised_or_403(request, slug).track
     judgment_set = _version_or_404(track, version)
     organising.change_track(track, request.user, {"judgment_set": judgment_set})
-    messages.success(request, f"The board changes to {version} as soon as it is complete.")
+    messages.success(request, f"The board will switch to {version} when scoring finishes.")
     return redirect("board", slug=slug)
 
 

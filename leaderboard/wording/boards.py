@@ -1,4 +1,4 @@
-"""What a board says: who leads, how sure that is, and what its numbers can tell at all."""
+"""Board summaries: the leader, the uncertainty and the statistical power."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ LONG = 12
 # Up to here the first ten documents are judged too thinly to go without a word.
 WELL_JUDGED = 0.5
 UNJUDGED = {
-    0.5: "Every second document in the first ten was",
-    2 / 3: "Two of three documents in the first ten were",
-    0.75: "Three of four documents in the first ten were",
-    0.8: "Four of five documents in the first ten were",
-    0.9: "Nine of ten documents in the first ten were",
-    1.0: "Nearly all documents in the first ten were",
+    0.5: "Half of the top-ten documents were",
+    2 / 3: "Two in three top-ten documents were",
+    0.75: "Three in four top-ten documents were",
+    0.8: "Four in five top-ten documents were",
+    0.9: "Nine in ten top-ten documents were",
+    1.0: "Nearly all top-ten documents were",
 }
 
 
@@ -50,9 +50,7 @@ def board_verdict(board: Board) -> Sentence:
         return []
     if len(ranked) == 1:
         only = ranked[0]
-        return say(
-            named(only.run), f" has {_value(board, only)}. Ranks and tests need a second run."
-        )
+        return say(named(only.run), f" has {_value(board, only)}. Ranks and tests need two runs.")
     if not board.can_tell:
         return say(*_leaders(board), ".")
     if board.baseline is None or not any(each.verdict for each in ranked):
@@ -67,7 +65,7 @@ def _value(board: Board, standing: Standing) -> str:
 def _leaders(board: Board) -> Sentence:
     """Who leads with which value; several where they are exactly equal."""
     leaders = board.leaders
-    verb = " leads with " if len(leaders) == 1 else " lead together with "
+    verb = " leads with " if len(leaders) == 1 else " tie for the lead with "
     runs = runs_in_words([each.run for each in leaders])
     return say(capitalised(runs), verb, _value(board, leaders[0]))
 
@@ -113,7 +111,7 @@ def _on_long_board(board: Board) -> Sentence:
     elif not near:
         sentence = say(*_leaders(board), " and ", _beyond_all(board), ". ")
     else:
-        told = f" cannot be told apart from {_it_or_them(board)} when all are compared with all. "
+        told = f" cannot be told apart from {_it_or_them(board)} when all runs are compared. "
         sentence = say(*_leaders(board), ", but ", runs_in_words(near), told)
     return [*sentence, *_counted(board)]
 
@@ -161,7 +159,7 @@ def _leading(board: Board, leader: Standing) -> Sentence:
         return say("The baseline ", named(leader.run), " leads")
     how = {
         "better": " leads and is significantly better than the baseline ",
-        "worse": " leads, and yet the baseline is significantly better: ",
+        "worse": " leads, but the baseline is significantly better: ",
     }.get(leader.verdict, " leads, but cannot be told apart from the baseline ")
     difference = leader.against.difference if leader.against is not None else None
     by_how_much = Phrase(difference=difference, verdict=leader.verdict)
@@ -191,12 +189,12 @@ def power(board: Board) -> Sentence:
     effect = board.detectable_effect
     if effect is None:
         return say(
-            f"With {counted(topics, 'topic')} nothing can be significant: no p is below ",
+            f"With {counted(topics, 'topic')} nothing can be significant: p is at least ",
             strong(unbroken(p_value(smallest_p(topics)))),
-            f". {in_words(FEWEST_TOPICS).capitalize()} topics are the fewest that can tell.",
+            f". {in_words(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
     sentence = say(
-        f"With {counted(topics, 'topic')} a single comparison detects an effect of ",
+        f"With {counted(topics, 'topic')} one comparison can detect an effect of ",
         strong(f"d = {score(effect, 2)}"),
         f" (power 80 %, α = {score(LEVEL, 2)}).",
     )
@@ -207,7 +205,7 @@ def power(board: Board) -> Sentence:
         sentence,
         " On this board two runs must differ by ",
         margin,
-        f" {board.measure} to differ significantly when all are compared with all, as the bars do.",
+        f" {board.measure} to differ significantly in the all-pairs test that the bars show.",
     )
 
 
@@ -230,7 +228,7 @@ def selection_rule(board: Board) -> Sentence:
     if board.choice.sorted_otherwise:
         order = f" at {digits}; the lines are sorted by {_order(board)}."
     if shown != standings:
-        order += " Ranks and tests are those of the whole board."
+        order += " Ranks and tests cover the whole board."
     return say(strong(number), rule + order)
 
 
@@ -243,7 +241,7 @@ def made_without(board: Board) -> str:
         if board.sight.track.primary_measure in board.missing
         else ""
     )
-    return f"It was made without {', '.join(board.missing)}{ranked}."
+    return f"It does not include {', '.join(board.missing)}{ranked}."
 
 
 def left_out(board: Board) -> str:
@@ -251,19 +249,19 @@ def left_out(board: Board) -> str:
     if not board.sight.every_run:
         return ""
     runs = counted(len(board.standings), "scored run")
-    held = f" Here it stands among all {runs} of the track." if board.sight.everything else ""
-    return f"The board holds {_which(board).removesuffix(',')}.{held}"
+    held = f" This page ranks all {runs} of the track." if board.sight.everything else ""
+    return f"The board shows {_which(board).removesuffix(',')}.{held}"
 
 
 def _which(board: Board) -> str:
     """The runs that the rule of the track puts on its board."""
     if board.sight.ladder is not None:
         step = board.sight.ladder.step
-        return f"of each team the last run that beat the one before by more than {step}"
+        return f"the last run of each team to beat its previous one by more than {step}"
     if board.sight.track.selection == Track.Selection.BEST:
         return "the best run of each team"
     if board.sight.track.selection == Track.Selection.PRIMARY:
-        return "the primary run of each team, or its first where it names none,"
+        return "the primary run of each team, or its first if none is named,"
     return "every scored run"
 
 
@@ -272,24 +270,24 @@ def _order(board: Board) -> str:
     name = board.choice.sorted_by
     title = next((each.title for each in columns_of(board) if each.name == name), name)
     title = title if name in board.measures or not title[1:2].islower() else title.lower()
-    return f"{title}, turned round" if board.choice.turned else title
+    return f"{title}, reversed" if board.choice.turned else title
 
 
 def provisional(board: Board, frozen: Snapshot | None) -> str:
     """What may still change a live board, where that is worth a word."""
     track = board.sight.track
     if track.closes_at is None:
-        return "These numbers change as runs and judgments come." if frozen is not None else ""
+        return "These scores change as runs and judgments arrive." if frozen is not None else ""
     if track.state() != Track.State.CLOSED:
         until = anywhere_on_earth(track.closes_at)
-        return f"These numbers are provisional: runs are taken until {until}."
+        return f"These scores are provisional: submission closes {until}."
     if track.takes_runs():
-        return "These numbers are provisional: late runs are still taken."
+        return "These scores are provisional: late runs still count."
     if not board.sight.everything:
         return "These numbers are provisional until the release."
     if frozen is not None:
-        return "Other judgments would still change these numbers."
-    return "These numbers are provisional until the organisers freeze them in a snapshot."
+        return "New judgments could still change these scores."
+    return "These scores are provisional until organisers freeze a snapshot."
 
 
 def much_unjudged(board: Board) -> str:
@@ -298,4 +296,4 @@ def much_unjudged(board: Board) -> str:
     if judged > WELL_JUDGED:
         return ""
     nearest = min(UNJUDGED, key=lambda share: abs(share - (1 - judged)))
-    return f"{UNJUDGED[nearest]} never judged; what is not judged counts as not relevant."
+    return f"{UNJUDGED[nearest]} never judged; unjudged documents count as not relevant."

@@ -14,10 +14,10 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
     if best is None or cheapest is None:
         return []
     if len(found.lines) == 1:
-        return say(named(best.run), " is the only run that states it: ", *_price(best), ".")
+        return say(named(best.run), " is the only run with this cost: ", *_price(best), ".")
     if not found.is_tested:
         few = in_words(FEWEST_TOPICS)
-        why = "" if found.board.can_tell else f" With fewer than {few} topics nothing can be told."
+        why = "" if found.board.can_tell else f" With fewer than {few} topics no test is possible."
         return say(named(best.run), " is best for ", *_price(best), f".{why}")
     if cheapest is best:
         return say(
@@ -45,6 +45,6 @@ def _price(line: CostLine) -> list[Phrase]:
 
 def stating(found: CostBreakdown) -> str:
     """How many runs stand here, and how many say nothing of this cost."""
-    said = counted(len(found.lines), "run states,runs state")
+    said = counted(len(found.lines), "run reports,runs report")
     silent = counted(found.num_silent, "run does,runs do")
     return f"{said} it; {silent} not." if found.num_silent else f"{said} it."

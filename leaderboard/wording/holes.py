@@ -18,7 +18,7 @@ def holes_verdict(table: HoleTable, board: Board) -> Sentence:
         return []
     if not table.bounds_hold:
         return say(
-            f"How far further judgments could move {table.measure} has no bound: a relevant "
+            f"There is no bound on how far judgments could move {table.measure}: a relevant "
             "document that a run misses lowers its score too."
         )
     sentence = _scores(table)
@@ -39,11 +39,11 @@ def _scores(table: HoleTable) -> Sentence:
     most = max(table.lines, key=_room)
     if _room(most) < SMALL:
         return say(
-            f"Every document that decides {table.measure} was judged: no missing judgment "
+            f"Every document that decides {table.measure} was judged: no new judgment "
             "could move a score by .001."
         )
     return say(
-        "Documents that nobody judged could raise ",
+        "Unjudged documents could raise ",
         named(most.standing.run),
         " by up to ",
         strong(f"{signed(_room(most))} {table.measure}"),
@@ -53,7 +53,7 @@ def _scores(table: HoleTable) -> Sentence:
 
 def _no_other(table: HoleTable, most: HoleLine) -> str:
     rest = max((_room(each) for each in table.lines if each is not most), default=0.0)
-    return ", and no other run at all." if rest < SMALL else ", and no other run by more."
+    return ", and no other run." if rest < SMALL else ", and no other run by more."
 
 
 def _room(line: HoleLine) -> float:
@@ -65,8 +65,8 @@ def _verdicts(table: HoleTable, baseline: Run) -> Sentence:
     against = say(f" by {table.measure} against the baseline ", named(baseline))
     if not doubtful:
         which = "The verdict" if doubts == 1 else f"All {in_words(doubts)} verdicts"
-        stand = "stands" if doubts == 1 else "stand"
-        return say(which, against, f" {stand}, whatever the missing judgments are.")
+        stand = "is safe" if doubts == 1 else "are safe"
+        return say(which, against, f" {stand}, whatever grades the missing judgments have.")
     number = f"{len(doubtful)} of {counted(doubts, 'verdict')}"
     names = say(": ", listed(doubtful)) if len(doubtful) <= NAMED else []
     return say(strong(number), against, " could flip", names, ".")

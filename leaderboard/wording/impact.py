@@ -12,9 +12,9 @@ def impact_verdict(impact: Impact) -> Sentence:
     change = "changes" if impact.num_moved == 1 else "change"
     return say(
         named(impact.leader.run),
-        f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} place",
+        f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} rank",
         _of_verdicts(impact),
-        ". Kendall's τ of the two boards is ",
+        ". Kendall's τ between the boards is ",
         strong(score(impact.agreement.tau, 3)),
         ".",
     )
@@ -25,5 +25,7 @@ def _of_verdicts(impact: Impact) -> Sentence:
     if impact.old.track.baseline_id is None or impact.untested:
         return []
     one = len(impact.turned) == 1
-    words = f" {'verdict' if one else 'verdicts'} against the baseline {'turns' if one else 'turn'}"
+    words = (
+        f" {'verdict' if one else 'verdicts'} against the baseline {'changes' if one else 'change'}"
+    )
     return say(", and ", strong(str(len(impact.turned))), words)

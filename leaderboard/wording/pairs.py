@@ -18,7 +18,7 @@ def pair_verdict(pair: Pair) -> Sentence:
     """Run `b` against run `a`: what the test says, how large, how sure, on how many topics."""
     against = pair.against
     if against.difference is None or against.low is None or against.high is None:
-        return say("No topic has a score of both ", named(pair.a), " and ", named(pair.b), ".")
+        return say("No topic has scores for both ", named(pair.a), " and ", named(pair.b), ".")
     how = {
         "better": " is significantly better than ",
         "worse": " is significantly worse than ",
@@ -49,7 +49,7 @@ def pair_test(pair: Pair) -> Sentence:
     topics = len(pair.topics)
     name = describe_test(pair.test, topics)
     sentence = say(
-        f"{name[0].upper()}{name[1:]}, not corrected: one comparison was asked for. Effect size ",
+        f"{name[0].upper()}{name[1:]}, not corrected: this is a single comparison. Effect size ",
         strong(f"d = {score(pair.against.effect_size, 2)}"),
         ". ",
     )
@@ -57,4 +57,4 @@ def pair_test(pair: Pair) -> Sentence:
         return [*sentence, Phrase(f"With {counted(topics, 'topic')} nothing can be significant.")]
     effect = strong(f"d = {score(minimum_detectable(topics), 2)}")
     with_topics = f"With {counted(topics, 'topic')} an effect of "
-    return say(sentence, with_topics, effect, " is seen four times out of five.")
+    return say(sentence, with_topics, effect, " is detected with 80 % power.")

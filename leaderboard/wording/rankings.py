@@ -11,14 +11,12 @@ from leaderboard.wording.phrases import Sentence, in_words, named, say, strong
 def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
     """The share of the ideal gain, and what ranking and retrieval lost of it."""
     first = f"first {in_words(gains.cutoff)}"
-    sentence = say(
-        named(run), f" gains {score(gains.ndcg, 3)} of what an ideal ranking gains in its {first}."
-    )
+    sentence = say(named(run), f" reaches {score(gains.ndcg, 3)} of the ideal gain in its {first}.")
     if gains.lost_by_ranking > NOTHING:
         lost = strong(score(gains.lost_by_ranking, 3))
-        words = " is lost by ranking: its own documents in the best order would gain it."
+        words = " is lost in ranking: re-ordering its documents would recover it."
         sentence += say(" ", lost, words)
     if gains.lost_by_retrieval > NOTHING:
         lost = strong(score(gains.lost_by_retrieval, 3))
-        sentence += say(" ", lost, " is lost by retrieval: it has too few relevant documents.")
+        sentence += say(" ", lost, " is lost in retrieval: it found too few relevant documents.")
     return sentence

@@ -17,8 +17,8 @@ def left_open(scored: ScoreSet, measure: str) -> str:
         return ""
     low, high = scored.ties[measure]
     return (
-        f"Documents of equal score stand in the order of their docnos; in another order "
-        f"{measure} could lie between {score(low)} and {score(high)}."
+        f"Documents with tied scores are ordered by docno; in another order "
+        f"{measure} could be {score(low)} to {score(high)}."
     )
 
 
@@ -28,8 +28,8 @@ def little_judged(scored: ScoreSet, board: Board) -> str:
     if scored.judged_at_10 >= LITTLE * median:
         return ""
     return (
-        f"Of its first ten documents {scored.judged_at_10:.0%} are judged, of the run in the "
-        f"middle {median:.0%}: what nobody judged counts as not relevant, and its scores may be "
+        f"{scored.judged_at_10:.0%} of its top ten documents are judged, against a median of "
+        f"{median:.0%}. Unjudged documents count as not relevant, so its scores may be "
         "too low."
     )
 

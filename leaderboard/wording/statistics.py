@@ -28,8 +28,8 @@ STATISTICS = {
             " t interval of that mean at 95 %, or the BCa interval where the track’s test is the"
             " bootstrap. Effect size: d, the mean divided by the standard deviation of the"
             " differences. A topic is won, lost or tied; differences below 10⁻¹² are ties.",
-            "p is two-sided. It is adjusted by Holm over all runs that are held to the baseline,"
-            " whatever is filtered. Up to .05 a difference is called significant.",
+            "p is two-sided. Holm’s adjustment covers all runs compared with the baseline,"
+            " whatever the filters. An adjusted p of at most .05 is significant.",
         ),
         "evaluation.significance.compare_with_baseline",
         "Smucker, Allan and Carterette, CIKM 2007; Holm, Scandinavian Journal of Statistics 1979",
@@ -40,8 +40,8 @@ STATISTICS = {
             "The mean over topics of one run’s score minus the other’s, with its 95 % interval,"
             " its effect size d (the mean divided by the standard deviation of the differences)"
             " and a two-sided p.",
-            "One comparison was asked for, so p is not adjusted. The board adjusts the p of every"
-            " run for all that are held to the baseline, so it can be larger there.",
+            "This is one comparison, so p is not adjusted. On the board, p is adjusted for"
+            " all runs compared with the baseline, so it can be larger there.",
         ),
         "evaluation.significance.compare_with_baseline",
         "Smucker, Allan and Carterette, CIKM 2007",
@@ -49,19 +49,19 @@ STATISTICS = {
     "all-pairs": Statistic(
         "All runs against each other",
         (
-            "Scores are modelled as run + topic + error. Two runs differ where their means are"
+            "Scores are modelled as run + topic + error. Two runs differ if their means are"
             " further apart than the margin q √(V / T): V is the variance of the error, T the"
-            " number of topics, q the quantile of the studentized range for so many runs."
-            " p is that of the same distribution, so it holds for all pairs at once.",
-            "V is pooled over all runs of the board. Runs that go their own ways, such as a random"
-            " order, make it larger and the margin wider for all, so two good runs may fail here"
-            " and still differ where the two are compared alone.",
-            "Runs that share a letter cannot be told apart. The rank intervals hold the ranks of"
+            " number of topics, q the quantile of the studentized range for that many runs."
+            " p uses the same distribution, so it holds for all pairs at once.",
+            "V is pooled over all runs of the board. Runs unlike the others, such as a random"
+            " order, increase it and widen every margin, so two good runs may not differ here"
+            " and still differ when compared alone.",
+            "Runs that share a letter cannot be told apart. The rank intervals cover the ranks of"
             " all runs at once with 95 % confidence.",
         ),
         "evaluation.significance.tukey_hsd",
         "Tukey 1953; Carterette, TOIS 2012; Al Mohamad, Goeman and van Zwet 2022",
-        command_adds="With --ranks it prints the ranks that each run may have, and its letters.",
+        command_adds="With --ranks, it also prints each run’s rank interval and letters.",
     ),
     "agreement": Statistic(
         "Agreement of two boards",

@@ -12,10 +12,10 @@ from leaderboard.keeping import CannotKeep, back_up
 
 
 class Command(BaseCommand):
-    help = "Writes database, files and secret key into a new folder; the site may run meanwhile."
+    help = "Back up the database, files and secret key to a new folder. Safe on a running site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, help="a folder that is not there yet")
+        parser.add_argument("folder", type=Path, help="a folder that does not exist yet")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

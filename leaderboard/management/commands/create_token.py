@@ -14,14 +14,14 @@ from leaderboard.models import ApiToken, User
 
 
 class Command(BaseCommand):
-    help = "Prints a new API token of a user and nothing else; it is not shown again."
+    help = "Create an API token for a user and print it once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("user", help="made if there is none of that name, without a password")
+        parser.add_argument("user", help="created without a password if it does not exist")
         parser.add_argument(
             "--organiser",
             action="store_true",
-            help="the user may bring collections and open tracks, and so may the token",
+            help="let the user and token add collections and open tracks",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

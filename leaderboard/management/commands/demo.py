@@ -18,10 +18,10 @@ PATIENCE = 120
 
 
 class Command(BaseCommand):
-    help = "Imports the sample collection, scores its runs, and serves them until Ctrl-C."
+    help = "Import the sample collection, score its runs and serve until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+        parser.add_argument("--port", type=int, default=8000, help="0 picks a free port")
         parser.add_argument("--once", action="store_true", help="check the main pages and stop")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,14 +39,14 @@ class Command(BaseCommand):
         except CannotServe as reason:
             raise CommandError(str(reason)) from None
         except KeyboardInterrupt:
-            self.stdout.write("Stopped. The same command starts it again as it is.")
+            self.stdout.write("Stopped. Run the same command to start again.")
 
     def say(self, site: Site, accounts: list[Account]) -> None:
         self.stdout.write(f"\nRankfield is at {site.url}/tracks/{TRACK}/\n")
         self.stdout.write(f"Sign in at {site.url}/account/login/\n")
         for account in accounts:
             self.stdout.write(f"  {account.name:4} {account.password}   {account.part}")
-        self.stdout.write("\nCtrl-C stops it.")
+        self.stdout.write("\nPress Ctrl-C to stop.")
         self.stdout.flush()
 
     def check_pages(self, site: Site) -> None:
@@ -54,14 +54,14 @@ class Command(BaseCommand):
             with urllib.request.urlopen(site.url + path, timeout=30) as answer:
                 if word not in answer.read().decode():
                     raise CommandError(f"{path} does not show {word}")
-            self.stdout.write(f"  {path} is in order")
+            self.stdout.write(f"  {path} OK")
 
 
 def wait_until_scored() -> None:
     deadline = time.monotonic() + PATIENCE
     while waiting := Run.objects.filter(track__slug=TRACK).unfinished().count():
         if time.monotonic() > deadline:
-            raise CommandError(f"{waiting} runs are still not scored after {PATIENCE} seconds")
+            raise CommandError(f"{waiting} runs not scored after {PATIENCE} seconds")
         time.sleep(0.1)
 
 

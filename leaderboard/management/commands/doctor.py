@@ -20,9 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--hash", action="store_true", help="read every run and compare it with its hash"
-        )
+        parser.add_argument("--hash", action="store_true", help="verify every run against its hash")
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_bad = False
@@ -35,6 +33,6 @@ class Command(BaseCommand):
             changed = list(changed_files())
             is_bad |= bool(changed)
             for run in changed:
-                self.stdout.write(f"BAD  files     run {run} is not the file that was sent")
+                self.stdout.write(f"BAD  files     run {run} does not match its upload")
         if is_bad:
             sys.exit(1)

@@ -28,8 +28,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("kind", choices=list(KINDS))
-        parser.add_argument("name", help="the short name, or the id of a run")
-        parser.add_argument("--yes", action="store_true", help="do it")
+        parser.add_argument("name", help="short name, or run id")
+        parser.add_argument("--yes", action="store_true", help="confirm")
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
@@ -37,13 +37,13 @@ class Command(BaseCommand):
         model, field, erase = KINDS[kind]
         found = model.objects.filter(**{field: name}).first()
         if found is None:
-            raise CommandError(f"There is no {kind} {name}.")
+            raise CommandError(f"No such {kind}: {name}.")
         what = what_goes(found)
         if not options["yes"]:
-            raise CommandError(f"This would erase {what}, for good. Say --yes to do it.")
+            raise CommandError(f"This permanently erases {what}. Confirm with --yes.")
         AuditEvent.objects.record(None, "erase", found, before={"name": name})
         erase(found)
-        self.stdout.write(f"Erased {what}. Files that nothing names any more are swept.")
+        self.stdout.write(f"Erased {what}. Unreferenced files will be deleted.")
 
 
 def what_goes(found: Model) -> str:

@@ -25,14 +25,14 @@ class Command(BaseCommand):
         parser.add_argument("track")
         parser.add_argument("file", type=Path)
         parser.add_argument(
-            "--documents", action="store_true", help="the documents too, not only their docnos"
+            "--documents", action="store_true", help="include documents, not only docnos"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
         track = Track.objects.filter(slug=options["track"]).first()
         if track is None:
-            raise CommandError(f"There is no track {options['track']}.")
+            raise CommandError(f"No such track: {options['track']}.")
         path: Path = options["file"]
         # Under its own name it is whole, or the one that was there before.
         part = path.with_name(f"{path.name}.part")

@@ -11,7 +11,7 @@ from leaderboard.models import AuditEvent, User
 
 
 class Command(BaseCommand):
-    help = "Takes away the second factor of a user, who then signs in by the password alone."
+    help = "Remove a user's second factor, so they sign in with the password only."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("user", help="the name of the account")
@@ -19,9 +19,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
-            raise CommandError(f"There is no account {options['user']}.")
+            raise CommandError(f"No such account: {options['user']}.")
         removed, _ = user.authenticator_set.all().delete()
         if not removed:
             raise CommandError(f"{user} has no second factor.")
         AuditEvent.objects.record(None, "forget second factor", user)
-        self.stdout.write(f"{user} signs in by the password alone until a new one is set.")
+        self.stdout.write(f"{user} now signs in with the password only.")

@@ -55,9 +55,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--track", help="its short name here; as in the archive if not given")
-        parser.add_argument("--collection", help="the same for the collection")
-        parser.add_argument("--owner", help="who organises them; else the first organiser there is")
+        parser.add_argument("--track", help="new short name (default: as in the archive)")
+        parser.add_argument("--collection", help="the same, for the collection")
+        parser.add_argument("--owner", help="the organiser (default: first organiser)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
@@ -153,7 +153,7 @@ class Command(BaseCommand):
                 f"{counted(len(found), 'measure')} of runs differ from the archive, which was "
                 f"scored by version {manifest.scoring_version}; this is {SCORING_VERSION}."
             )
-        self.stdout.write("All of them score as in the archive, to the last bit.")
+        self.stdout.write("All scores match the archive exactly.")
 
 
 @contextmanager
@@ -171,5 +171,5 @@ def nothing_left_of(collection: Collection) -> Iterator[None]:
 
 def free_slug(model: type[Track] | type[Collection], slug: str, option: str) -> str:
     if model.objects.filter(slug=slug).exists():
-        raise CommandError(f"There is a {slug} already; {option} gives it another name.")
+        raise CommandError(f"{slug} already exists. Rename with {option}.")
     return clean_slug(slug)

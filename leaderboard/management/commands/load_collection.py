@@ -38,32 +38,32 @@ ANSWERS = {
 
 
 class Command(BaseCommand):
-    help = "Checks the files of a collection, says what was found in them, and imports them."
+    help = "Check the files of a collection, show a summary and import them."
 
     def create_parser(self, *args: Any, **options: Any) -> CommandParser:
         """Here `--version` is of the judgments; Django's own gives way."""
         return super().create_parser(*args, conflict_handler="resolve", **options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("slug", help="its short name, which stands in addresses")
+        parser.add_argument("slug", help="short name, used in URLs")
         source = parser.add_mutually_exclusive_group()
         source.add_argument("--topics", type=Path)
         source.add_argument(
             "--ir-datasets",
             metavar="ID",
-            help="topics, documents and judgments as the library ir_datasets has them",
+            help="load topics, documents and judgments from ir_datasets",
         )
         documents = parser.add_mutually_exclusive_group()
         documents.add_argument("--documents", type=Path)
         documents.add_argument(
-            "--docnos", type=Path, help="one docno a line, where the documents are elsewhere"
+            "--docnos", type=Path, help="one docno per line, if documents are stored elsewhere"
         )
         parser.add_argument("--judgments", type=Path, help="qrels")
         parser.add_argument("--version", dest="judgments_version", default="v1")
-        parser.add_argument("--name", help="as pages print it; the short name if not given")
-        parser.add_argument("--owner", help="who organises it; else the first organiser there is")
+        parser.add_argument("--name", help="display name (default: the short name)")
+        parser.add_argument("--owner", help="the organiser (default: first organiser)")
         parser.add_argument(
-            "--renumber-topics", action="store_true", help="number them 1, 2, 3 in their order"
+            "--renumber-topics", action="store_true", help="renumber topics 1, 2, 3 in file order"
         )
         parser.add_argument(
             "--format",
@@ -71,14 +71,14 @@ class Command(BaseCommand):
             action="append",
             default=[],
             type=format_of,
-            help="how a part is read, where it can be read in two ways",
+            help="format of a file that matches two formats",
         )
         parser.add_argument(
             "--grades",
             type=grade_map_of,
-            help="what grades of the file become, as 1=4,2=3; `same`: they stay as they are",
+            help="map file grades, such as 1=4,2=3; `same` keeps them",
         )
-        parser.add_argument("--yes", action="store_true", help="import without asking")
+        parser.add_argument("--yes", action="store_true", help="skip confirmation")
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         slug = options["slug"]
         known = Collection.objects.filter(slug=slug).first()
         if known is not None:
-            raise CommandError(f"There is a collection {slug} already; it is {known.state}.")
+            raise CommandError(f"Collection {slug} already exists ({known.state}).")
         if not (options["topics"] or options["ir_datasets"]):
             raise CommandError("A new collection needs --topics or --ir-datasets.")
         formats = dict(options["format"])
@@ -161,7 +161,7 @@ class Command(BaseCommand):
         if judgment_set.state != ImportState.READY:
             organising.discard_judgments(judgment_set, owner)
             raise CommandError(f"Nothing was imported: {why_not(judgment_set)}.")
-        self.stdout.write(f"{collection.slug} has the judgments {version}.")
+        self.stdout.write(f"{collection.slug} now has judgments {version}.")
 
     def print_findings(self, preview: dict[str, Any], checked: Collection | JudgmentSet) -> None:
         for part in ("topics", "documents"):

@@ -23,21 +23,19 @@ ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 
 
 class Command(BaseCommand):
-    help = "Uploads every file of a folder to a track, waits for the scores, and prints them."
+    help = "Upload all files in a folder to a track and print their scores."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("track")
         parser.add_argument("folder", type=Path, help="plain files, .gz, or .zip of one file")
-        parser.add_argument("--team", help="whose runs they are; the organisers' if not given")
-        parser.add_argument(
-            "--lenient", action="store_true", help="take what trec_eval takes, for old runs"
-        )
+        parser.add_argument("--team", help="team name (default: organisers)")
+        parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
         track = Track.objects.filter(slug=options["track"]).first()
         if track is None:
-            raise CommandError(f"There is no track {options['track']}.")
+            raise CommandError(f"No such track: {options['track']}.")
         team = team_called(track, options["team"])
         sent = {
             path: self.send(track, path, team, options["lenient"])

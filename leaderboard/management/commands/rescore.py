@@ -24,7 +24,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("track", nargs="?", help="all tracks if not given")
+        parser.add_argument("track", nargs="?", help="default: all tracks")
 
     def handle(self, *args: Any, **options: Any) -> None:
         scored = Q(judgment_set__isnull=False) | Q(editions__isnull=False)
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         if options["track"]:
             tracks = tracks.filter(slug=options["track"])
             if not tracks:
-                raise CommandError(f"There is no track {options['track']} with judgments.")
+                raise CommandError(f"No track {options['track']} with judgments.")
         for track in tracks:
             organising.renew_editions(track)
         work_until(lambda: not open_jobs(list(tracks)))
