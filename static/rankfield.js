@@ -66,12 +66,12 @@ document.addEventListener("click", (event) => {
 // A date of a track says itself in the reader's own zone, any other time when it is pointed at.
 const here = (time, style) => new Date(time.dateTime).toLocaleString(undefined, style);
 document.addEventListener("DOMContentLoaded", () => all("time.due").forEach((time) => {
-  time.after(` (${here(time, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })} where you are)`);
+  time.after(` (${here(time, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })} your time)`);
 }));
 document.addEventListener("pointerover", (event) => {
   const time = event.target.closest?.("time[datetime]");
   if (!time || time.title) return;
-  time.title = `${here(time, { dateStyle: "medium", timeStyle: "short" })} where you are`;
+  time.title = `${here(time, { dateStyle: "medium", timeStyle: "short" })} your time`;
 });
 
 // A distance in time goes on counting from what the server said: a clock here may be wrong.
@@ -185,16 +185,16 @@ function dropZone(form, zone) {
 // The look into a run: what can be told without the collection, as far as LINES go.
 const LINES = 400000;
 async function check(file, place, form) {
-  place.replaceChildren(make("p", { className: "fine", textContent: "Looking into the file …" }));
+  place.replaceChildren(make("p", { className: "fine", textContent: "Checking the file …" }));
   const began = performance.now();
   const topics = place.dataset.topics ? new Set(place.dataset.topics.split(" ")) : null;
   let seen;
   try { seen = await look(file); } catch { seen = null; }
   if (one("[type=file]", form).files[0] !== file) return;
-  if (!seen) { place.replaceChildren(make("p", { className: "fine", textContent: "Your browser cannot read this file; the server checks it." })); return; }
-  if (seen.columns.length && place.dataset.formats !== "trec") { place.replaceChildren(make("p", { className: "fine", textContent: "This page looks into six columns only; the server reads the other formats that the track takes." })); return; }
+  if (!seen) { place.replaceChildren(make("p", { className: "fine", textContent: "Your browser cannot read this file. The server will." })); return; }
+  if (seen.columns.length && place.dataset.formats !== "trec") { place.replaceChildren(make("p", { className: "fine", textContent: "The browser checks only six-column files. The server checks the track’s other formats." })); return; }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const words = `Checked in your browser in ${seconds} s${seen.cut ? `, the first ${count(LINES)} lines` : ""}. Nothing has been sent yet; the server checks everything again.`;
+  const words = `Checked in your browser in ${seconds} s${seen.cut ? `, the first ${count(LINES)} lines` : ""}. Nothing is uploaded yet. The server will check it again.`;
   place.replaceChildren(findings(seen, topics), make("p", { className: "fine", textContent: words }), firstLines(seen.first));
   const tag = one("[name=tag]", form);
   if (tag && !tag.value && seen.tags.size === 1) [tag.value] = seen.tags;
@@ -203,7 +203,7 @@ async function check(file, place, form) {
 async function look(file) {
   const seen = { lines: 0, columns: [], tags: new Set(), topics: new Map(), scores: [], twice: [], first: [], cut: false };
   const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  if (magic[0] === 0x50 && magic[1] === 0x4b) throw new Error("a zip file is opened by the server");
+  if (magic[0] === 0x50 && magic[1] === 0x4b) throw new Error("zip files are checked on the server");
   let stream = file.stream();
   if (magic[0] === 0x1f && magic[1] === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
@@ -233,7 +233,7 @@ function read(line, seen) {
 }
 
 function findings(seen, topics) {
-  const at = (lines) => `${count(lines.length)} ${lines.length === 1 ? "line" : "lines"}, the first is line ${count(lines[0])}`;
+  const at = (lines) => `${count(lines.length)} ${lines.length === 1 ? "line" : "lines"}, first: line ${count(lines[0])}`;
   const unknown = topics ? [...seen.topics.keys()].filter((topic) => !topics.has(topic)) : [];
   const answered = seen.topics.size - unknown.length;
   const deepest = Math.max(0, ...[...seen.topics.values()].map((documents) => documents.size));
@@ -243,19 +243,19 @@ function findings(seen, topics) {
       : ["ok", "Format", "TREC run, six columns", `${count(seen.lines)} lines`],
     seen.tags.size === 1
       ? ["ok", "Run tag", `${[...seen.tags][0]} on every line`, ""]
-      : ["bad", "Run tag", `differs: ${[...seen.tags].join(", ")}`, ""],
+      : ["bad", "Run tag", `not unique: ${[...seen.tags].join(", ")}`, ""],
     unknown.length
       ? ["bad", "Topics", `unknown: ${unknown.slice(0, 5).join(", ")}`, `${count(unknown.length)} unknown`]
-      : [topics && answered < topics.size ? "warn" : "ok", "Topics", topics ? "none unknown" : "answered", topics ? `${count(answered)} of ${count(topics.size)}` : count(answered)],
+      : [topics && answered < topics.size ? "warn" : "ok", "Topics", topics ? "all known" : "found", topics ? `${count(answered)} of ${count(topics.size)}` : count(answered)],
     seen.twice.length
-      ? ["bad", "Documents", "retrieved twice for a topic", at(seen.twice)]
-      : ["ok", "Documents", "none twice for a topic", `${count(deepest)} a topic at most`],
+      ? ["bad", "Documents", "duplicates within a topic", at(seen.twice)]
+      : ["ok", "Documents", "no duplicates in a topic", `${count(deepest)} max per topic`],
     seen.scores.length
       ? ["bad", "Scores", "not a finite number", at(seen.scores)]
-      : ["ok", "Scores", "finite numbers throughout", ""],
-    ["queued", "Document ids", "compared with the collection when you submit", ""],
+      : ["ok", "Scores", "all finite numbers", ""],
+    ["queued", "Document ids", "checked against the collection on upload", ""],
   ];
-  if (!seen.topics.size) rows.splice(1, rows.length, ["queued", "The rest", "not looked at: no line has six columns", ""]);
+  if (!seen.topics.size) rows.splice(1, rows.length, ["queued", "Other checks", "skipped: no line has six columns", ""]);
   return make("ul", { className: "checks" }, ...rows.map(([found, subject, words, much]) => make("li", { className: found },
     sign(found), make("span", {}, make("b", { textContent: subject }), ` ${words}`), make("span", { textContent: much }))));
 }
@@ -267,7 +267,7 @@ function firstLines(lines) {
     make("thead", {}, make("tr", {}, ...cells("th", head))),
     make("tbody", {}, ...lines.map((fields) => make("tr", {}, ...cells("td", fields)))));
   const box = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "The first lines" }, table);
-  return make("details", { open: true }, make("summary", { textContent: "The first lines, as we read them" }), box);
+  return make("details", { open: true }, make("summary", { textContent: "Preview of the first lines" }), box);
 }
 
 const SMALL = 1048576;
@@ -293,7 +293,7 @@ async function send(form, submitter) {
   request.responseType = "document";
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     if (bar) { bar.hidden = false; bar.max = total; bar.value = loaded; }
-    say(loaded < total ? `${bytes(loaded)} of ${bytes(total)} sent` : "All sent; the server stores it.");
+    say(loaded < total ? `${bytes(loaded)} of ${bytes(total)} sent` : "Upload complete. Saving …");
   });
   request.addEventListener("loadend", () => {
     buttons.forEach((button) => { button.disabled = false; });
@@ -301,7 +301,7 @@ async function send(form, submitter) {
     if (request.status && request.responseURL !== form.action) { location.assign(request.responseURL); return; }
     if (bar) bar.hidden = true;
     if (request.response && one(`#${form.id}`, request.response)) { say(""); amend(form, request.response); return; }
-    say(request.status ? `The server answered ${request.status}. Send it again in a moment.` : "The connection broke. Nothing is lost; send it again.");
+    say(request.status ? `Server error ${request.status}. Try again in a moment.` : "Connection lost. Your file may have arrived. Try again; nothing is counted twice.");
   });
   request.send(body);
 }
