@@ -20,12 +20,12 @@ def test_a_missing_fact_is_named(collection, ben_api):
     make_track(collection, required_facts=["hardware"])
     answer = ben_api.send_run(facts='{"stage": "rerank"}')
     assert (answer.status_code, answer.json()["code"]) == (422, "E_FIELD")
-    assert answer.json()["message"] == "facts: this track asks for `hardware`."
+    assert answer.json()["message"] == "facts: this track requires `hardware`."
 
 
 def test_a_wrong_fact_is_named(track, ben_api):
     answer = ben_api.send_run(facts='{"priority": "first"}')
-    assert answer.json()["message"] == "facts: `priority` is a whole number from 1 to 999"
+    assert answer.json()["message"] == "facts: `priority` must be an integer from 1 to 999"
 
 
 def test_facts_are_changed_one_by_one(bens_run, ben_api):

@@ -140,7 +140,7 @@ def test_no_person_is_named_in_it(scored, file):
 
 def test_a_restored_track_scores_to_the_last_bit(file):
     said = command("import_track", file, *AWAY)
-    assert "All of them score as in the archive, to the last bit." in said
+    assert "All scores match the archive exactly." in said
     assert scores("away") == scores("bread") and len(scores("away")) == 9
 
 
@@ -309,7 +309,7 @@ def test_names_that_are_taken_are_said(file):
 
 def test_an_export_that_fails_leaves_the_file_that_was_there(file):
     before = file.read_bytes()
-    with pytest.raises(CommandError, match="There is no track rye"):
+    with pytest.raises(CommandError, match="No such track: rye"):
         command("export_track", "rye", file)
     assert file.read_bytes() == before and not file.with_name("bread.zip.part").exists()
 

@@ -264,7 +264,7 @@ def test_load_collection_asks_who_sits_there(ada, folder, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--owner", "nobody"], "There is no user nobody"),
+        (["--owner", "nobody"], "No such user: nobody"),
         (["--version", "v 1"], "takes letters, digits"),
         (["--topics", "/nowhere/topics"], "No such file"),
     ],
@@ -277,7 +277,7 @@ def test_load_collection_says_what_is_wrong_with_its_options(ada, folder, words,
 
 def test_load_collection_touches_no_collection_there_is(ada, folder):
     make_collection(ada)
-    with pytest.raises(CommandError, match="There is a collection bread already; it is ready"):
+    with pytest.raises(CommandError, match="Collection bread already; it is ready"):
         load(folder, "--yes")
 
 
@@ -327,7 +327,7 @@ def test_load_runs_waits_for_judgments_as_valid(collection, runs):
 
 
 def test_load_runs_names_what_is_not_there(track, runs):
-    with pytest.raises(CommandError, match="There is no track rye"):
+    with pytest.raises(CommandError, match="No such track: rye"):
         command("load_runs", "rye", runs)
     with pytest.raises(CommandError, match="No such file"):
         command("load_runs", "bread", runs / "nowhere")
@@ -383,7 +383,7 @@ def test_rescore_without_a_track_takes_all_that_have_judgments(collection, ben):
 
 
 def test_rescore_of_a_track_that_is_not_there_fails(db):
-    with pytest.raises(CommandError, match="There is no track rye"):
+    with pytest.raises(CommandError, match="No such track: rye"):
         command("rescore", "rye")
 
 

@@ -44,7 +44,7 @@ def test_a_page_says_when_to_come_back(answering, track, monkeypatch, error, sta
     monkeypatch.setattr("leaderboard.views.tracks.render", break_with(error))
     answer = answering.get("/")
     assert (answer.status_code, answer["Retry-After"].isdecimal()) == (status, True)
-    assert "In a moment again" in answer.content.decode()
+    assert "Try again shortly" in answer.content.decode()
 
 
 def test_nobody_signs_in_while_tries_cannot_be_counted(answering, ben, settings) -> None:

@@ -109,7 +109,7 @@ def test_a_refused_file_is_told_with_line_and_code(bring, as_ada):
     assertContains(page, "Refused: 1 kind of error, 1 in all.")
     assertContains(page, '<span class="line">9</span>')
     assertContains(page, "E_COLUMNS")
-    assertNotContains(page, "Import this collection")
+    assertNotContains(page, "Import collection")
 
 
 def test_a_refused_collection_is_not_confirmed(bring, as_ada):
@@ -215,7 +215,7 @@ def test_a_grade_that_one_judgment_has_is_asked_about(bring, as_ada):
     bring(documents=documents, qrels=judged + "1 0 d1100 3\n")
     page = as_ada.get("/collections/rye/")
     assertContains(page, "1 of 1,100 judgments have the grade 3; the first is document d1100")
-    assertContains(page, "next to never: a slip?")
+    assertContains(page, "very rare: an error?")
 
 
 def test_two_readings_of_a_file_are_a_question_with_their_first_records(bring, as_ada):
@@ -224,7 +224,7 @@ def test_two_readings_of_a_file_are_a_question_with_their_first_records(bring, a
     page = as_ada.get("/collections/rye/")
     assertContains(page, 'value="docno iteration topic grade" required')
     assertContains(page, "topic 1, document d1, grade 2")
-    assertContains(page, "The topics stand in column 3, not in column 1.")
+    assertContains(page, "The topics are in column 3, not column 1.")
     answer = {"format_judgments": "docno iteration topic grade", "act": "look"}
     as_ada.post("/collections/rye/confirm/", answer)
     work()

@@ -170,7 +170,7 @@ def test_imported_judgments_are_not_discarded(collection, as_ada):
 def test_judgments_as_they_were_say_so(collection, as_ada):
     uploads.accept_judgments(collection, upload("2.txt", QRELS), "v2", collection.owner)
     work()
-    assertContains(as_ada.get("/collections/bread/"), "Every judgment is as it was.")
+    assertContains(as_ada.get("/collections/bread/"), "No judgments changed.")
 
 
 def test_a_document_that_came_as_a_docno_says_so(ada, as_ada):

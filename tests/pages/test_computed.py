@@ -35,8 +35,8 @@ def test_measure_settings_judgments_and_run_are_named(run, client):
     said = words(computed(client, run, "P@5"))
     assert "Share of relevant documents in the first k" in said
     assert "mean over its topics" in said
-    assert "grade 1 or higher; what is not judged counts as not relevant" in said
-    assert "1,000 documents a topic" in said and "scoring version 1" in said
+    assert "grade 1 or higher; unjudged documents count as not relevant" in said
+    assert "1,000 documents per topic" in said and "scoring version 1" in said
     assert run.sha256 in said and "v1, 8 judgments" in said
 
 

@@ -25,7 +25,7 @@ DESK = "/tracks/bread/desk/"
 
 
 def test_an_empty_desk_says_so(track, as_ada):
-    assert "Nothing waits for you." in as_ada.get(DESK).text
+    assert "Nothing to do." in as_ada.get(DESK).text
 
 
 def test_a_run_in_the_queue_waits(track, ben, as_ada):
@@ -90,7 +90,7 @@ def test_judgments_that_were_refused_are_named(track, ada, as_ada):
     work()
     page = as_ada.get(DESK).text
     assert "<bdi>v2</bdi></a>: the page says what is wrong" in page
-    assert "Nothing waits for you." not in page
+    assert "Nothing to do." not in page
 
 
 def test_calls_that_were_given_up_are_made_again_from_here(track, ada, as_ada):
@@ -114,7 +114,7 @@ def test_all_runs_are_scored_again_and_no_value_changes(track, ben, ada, as_ada)
     after = Score.objects.get(measure="AP")
     assert after.pk != before.pk and after.values.tolist() == before.values.tolist()
     assert Notice.objects.filter(user=ada).first().text == (
-        "1 run of Bread track scored again with judgments v1: no value changed."
+        "1 run of Bread track rescored with judgments v1: no value changed."
     )
 
 
@@ -152,14 +152,14 @@ def test_judgments_on_trial_are_scored_again_with_the_board(track, ben, ada, as_
 def test_without_judgments_nothing_is_scored_again(collection, as_ada):
     make_track(collection, judgment_set=None)
     page = as_ada.post(f"{DESK}scores/again/", follow=True).text
-    assert "There are no judgments yet" in page and "Score all runs again" not in page
+    assert "There are no judgments yet" in page and "Rescore all runs" not in page
 
 
 def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):
     make_run(track, ben, RUN)
     make_run(track, cat, RUN.replace("ben-bm25", "mine"))
     page = as_ada.get(DESK).text
-    assert "Runs of two teams that hardly differ" in page and "1.0000" in page
+    assert "Nearly identical runs from two teams" in page and "1.0000" in page
 
 
 def test_different_runs_of_two_teams_are_no_matter(track, ben, cat, as_ada):
@@ -172,7 +172,7 @@ def test_a_run_that_nobody_judged_is_named(track, ben, as_ada):
     unjudged = {1: range(4, 13), 2: range(6, 13), 3: range(9, 13)}
     lines = [f"{topic} Q0 d{n} 1 {20 - n} mine" for topic in unjudged for n in unjudged[topic]]
     make_run(track, ben, "\n".join(lines))
-    assert "Runs of which little was judged" in as_ada.get(DESK).text
+    assert "Runs with few judged documents" in as_ada.get(DESK).text
 
 
 def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
@@ -184,7 +184,7 @@ def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
 
 def test_workers_show_their_heartbeat(track, as_ada):
     Worker.objects.all().delete()
-    assert "No worker is alive" in as_ada.get(DESK).text
+    assert "No workers running." in as_ada.get(DESK).text
     Worker.objects.beat("rankfield-7@here")
     assert "rankfield-7@here" in as_ada.get(DESK).text
 

@@ -69,7 +69,7 @@ def test_settings_that_change_make_the_trial_anew(track, ada, v2):
 
 
 def test_organisers_alone_are_told(track, ada, ben, v2):
-    text = "Every run of Bread track is scored with the judgments v2: see what they change."
+    text = "Every run of Bread track are scored with judgments v2. See what changes."
     assert ada.notices.filter(text=text).count() == 1
     assert not ben.notices.filter(text__contains="v2").exists()
 
@@ -174,7 +174,7 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     Comparison.objects.all().delete()
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "are being made" in page and "Known when the tests are made." in page
+    assert "are being made" in page and "Available when tests finish." in page
     assert "against the baseline turn" not in page
     work()
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()

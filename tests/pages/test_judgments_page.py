@@ -18,7 +18,7 @@ TEN = "/tracks/ten/judgments/"
 def test_version_and_counts(track, client):
     said = words(page_at(client, ADDRESS))
     assert "Judgments v1" in said
-    assert "8 documents of 3 topics were judged; 5 are relevant, which is grade 1 or higher" in said
+    assert "8 documents of 3 topics were judged; 5 are relevant (grade 1 or higher" in said
     assert "3 topics of 3 enter the means of this track." in said
 
 
@@ -42,7 +42,7 @@ def test_the_threshold_of_the_track_decides_what_is_relevant(track, ada, client)
     organising.change_track(track, ada, {"relevance_threshold": 2})
     work()
     page = page_at(client, ADDRESS)
-    assert "2 are relevant, which is grade 2 or higher" in words(page)
+    assert "2 are relevant (grade 2 or higher" in words(page)
     assert rows(page, 1)[0].endswith(" 3 1")
 
 
@@ -51,7 +51,7 @@ def test_negative_grades_are_documents_that_were_passed_over(track, client):
     JudgmentSet.objects.update(grade_counts={"-1": 1, "0": 2, "1": 3, "2": 1, "3": 1})
     said = words(page_at(client, ADDRESS))
     assert "7 documents of 3 topics were judged" in said
-    assert "1 document more was pooled and not judged." in said
+    assert "1 document more was pooled but not judged." in said
 
 
 def test_pool_and_note_where_they_are_known(track, client):
@@ -104,7 +104,7 @@ def test_what_was_judged_of_each_run_and_what_it_could_become(ada, ben, client):
     send(track, ben, "first", 1)
     send(track, ben, "third", 3)
     page = page_at(client, TEN)
-    assert "could raise third by up to +.400 P@5, and no other run at all." in words(page)
+    assert "could raise third by up to +.400 P@5, and no other run." in words(page)
     first, third = rows(page, 1)
     assert first.split()[:6] == ["first", "1.00", "1.00", "1.00", "1.00", ".2000"]
     assert third.split()[:6] == ["third", ".60", ".80", ".90", ".98", ".2000"]

@@ -21,7 +21,7 @@ def test_an_organiser_names_another_who_learns_it(track, as_ada, as_ben, ben):
     assert as_ben.get("/tracks/bread/desk/").status_code == 403
     assertContains(as_ada.post(PEOPLE, {"name": "ben"}, follow=True), "ben organises this track")
     assert as_ben.get("/tracks/bread/desk/").status_code == 200
-    assert Notice.objects.get(user=ben).text == "You organise Bread track."
+    assert Notice.objects.get(user=ben).text == "You now organise Bread track."
 
 
 @pytest.mark.parametrize(("name", "said"), [("dan", "no user dan"), ("ada", "already")])
@@ -37,7 +37,7 @@ def test_an_organiser_is_taken_out(track, as_ada, ada, ben):
 
 def test_the_last_organiser_stays(track, as_ada, ada):
     page = as_ada.post(f"{PEOPLE}{ada.pk}/remove/", follow=True)
-    assertContains(page, "A track needs an organiser: add another one first.")
+    assertContains(page, "A track needs an organiser. Add another first.")
     assert names(track) == ["ada"]
 
 

@@ -39,7 +39,7 @@ def test_a_pool_shows_its_size_before_it_is_kept(as_ada, pool):
 
 def test_a_pool_says_its_rule_with_its_number(as_ada, pool):
     assert "<span>The first 2 documents of every run</span>" in as_ada.get(POOL).text
-    assert Pool(method="rbp", size=1000).rule == "1,000 documents a topic, by the weight of RBP"
+    assert Pool(method="rbp", size=1000).rule == "1,000 documents per topic, by the weight of RBP"
 
 
 def test_the_cost_of_a_pool_follows_the_minutes_that_a_document_takes(as_ada, pool):

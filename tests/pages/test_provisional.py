@@ -52,7 +52,7 @@ def test_after_the_deadline_it_waits_for_a_snapshot(board, as_cat):
 
 def test_beside_a_snapshot_only_judgments_can_change_it(frozen, as_cat):
     words = said(as_cat, frozen, closes_at=AFTER)
-    assert "Other judgments would still change these numbers." in words
+    assert "New judgments could still change these scores." in words
     assert "/tracks/bread/snapshots/final/" in words and "provisional" not in words
 
 

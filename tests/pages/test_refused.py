@@ -30,7 +30,7 @@ def test_organisers_see_what_their_participants_stumble_over(refused, as_ada):
 def test_what_never_was_on_the_board_is_not_taken_off_it(refused, who, request):
     page = request.getfixturevalue(who).get(f"/runs/{refused.pk}/")
     assertNotContains(page, f"/runs/{refused.pk}/withdraw/")
-    assertNotContains(page, "Take off the board")
+    assertNotContains(page, "Remove from board")
 
 
 def test_the_page_about_managing_leads_to_them(track, as_ada):

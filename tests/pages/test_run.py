@@ -276,7 +276,7 @@ def left_out(collection, ben, cat) -> Run:
 
 def test_a_run_that_the_rule_leaves_out_shows_its_numbers_and_says_so(left_out, client):
     page = words(page_of(client, left_out))
-    assert "Scored. It is not on the board. The board holds the primary run of each team" in page
+    assert "Scored, but not on the board. The board shows the primary run of each team" in page
     assert "not on the board" in page and "rank 1 of" not in page
     assert "AP.69441 of 3" in page and "Topic by topic" in page
 
@@ -308,7 +308,7 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
     """Rounded means are all that anybody sees of a leaderboard, and pseudonyms all names."""
     Track.objects.update(disclosure="leaderboard", pseudonyms=True)
     page = words(page_of(client, left_out))
-    assert "AP.69" in page and "The board holds the primary run" in page
+    assert "AP.69" in page and "The board shows the primary run" in page
     assert ".694" not in page and "Topic by topic" not in page and "second" not in page
     Track.objects.update(disclosure="blind")
     assert client.get(f"/runs/{left_out.pk}/").status_code == 404
@@ -317,4 +317,4 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
 def test_a_withdrawn_run_is_left_out_by_no_rule(left_out, ben, as_ben):
     organising.withdraw(left_out, ben, "wrong file")
     page = words(page_of(as_ben, left_out))
-    assert "The board holds" not in page and "Topic by topic" not in page
+    assert "The board shows" not in page and "Topic by topic" not in page

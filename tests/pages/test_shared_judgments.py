@@ -103,7 +103,7 @@ def test_before_the_release_stands_that_the_judgments_go_out_with_it(blind_track
     assert "the files of runs and judgments" in words(page_at(as_ada, release))
     Track.objects.update(shares_judgments=True)
     told = words(page_at(as_ada, release))
-    assert "as a file to take home" in told and "the files of runs;" in told
+    assert "as a download" in told and "the files of runs;" in told
 
 
 def test_the_switch_is_in_the_form(track, as_ada):

@@ -166,7 +166,7 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
     make_run(blind_track, ben)
     make_run(blind_track, cat, OTHER_RUN)
     page = as_ada.get("/tracks/blind/manage/release/")
-    for words in ("everybody, signed in or not", "2 runs of 2 teams", "3 topics"):
+    for words in ("everyone, signed in or not", "2 runs of 2 teams", "3 topics"):
         assertContains(page, words)
     assert not Track.objects.get().released_at
 
@@ -238,13 +238,13 @@ def test_without_the_link_a_track_for_members_is_not_there(collection, as_cat, i
 
 def test_a_public_track_says_that_it_is_by_invitation(collection, as_cat):
     make_track(collection, joining="invitation")
-    assertContains(as_cat.get("/tracks/bread/join/"), "By invitation")
+    assertContains(as_cat.get("/tracks/bread/join/"), "Invitation only")
     page = as_cat.post("/tracks/bread/join/", {"team_name": "Cats"})
     assert page.status_code == 422 and not Team.objects.exists()
 
 
 def test_without_a_name_the_team_has_the_users(track, as_cat):
-    assertContains(as_cat.get("/tracks/bread/join/"), "Name of your team")
+    assertContains(as_cat.get("/tracks/bread/join/"), "Team name")
     as_cat.post("/tracks/bread/join/", {"team_name": " "})
     assert Team.objects.get().name == "cat"
 
@@ -265,7 +265,7 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
     page = client.get("/tracks/bread/about/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
-    assertContains(page, "up to 100 documents a topic")
+    assertContains(page, "up to 100 documents per topic")
     assertContains(page, "<dt>Unknown document</dt><dd>left out</dd>")
 
 
@@ -306,8 +306,8 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
     page = as_cat.get("/tracks/bread/about/")
-    assertContains(page, "<dt>Runs a day</dt><dd>no limit</dd>")
-    assertContains(page, "<dt>Runs in all</dt><dd>0</dd>")
+    assertContains(page, "<dt>Runs per day</dt><dd>no limit</dd>")
+    assertContains(page, "<dt>Runs in total</dt><dd>0</dd>")
 
 
 LAST_SECOND = datetime(2030, 12, 1, 11, 59, 59, tzinfo=UTC)

@@ -52,8 +52,8 @@ def test_what_organisers_withdraw_is_said_to_be_withdrawn_by_them(track, ada, be
 
 
 def test_a_run_stands_again_where_it_stood(withdrawn, track, ben, as_ben):
-    assert "Undo the withdrawal" in as_ben.get(f"/runs/{withdrawn.pk}/").text
-    assert "The run is back." in undo(as_ben, withdrawn)
+    assert "Undo withdrawal" in as_ben.get(f"/runs/{withdrawn.pk}/").text
+    assert "Run restored." in undo(as_ben, withdrawn)
     assert [each.run for each in find_board(look(track, ben)).standings] == [withdrawn]
 
 
@@ -66,9 +66,9 @@ def test_the_record_keeps_the_withdrawal_and_that_it_was_undone(withdrawn, as_be
 
 def test_once_no_run_is_taken_only_organisers_undo_it(withdrawn, track, as_ada, as_ben):
     close(track)
-    assert "Undo the withdrawal" not in as_ben.get(f"/runs/{withdrawn.pk}/").text
-    assert "It stays withdrawn. This track took runs until" in undo(as_ben, withdrawn)
-    assert "The run is back." in undo(as_ada, withdrawn)
+    assert "Undo withdrawal" not in as_ben.get(f"/runs/{withdrawn.pk}/").text
+    assert "Still withdrawn. This track closed on" in undo(as_ben, withdrawn)
+    assert "Run restored." in undo(as_ada, withdrawn)
 
 
 @pytest.mark.parametrize("who", ["as_ada", "as_ben"])
@@ -85,7 +85,7 @@ def test_a_tag_taken_since_keeps_the_place(collection, ben, as_ben):
     run = make_run(track, ben)
     organising.withdraw(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN.replace("other", "ben-bm25"))
-    assert "Your team has a run ben-bm25 already." in undo(as_ben, run)
+    assert "Your team already has a run ben-bm25 already." in undo(as_ben, run)
 
 
 def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, as_ada, as_ben):
@@ -94,20 +94,20 @@ def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, 
     organising.withdraw(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN)
     assert "Your team has used its 1 runs." in undo(as_ben, run)
-    assert "The run is back." in undo(as_ada, run)
+    assert "Run restored." in undo(as_ada, run)
 
 
 def test_what_counts_already_needs_no_room(collection, ben, as_ben):
     run = make_run(make_track(collection, quota_total=1), ben)
     organising.withdraw(run, ben, "a slip")
-    assert "The run is back." in undo(as_ben, run)
+    assert "Run restored." in undo(as_ben, run)
 
 
 def test_a_refused_run_comes_back_beside_the_same_file(track, ben, as_ben):
     first = make_run(track, ben, "no run")
     organising.withdraw(first, ben, "a slip")
     make_run(track, ben, "no run")
-    assert "The run is back." in undo(as_ben, first)
+    assert "Run restored." in undo(as_ben, first)
 
 
 def test_where_another_became_the_primary_run_it_stays_that(collection, ben, as_ben):
@@ -115,7 +115,7 @@ def test_where_another_became_the_primary_run_it_stays_that(collection, ben, as_
     first = make_run(track, ben, facts={"primary": True})
     organising.withdraw(first, ben, "a slip")
     second = make_run(track, ben, OTHER_RUN, facts={"primary": True})
-    assert "The run is back." in undo(as_ben, first)
+    assert "Run restored." in undo(as_ben, first)
     assert list(Run.objects.filter(is_primary=True)) == [second]
 
 

@@ -87,7 +87,7 @@ def test_t13_with_the_code_one_is_in(protected, clock):
     clock["is"] += 30
     client = Client()
     address = sign_in(client, "ben")
-    assertContains(client.get(address), "The code, please")
+    assertContains(client.get(address), "Enter your code")
     client.post(address, {"code": code_of(protected, clock["is"])})
     assert is_in(client)
 
@@ -139,7 +139,7 @@ def test_t13_who_sits_at_an_open_session_is_asked_again(ben):
     client = signed_in(ben)
     assert client.get(ACTIVATE)["Location"].startswith("/account/reauthenticate/")
     page = client.get("/account/reauthenticate/?next=" + ACTIVATE)
-    assertContains(page, "Is it you?")
+    assertContains(page, "Confirm it’s you")
     sent = {"password": "ben-s-word", "next": ACTIVATE}
     assert client.post("/account/reauthenticate/", sent)["Location"] == ACTIVATE
 

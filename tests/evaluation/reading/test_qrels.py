@@ -52,12 +52,12 @@ def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
 @pytest.mark.parametrize(
     ("grade", "hint"),
     [
-        ("0.5", "Map the grades to integers; trec_eval would cut the decimals off."),
-        ("128", "Map the grades to a small scale such as 0 to 3."),
-        ("L2", "Write the grade without the letter, or give the format as that of NTCIR."),
+        ("0.5", "Map grades to integers; trec_eval would truncate the decimals."),
+        ("128", "Map grades to a small scale such as 0 to 3."),
+        ("L2", "Remove the letter, or select the NTCIR format."),
         ("1_0", ""),
         ("٣", ""),
-        ("9" * 3000, "Map the grades to a small scale such as 0 to 3."),
+        ("9" * 3000, "Map grades to a small scale such as 0 to 3."),
     ],
 )
 def test_a_grade_must_be_a_small_integer(grade, hint):
@@ -134,7 +134,7 @@ def test_judgments_of_subtopics_are_told_from_a_document_judged_twice():
     problems = refused(b"1 1 D1 1\n1 2 D1 0\n2 0 D1 1\n2 Q0 D1 1\n")
     assert codes(problems) == [("E_DUP_QREL", 2), ("E_DUP_QREL", 4)]
     assert problems[0].hint.startswith("Column 2 differs. Judgments of subtopics judge a document")
-    assert problems[1].hint == "Keep one judgment of a document for a topic."
+    assert problems[1].hint == "Keep one judgment per document and topic."
 
 
 @pytest.mark.parametrize(
