@@ -80,11 +80,11 @@ class Newcomer:
 
     def signs_up(self, name: str) -> None:
         self.opens("/")
-        self.clicks_on("link", "Make an account", "**/account/signup/")
+        self.clicks_on("link", "Create account", "**/account/signup/")
         self.types("Name", name)
         self.types("Password", PASSWORD)
-        self.types("The password again", PASSWORD)
-        self.clicks_on("button", "Make the account", "**/")
+        self.types("Repeat password", PASSWORD)
+        self.clicks_on("button", "Create account", "**/")
 
     def since_then(self, clicks: int = 0) -> tuple[str, ...]:
         waited = time.monotonic() - self.began
@@ -128,10 +128,10 @@ def set_up(ada: Newcomer, folder: Path) -> None:
     ada.picks("topics", folder / "cran.qry.xml")
     ada.picks("documents", folder / "cran.all.1400.xml")
     ada.picks("judgments", folder / "cranqrel.trec.txt")
-    ada.clicks_on("button", "Send the files", "**/collections/cranfield/")
-    ada.waits_for("button", "Import this collection")
+    ada.clicks_on("button", "Upload files", "**/collections/cranfield/")
+    ada.waits_for("button", "Import collection")
     ada.clicks_on("radio", "Number the topics 1 to 225 in the order of the file")
-    ada.clicks_on("button", "Import this collection")
+    ada.clicks_on("button", "Import collection")
     ada.waits_for("link", "Open a track")
     ada.clicks_on("link", "Open a track", "**/tracks/new/")
     ada.clicks_on("button", "Open the track", "**/tracks/cranfield/")

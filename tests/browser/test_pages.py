@@ -77,7 +77,7 @@ def gather_a_pool(tab) -> None:
     tab.goto("/tracks/open/pools/")
     tab.locator("[name=runs]").first.check()
     with tab.expect_navigation():
-        tab.get_by_role("button", name="Gather it").click()
+        tab.get_by_role("button", name="Create pool").click()
 
 
 def keep_the_pool(tab) -> None:
@@ -91,7 +91,7 @@ def freeze_the_board(tab) -> None:
     tab.goto("/tracks/open/snapshots/")
     tab.get_by_label("Name").fill("As published")
     with tab.expect_navigation():
-        tab.get_by_role("button", name="Freeze it").click()
+        tab.get_by_role("button", name="Freeze board").click()
 
 
 @pytest.fixture(scope="package")
@@ -265,7 +265,7 @@ def test_two_clicks_make_one_token(page, organiser):
     for name in ("first", "second", "third"):
         page.goto("/account/")
         page.get_by_label("Purpose").fill(name)
-        page.get_by_role("button", name="Make it").dblclick(delay=40)
+        page.get_by_role("button", name="Create token").dblclick(delay=40)
         page.locator("#secret").wait_for()
     page.goto("/account/")
     made = page.get_by_role("rowheader").all_inner_texts()

@@ -29,7 +29,7 @@ def changed(track: Track, ada, **fields: object) -> Track:
 
 
 def test_after_the_deadline_no_run_is_taken(closed, ben):
-    with pytest.raises(NotAccepted, match="took runs until"):
+    with pytest.raises(NotAccepted, match="This track closed on"):
         make_run(closed, ben)
 
 
@@ -91,7 +91,7 @@ def test_a_late_run_stands_where_its_team_has_none_in_time(closed, ada, ben, as_
 def test_before_it_opens_a_track_takes_no_late_run_either(collection, ben):
     opens = timezone.now() + AN_HOUR_AGO
     track = make_track(collection, slug="soon", opens_at=opens, late_runs="mark")
-    with pytest.raises(NotAccepted, match="takes runs from"):
+    with pytest.raises(NotAccepted, match="This track opens on"):
         make_run(track, ben)
 
 

@@ -59,7 +59,7 @@ def with_header(*lines: str) -> str:
         ("priority", 10**400, "`priority` must be an integer from 1 to 999"),
         ("k1", 10**400, "`k1` holds texts of at most 1,000 characters, numbers"),
         ("efficiency", [{"what": ["memory"]}], "`what` is one of seconds_per_topic"),
-        ("efficiency", [{"what": "memory", "value": 10**400}], "a figure is a number"),
+        ("efficiency", [{"what": "memory", "value": 10**400}], "the value must be a number"),
         ("efficiency", [{"what": "memory", "value": 1, "unit": {}, "origin": []}] * 2, "twice"),
         ("priority", 0, "`priority` must be an integer from 1 to 999"),
         ("code", "http://example.org", "`code` must be a URL starting with https://"),

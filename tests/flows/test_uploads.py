@@ -108,7 +108,7 @@ def test_a_refused_run_uses_no_quota(collection, ben):
 def test_attempts_are_limited_by_the_day(collection, ben):
     track = make_track(collection, attempts_per_day=1)
     make_run(track, ben, "1 Q0 d1 1")
-    with pytest.raises(NotAccepted, match="refused today"):
+    with pytest.raises(NotAccepted, match="rejected today"):
         send(track, ben)
 
 

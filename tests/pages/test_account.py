@@ -200,7 +200,7 @@ def test_the_search_is_only_read(client):
 def test_an_address_is_confirmed_before_mails_go_there(as_ben, ben, settings, mailoutbox):
     settings.EMAIL_HOST = "mail.example.org"
     as_ben.post("/account/email/", {"action_add": "", "email": "ben@example.org"})
-    assertContains(as_ben.get("/account/"), "No mail address of yours is confirmed")
+    assertContains(as_ben.get("/account/"), "You have no confirmed email address")
     link = re.search(r"/account/confirm-email/\S+", mailoutbox[0].body)[0]
     assertContains(as_ben.get(link), "Confirm your email")
     assert as_ben.post(link)["Location"] == "/account/"

@@ -453,7 +453,7 @@ def test_without_judgments_runs_wait(ada, ben, as_ben, as_ada):
 
 def test_an_empty_board_says_what_makes_it_appear(ten, client):
     said = words(page_of(client, ten))
-    assert "No run yet" in said and "judgments v1, 20 of them" in said
+    assert "No runs yet" in said and "judgments v1, 20 of them" in said
 
 
 def test_a_track_to_come_says_when_in_two_zones(collection, client):
@@ -507,11 +507,11 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
-    assert "are being made" not in page_of(client, ten)
+    assert "are running." not in page_of(client, ten)
     page = page_of(client, ten, f"?baseline={run.pk}")
     assert "The tests against first are running." in words(page) and "▲" not in page
     work()
-    assert "are being made" not in page_of(client, ten, f"?baseline={run.pk}")
+    assert "are running." not in page_of(client, ten, f"?baseline={run.pk}")
 
 
 def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):
@@ -527,8 +527,8 @@ def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, clien
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
-    assert "are being made" in page_of(client, ten, f"?baseline={first.pk}")
-    assert "are being made" not in page_of(client, ten, f"?baseline={second.pk}")
+    assert "are running." in page_of(client, ten, f"?baseline={first.pk}")
+    assert "are running." not in page_of(client, ten, f"?baseline={second.pk}")
 
 
 def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client):

@@ -106,7 +106,7 @@ def test_with_the_numbers_kept_nothing_is_imported(bring, as_ada):
 def test_a_refused_file_is_told_with_line_and_code(bring, as_ada):
     bring(qrels=QRELS + "1 0 d9\n")
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "Refused: 1 kind of error, 1 in all.")
+    assertContains(page, "Rejected: 1 error of 1 type.")
     assertContains(page, '<span class="line">9</span>')
     assertContains(page, "E_COLUMNS")
     assertNotContains(page, "Import collection")
@@ -115,7 +115,7 @@ def test_a_refused_file_is_told_with_line_and_code(bring, as_ada):
 def test_a_refused_collection_is_not_confirmed(bring, as_ada):
     bring(qrels=QRELS + "1 0 d9\n")
     page = as_ada.post("/collections/rye/confirm/", follow=True)
-    assertContains(page, "does not wait for a confirmation")
+    assertContains(page, "is not awaiting confirmation")
     assert state() == "refused"
 
 
@@ -239,7 +239,7 @@ JUDGMENTS = [line.split() for line in QRELS.splitlines()]
 def test_sampled_judgments_are_refused_by_name(bring, as_ada):
     bring(qrels="1 0 d1 1 0.0375\n2 0 d2 -1 0.5\n3 0 d3 1 1.0\n")
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "Judgments sampled for the Legal track need estimators")
+    assertContains(page, "Legal track sampled judgments need estimators")
     assertContains(page, "E_FORMAT")
 
 
@@ -261,7 +261,7 @@ def test_a_faulty_file_is_replaced_and_the_others_stay(bring, as_ada):
 
 def test_an_imported_collection_is_not_checked_again(collection, as_ada):
     page = as_ada.post("/collections/bread/again/", follow=True)
-    assertContains(page, "does not wait for a confirmation")
+    assertContains(page, "is not awaiting confirmation")
 
 
 def test_judged_documents_that_are_not_there_are_named(bring, as_ada):

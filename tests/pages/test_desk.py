@@ -152,7 +152,7 @@ def test_judgments_on_trial_are_scored_again_with_the_board(track, ben, ada, as_
 def test_without_judgments_nothing_is_scored_again(collection, as_ada):
     make_track(collection, judgment_set=None)
     page = as_ada.post(f"{DESK}scores/again/", follow=True).text
-    assert "There are no judgments yet" in page and "Rescore all runs" not in page
+    assert "There are no judgments to score with yet." in page and "Rescore all runs" not in page
 
 
 def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):
@@ -165,7 +165,7 @@ def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):
 def test_different_runs_of_two_teams_are_no_matter(track, ben, cat, as_ada):
     make_run(track, ben, RUN)
     make_run(track, cat, OTHER_RUN)
-    assert "hardly differ" not in as_ada.get(DESK).text
+    assert "Nearly identical runs" not in as_ada.get(DESK).text
 
 
 def test_a_run_that_nobody_judged_is_named(track, ben, as_ada):
@@ -224,9 +224,9 @@ def test_the_trail_names_what_it_tells_of(track, ada, ben, as_ada):
 def test_a_kept_pool_waits_until_its_judgments_are_sent(track, ada, ben, as_ada):
     made = gathered(track, ada, ben)
     organising.keep_pool(made, ada)
-    assert "to be judged." in as_ada.get(DESK).text
+    assert "to judge." in as_ada.get(DESK).text
     uploads.accept_judgments(track.collection, upload("v2", QRELS), "v2", ada, pool=made)
-    assert "to be judged." not in as_ada.get(DESK).text
+    assert "to judge." not in as_ada.get(DESK).text
 
 
 def gathered(track, ada, ben) -> Pool:

@@ -72,7 +72,7 @@ def test_its_team_changes_a_fact_and_sees_what_was_before(track, ben, as_ben):
     run = make_run(track, ben)
     assert change(as_ben, run, stage="rerank").url == f"/runs/{run.pk}/"
     page = words(page_at(as_ben, f"/runs/{run.pk}/"))
-    assert "1 change of the facts" in page and "Stage: not said → rerank" in page
+    assert "1 change to the facts" in page and "Stage: not said → rerank" in page
 
 
 def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_cat):
@@ -80,7 +80,7 @@ def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_ca
     change(as_ben, run, stage="rerank")
     page = words(page_at(as_cat, f"/runs/{run.pk}/"))
     assert "Stagererank" in page
-    assert "change of the facts" not in page and "Edit facts" not in page
+    assert "change to the facts" not in page and "Edit facts" not in page
 
 
 def test_the_form_holds_what_is_stated(track, ben, as_ben):
@@ -120,7 +120,7 @@ def test_a_board_is_filtered_by_a_fact_and_ranks_stay(track, ben, cat, as_ben, c
     make_run(track, cat, OTHER_RUN)
     for query in ("?stage=rerank", "?topic_fields=narrative"):
         assert len(rows(page_at(client, f"/tracks/bread/{query}"))) == 1
-    assert "Ranks and tests are those of the whole board" in page_at(
+    assert "Ranks and tests cover the whole board." in page_at(
         client, "/tracks/bread/?stage=rerank"
     )
 

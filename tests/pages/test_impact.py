@@ -174,8 +174,8 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     Comparison.objects.all().delete()
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "are being made" in page and "Available when tests finish." in page
-    assert "against the baseline turn" not in page
+    assert "are running." in page and "Available when tests finish." in page
+    assert "against the baseline change" not in page
     work()
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "are being made" not in page and "against the baseline turn" in page
+    assert "are running." not in page and "against the baseline change" in page

@@ -137,7 +137,7 @@ def test_gains_are_a_table_also_below_the_last_document(track, ben, client):
 def test_a_blind_track_shows_ones_documents_without_grades(blind_track, ben, as_ben):
     run = make_run(blind_track, ben)
     page = page_at(as_ben, f"/runs/{run.pk}/ranking/?number=1")
-    assert "Document 1<" in page and "grades are not shown" in page
+    assert "Document 1<" in page and "grades hidden" in page
     for hidden in ("unjudged", 'class="grade', "What it gains", "Relevant, further"):
         assert hidden not in page
     answer = as_ben.get(f"/runs/{run.pk}/ranking/?number=1&format=csv").content.decode()

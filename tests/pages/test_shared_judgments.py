@@ -93,7 +93,7 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     make_run(track, ben)
     assert qrels_at("lead") == 404 and not look(track, ben).qrels
     about = words(page_at(client, "/tracks/lead/about/"))
-    assert "handed out as a file once every score shows" in about
+    assert "download the judgments once all scores are visible" in about
     organising.release(track, ada)
     assert qrels_at("lead") == QRELS
 

@@ -104,7 +104,7 @@ def test_a_track_does_not_close_before_it_opens(collection, as_ada):
 def test_a_release_is_planned_after_the_deadline(collection, as_ada):
     dates = {"closes_at": "2026-11-30T12:00", "release_at": "2026-11-29T12:00"}
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
-    assertContains(page, "planned before the track closes", status_code=422)
+    assertContains(page, "on or after the closing time", status_code=422)
 
 
 def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada, client):
@@ -177,7 +177,7 @@ def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ad
     freezing.freeze(find_board(look(blind_track, ada)), ada, "final")
     page = as_ada.get("/tracks/blind/manage/release/")
     assertContains(page, "1 frozen board, with every run as it stood there then")
-    assertContains(page, "descriptions, and the facts that they stated")
+    assertContains(page, "run descriptions and facts given by teams")
     as_ada.post("/tracks/blind/manage/release/")
     assertContains(Client().get("/tracks/blind/snapshots/final/"), "ben-bm25")
     assertContains(Client().get(f"/runs/{run.pk}/"), "BM25, tuned on last year")
@@ -277,7 +277,7 @@ def test_a_description_is_printed_as_text(collection, client):
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
     page = as_ben.get("/tracks/blind/about/")
-    assertContains(page, "Until the release a team sees its own runs")
+    assertContains(page, "Until release, teams see only their own runs")
     assertNotContains(page, "<bdi>v1</bdi>")
 
 

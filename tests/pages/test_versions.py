@@ -79,7 +79,7 @@ def test_the_page_of_the_judgments_leads_there(switched, client):
 def test_judgments_that_were_only_tried_are_for_organisers(track, ada, v2, as_ada, as_ben):
     organising.try_judgments(track, ada, v2)
     work()
-    assert "it was tried and never shown" in words(page_at(as_ada, V2))
+    assert "it was tested, never published" in words(page_at(as_ada, V2))
     assert as_ben.get(V2).status_code == 404
     assert "v2" not in words(page_at(as_ben, "/tracks/bread/judgments/"))
 
@@ -151,7 +151,7 @@ def test_an_earlier_board_says_which_measure_it_was_made_without(with_rr, client
     page = page_at(client, V1)
     assert "It does not include RR; it ranks by AP." in words(page)
     assert "ben-bm25" in rows(page)[0]
-    assert "made without" not in words(page_at(client, "/tracks/bread/"))
+    assert "does not include" not in words(page_at(client, "/tracks/bread/"))
     Track.objects.update(primary_measure="AP")
     assert "It does not include RR. " in words(page_at(client, V1))
 

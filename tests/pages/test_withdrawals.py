@@ -74,7 +74,7 @@ def test_once_no_run_is_taken_only_organisers_undo_it(withdrawn, track, as_ada, 
 @pytest.mark.parametrize("who", ["as_ada", "as_ben"])
 def test_the_same_file_sent_since_keeps_the_place(withdrawn, track, ben, who, request):
     again = make_run(track, ben)
-    assert f"sent again since, as the run {again.pk}." in undo(
+    assert f"submitted later as run {again.pk}." in undo(
         request.getfixturevalue(who), withdrawn
     )
     assert not is_back(withdrawn)
@@ -124,7 +124,7 @@ def test_a_failed_run_whose_file_came_again_is_not_tried_again(track, ben, as_be
     Run.objects.update(state="failed")
     again = make_run(track, ben)
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert f"sent again since, as the run {again.pk}." in page
+    assert f"submitted later as run {again.pk}." in page
     assert Run.objects.get(pk=failed.pk).state == "failed"
 
 

@@ -263,7 +263,7 @@ def test_t20_a_body_that_is_announced_too_long_is_refused_unread(track, ben, set
 def test_t20_refused_files_of_a_day_are_counted(track, ben):
     for n in range(track.attempts_per_day):
         make_run(track, ben, f"wrong {n}\n")
-    with pytest.raises(NotAccepted, match="were refused today"):
+    with pytest.raises(NotAccepted, match="were rejected today"):
         uploads.accept_run(track, ben, upload("run.txt", RUN))
 
 

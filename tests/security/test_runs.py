@@ -37,7 +37,7 @@ def test_t06_the_quota_is_counted_in_the_transaction_that_uses_it(track, ben, mo
 def test_t06_the_last_place_is_given_once(collection, ben):
     track = make_track(collection, slug="few", quota_per_day=1)
     make_run(track, ben)
-    with pytest.raises(NotAccepted, match="of today"):
+    with pytest.raises(NotAccepted, match="for today"):
         uploads.accept_run(track, ben, upload("run.txt", OTHER_RUN))
 
 

@@ -156,7 +156,7 @@ def test_t13_the_pages_stand_in_our_words_without_style_or_script(ben):
     for address in (CODES, CODES + "generate/", "/account/second-factor/totp/deactivate/"):
         assertContains(client.get(address), "<h1>")
     client.post("/account/second-factor/totp/deactivate/")
-    assertContains(client.get("/account/second-factor/"), "None is set")
+    assertContains(client.get("/account/second-factor/"), "Off. Any authenticator app")
 
 
 WHO = [
@@ -197,7 +197,7 @@ def test_t13_who_must_reaches_nothing_before_and_everything_after(settings):
     assert client.post("/account/", {"name": "a", "scopes": ["read"]}).status_code == 302
     assert user.tokens.count() == 1
     say_again(client, "sue")
-    assertContains(client.get(ACTIVATE + "?asked=1"), "asks you for a second factor")
+    assertContains(client.get(ACTIVATE + "?asked=1"), "This site requires a second factor.")
     set_one(client, "sue")
     assert is_in(client) and program.get("/api/v1/me").status_code == 200
 

@@ -127,13 +127,13 @@ FAULTY = [
     ("nan_inf_scores", "refused", "line 1: E_SCORE: the score is not a finite decimal"),
     ("raw_query_ids", "refused", "as many as there are. Are they numbered differently?"),
     ("unknown_docids", "refused", "\"DOC00051\" The collection has \"51\"."),
-    ("zero_based_docids", "refused", "does the run count from 0?"),
+    ("zero_based_docids", "refused", "Does the run start at 0?"),
 ]  # fmt: skip
 ACORDAR_RUNS = {
     **dict.fromkeys(("BM25F [d]", "BM25F", "FSDM", "LMD", "TF-IDF"), (493, "W_TIES")),
     "BM25F [m]": (483, "W_TIES"),
-    **dict.fromkeys(("FSDM [d]", "LMD [d]", "TF-IDF [d]"), (493, "Does the run tag hold a blank?")),
-    **dict.fromkeys(("FSDM [m]", "LMD [m]", "TF-IDF [m]"), (483, "Does the run tag hold a blank?")),
+    **dict.fromkeys(("FSDM [d]", "LMD [d]", "TF-IDF [d]"), (493, "Run tags cannot contain spaces.")),
+    **dict.fromkeys(("FSDM [m]", "LMD [m]", "TF-IDF [m]"), (483, "Run tags cannot contain spaces.")),
 }
 
 

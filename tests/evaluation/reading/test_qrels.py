@@ -68,10 +68,10 @@ def test_a_grade_must_be_a_small_integer(grade, hint):
 @pytest.mark.parametrize(
     ("text", "count", "hint"),
     [
-        (b"1 184 2\n", 3, "Is the iteration column missing? Put a 0 there, or give the format"),
+        (b"1 184 2\n", 3, "Is the iteration column missing? Add a 0, or select the Cranfield"),
         (b"301 Q0 D1 1 9.5 bm25\n", 6, "This looks like a run, not relevance judgments."),
-        (b"query-id\tcorpus-id\tscore\n", 3, "This looks like the header of BEIR judgments;"),
-        (b"1 0 D1 1 0.125\n", 5, "Sampled judgments (prels, Legal track) are not read"),
+        (b"query-id\tcorpus-id\tscore\n", 3, "This looks like a BEIR header. Select"),
+        (b"1 0 D1 1 0.125\n", 5, "Sampled judgments (prels, Legal track) are not supported"),
     ],
 )
 def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):

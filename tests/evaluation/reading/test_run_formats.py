@@ -92,11 +92,11 @@ def test_six_columns_are_refused_by_name_where_they_are_not_taken():
     [
         (b"301 0 D1 1\n302 0 D2 0\n", "judgments", "This looks like relevance judgments"),
         (b"301 0 D1 1 0.0375\n301 0 D2 1 0.5\n", "trec5", ""),
-        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", "microblog", "Runs of the Microblog track"),
+        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", "microblog", "Microblog track runs"),
         (
             b"<!DOCTYPE videoAdhocSearchResults SYSTEM 'x.dtd'>\n<videoAdhocSearchResults>",
             "trecvid",
-            "Runs of TRECVID in XML",
+            "TRECVID XML runs",
         ),
         (b"<html>\n<body>", "markup", "This looks like HTML"),
         (b'[{"qid": 1}]', "list", "JSON runs are an object"),

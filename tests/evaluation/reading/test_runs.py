@@ -139,7 +139,7 @@ def test_the_rank_must_be_an_integer(rank):
         (b"301,Q0,D1,1,9.5,bm25\n", 1, "Separate columns with spaces or tabs, not commas."),
         (b"<html><body>\n", 1, "This looks like HTML or XML."),
         (b"qid docno score\n", 3, "If this is a header, remove it."),
-        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", 7, "This looks like a run of the Microblog track,"),
+        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", 7, "This looks like a Microblog track run,"),
     ],
 )
 def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
@@ -190,7 +190,7 @@ def test_a_run_of_unknown_documents_alone_is_empty():
 
 @pytest.mark.parametrize(
     ("topic", "hint"),
-    [("0301", 'Is topic "301" meant?'), ("q301", 'Is topic "301" meant?'), ("7", "")],
+    [("0301", 'Did you mean topic "301"?'), ("q301", 'Did you mean topic "301"?'), ("7", "")],
 )
 def test_an_unknown_topic_comes_with_the_closest_one(topic, hint):
     (problem,) = refused(GOOD + line("D1", topic=topic) + line("D2", "1", topic=topic))
