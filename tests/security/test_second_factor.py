@@ -139,7 +139,7 @@ def test_t13_who_sits_at_an_open_session_is_asked_again(ben):
     client = signed_in(ben)
     assert client.get(ACTIVATE)["Location"].startswith("/account/reauthenticate/")
     page = client.get("/account/reauthenticate/?next=" + ACTIVATE)
-    assertContains(page, "Confirm it’s you")
+    assertContains(page, "<h1>Confirm your identity</h1>")
     sent = {"password": "ben-s-word", "next": ACTIVATE}
     assert client.post("/account/reauthenticate/", sent)["Location"] == ACTIVATE
 
