@@ -91,7 +91,7 @@ def test_unknown_topics_are_counted_and_told_once_each():
     problems = refused(GOOD + b"7 0 D1 1\n7 0 D2 1\n0302 0 D1 0\n", topics={b"301", b"302"})
     assert codes(problems) == [("E_UNKNOWN_TOPIC", 4), ("E_UNKNOWN_TOPIC", 6)]
     assert problems[0].message == "the topic is not in the collection; unknown topics: 2 of 4"
-    assert problems[1].hint == 'Is topic "302" meant?'
+    assert problems[1].hint == 'Did you mean topic "302"?'
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_line_of_another_format_is_told_by_the_columns_asked_for():
 def test_judgments_of_subtopics_are_told_from_a_document_judged_twice():
     problems = refused(b"1 1 D1 1\n1 2 D1 0\n2 0 D1 1\n2 Q0 D1 1\n")
     assert codes(problems) == [("E_DUP_QREL", 2), ("E_DUP_QREL", 4)]
-    assert problems[0].hint.startswith("Column 2 differs. Judgments of subtopics judge a document")
+    assert problems[0].hint.startswith("Column 2 differs. Subtopic judgments grade a document")
     assert problems[1].hint == "Keep one judgment per document and topic."
 
 

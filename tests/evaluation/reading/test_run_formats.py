@@ -125,7 +125,7 @@ def test_whole_numbers_that_do_not_count_up_are_a_question():
 
 def test_scores_are_not_taken_for_ranks():
     (problem,) = refused(SAME["scores"], "msmarco")
-    assert problem.message.endswith("not taken here: three columns (topic docno score)")
+    assert problem.message.endswith("does not accept the format three columns (topic docno score)")
 
 
 def test_whole_scores_with_ties_may_be_judgments():

@@ -77,7 +77,7 @@ def test_scores_that_are_all_equal_are_told_as_such():
     text = line("D1") + line("D2", rank="2") + line("D1", topic="302", rank="3")
     (warning,) = accepted(text).problems
     assert warning.code == "W_TIES"
-    assert warning.message == "all 2 scores for topic 301 are equal (1 of 2 topics)"
+    assert warning.message == "all 2 scores for topic 301 are tied (1 of 2 topics)"
 
 
 def test_ties_across_the_cutoff_are_noted():
@@ -208,7 +208,7 @@ def test_a_wrong_topic_set_is_told_as_such():
     ("first", "second", "hint"),
     [
         ("0301", "0302", 'Without leading zeros they all match: "0301" is "301".'),
-        ("q301", "q302", "Without the prefix all of them are known"),
+        ("q301", "q302", "Without the prefix they all match"),
         ("D1", "D2", "These are docnos. Are the topic and docno columns swapped?"),
     ],
 )
