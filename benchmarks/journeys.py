@@ -130,17 +130,17 @@ def set_up(ada: Newcomer, folder: Path) -> None:
     ada.picks("judgments", folder / "cranqrel.trec.txt")
     ada.clicks_on("button", "Upload files", "**/collections/cranfield/")
     ada.waits_for("button", "Import collection")
-    ada.clicks_on("radio", "Number the topics 1 to 225 in the order of the file")
+    ada.clicks_on("radio", "Renumber topics 1 to 225 in file order")
     ada.clicks_on("button", "Import collection")
-    ada.waits_for("link", "Open a track")
-    ada.clicks_on("link", "Open a track", "**/tracks/new/")
-    ada.clicks_on("button", "Open the track", "**/tracks/cranfield/")
+    ada.waits_for("link", "Create track")
+    ada.clicks_on("link", "Create track", "**/tracks/new/")
+    ada.clicks_on("button", "Create track", "**/tracks/cranfield/")
 
 
 def send(ben: Newcomer, folder: Path) -> None:
     ben.clicks_on("link", "Submit a run", "**/tracks/cranfield/submit/")
     ben.picks("file", folder / "runs" / "bm25-porter.run.gz")
-    ben.clicks_on("button", "Submit the run", "**/runs/*/")
+    ben.clicks_on("button", "Submit run", "**/runs/*/")
     ben.waits_for("heading", "Topic by topic")
 
 

@@ -46,7 +46,7 @@ def test_a_faulty_run_is_told_before_and_after_it_is_sent(page, tmp_path):
     page.get_by_text("not a finite number").wait_for()
     page.get_by_role("button", name="Submit run").click()
     page.wait_for_url("**/runs/*/")
-    page.get_by_text("Refused: 1 error of 1 kind").wait_for(timeout=20_000)
+    page.get_by_text("Rejected: 1 error of 1 type").wait_for(timeout=20_000)
     assert page.locator(".code").last.inner_text() == "E_SCORE"
 
 

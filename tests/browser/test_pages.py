@@ -81,7 +81,7 @@ def gather_a_pool(tab) -> None:
 
 
 def keep_the_pool(tab) -> None:
-    keep = tab.get_by_role("button", name="Keep it")
+    keep = tab.get_by_role("button", name="Approve pool")
     until(lambda: tab.reload() and keep.count(), "the pool is gathered")
     with tab.expect_navigation():
         keep.click()

@@ -226,7 +226,7 @@ def test_what_a_killed_import_left_is_swept_away(killed):
 
 def test_the_next_import_takes_the_place_of_a_killed_one(killed):
     Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
-    assert "to the last bit" in command("import_track", killed, *AWAY)
+    assert "All scores match the archive exactly." in command("import_track", killed, *AWAY)
     assert Collection.objects.get(slug="elsewhere").arrives_until is None
 
 
