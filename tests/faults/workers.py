@@ -104,5 +104,6 @@ def metric_that_never_ends(scene: Scene) -> Iterator[None]:
     others = [scene.send() for _ in range(3)]
     yield
     for run in runs:
-        assert "Timed out: processing took over" in scene.run(run)["reason"], scene.run(run)["reason"]
+        reason = scene.run(run)["reason"]
+        assert "Timed out: processing took over" in reason, reason
     assert all(scene.run(run)["state"] == "scored" for run in others), "the slots are free again"

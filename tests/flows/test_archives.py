@@ -213,7 +213,7 @@ def killed_here(*_: object) -> None:
 
 def test_what_a_killed_import_left_stays_while_it_may_be_alive(killed):
     sweeping.sweep()
-    with pytest.raises(CommandError, match="There is a away already"):
+    with pytest.raises(CommandError, match="away already exists"):
         command("import_track", killed, *AWAY)
 
 
@@ -301,9 +301,9 @@ def test_values_that_differ_are_told_and_fail(file):
 
 
 def test_names_that_are_taken_are_said(file):
-    with pytest.raises(CommandError, match="a bread already; --track gives it another name"):
+    with pytest.raises(CommandError, match=r"bread already exists\. Rename with --track"):
         command("import_track", file)
-    with pytest.raises(CommandError, match="a bread already; --collection gives it another name"):
+    with pytest.raises(CommandError, match=r"bread already exists\. Rename with --collection"):
         command("import_track", file, "--track", "away")
 
 

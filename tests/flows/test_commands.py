@@ -277,7 +277,7 @@ def test_load_collection_says_what_is_wrong_with_its_options(ada, folder, words,
 
 def test_load_collection_touches_no_collection_there_is(ada, folder):
     make_collection(ada)
-    with pytest.raises(CommandError, match="Collection bread already; it is ready"):
+    with pytest.raises(CommandError, match=r"Collection bread already exists \(ready\)"):
         load(folder, "--yes")
 
 

@@ -238,7 +238,7 @@ def test_t19_no_line_keeps_the_reader_busy(track, ben, kind):
 
 def test_t20_a_file_above_the_limit_is_not_taken(track, ben, settings):
     settings.RUN_UPLOAD_LIMIT = 100
-    with pytest.raises(NotAccepted, match="100 are taken"):
+    with pytest.raises(NotAccepted, match="the limit is 100"):
         uploads.accept_run(track, ben, upload("run.txt", RUN))
     assert not Run.objects.exists() and stored(site.MEDIA_ROOT, "runs") == []
 

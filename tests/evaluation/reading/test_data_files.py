@@ -132,8 +132,12 @@ FAULTY = [
 ACORDAR_RUNS = {
     **dict.fromkeys(("BM25F [d]", "BM25F", "FSDM", "LMD", "TF-IDF"), (493, "W_TIES")),
     "BM25F [m]": (483, "W_TIES"),
-    **dict.fromkeys(("FSDM [d]", "LMD [d]", "TF-IDF [d]"), (493, "Run tags cannot contain spaces.")),
-    **dict.fromkeys(("FSDM [m]", "LMD [m]", "TF-IDF [m]"), (483, "Run tags cannot contain spaces.")),
+    **dict.fromkeys(
+        ("FSDM [d]", "LMD [d]", "TF-IDF [d]"), (493, "Run tags cannot contain spaces.")
+    ),
+    **dict.fromkeys(
+        ("FSDM [m]", "LMD [m]", "TF-IDF [m]"), (483, "Run tags cannot contain spaces.")
+    ),
 }
 
 
