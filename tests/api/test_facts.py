@@ -38,7 +38,7 @@ def test_facts_are_changed_one_by_one(bens_run, ben_api):
 def test_a_wrong_change_changes_nothing(bens_run, ben_api):
     answer = ben_api.patch(f"/api/v1/runs/{bens_run.pk}", {"facts": {"stage": "last"}})
     assert answer.status_code == 422
-    assert answer.json()["message"].startswith("facts: `stage` is one of first-stage")
+    assert answer.json()["message"].startswith("facts: `stage` must be one of first-stage")
     assert Run.objects.get().facts == {}
 
 

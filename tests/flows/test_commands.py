@@ -396,7 +396,7 @@ def test_judgments_alone_become_a_version_of_the_collection_there_is(folder, db)
     load(folder, "--yes")
     (folder / "second.txt").write_text(QRELS + "1 0 d12 2\n")
     words = ("--judgments", folder / "second.txt", "--version", "v2", "--yes")
-    assert "bread has the judgments v2." in command("load_collection", "bread", *words)
+    assert "bread now has judgments v2." in command("load_collection", "bread", *words)
     assert Collection.objects.get().judgment_sets.get(version="v2").num_judgments == 9
 
 

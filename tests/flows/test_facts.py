@@ -48,7 +48,7 @@ def with_header(*lines: str) -> str:
 @pytest.mark.parametrize(
     ("name", "wrong", "words"),
     [
-        ("kind", "magic", "`kind` is one of automatic, feedback, manual"),
+        ("kind", "magic", "`kind` must be one of automatic, feedback, manual"),
         (
             "topic_fields",
             ["title", "colour"],

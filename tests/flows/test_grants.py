@@ -53,5 +53,5 @@ def test_the_team_reads_what_is_left(collection, ada, ben, as_ben):
 
 def test_the_team_is_told_and_the_trail_keeps_it(track, ada, ben):
     grant(make_run(track, ben).team, ada, 1, today=False, reason="a crash of ours")
-    assert "may send 1 run more in all" in ben.notices.first().text
+    assert "can submit 1 run more in total to" in ben.notices.first().text
     assert AuditEvent.objects.get(act="grant").after["reason"] == "a crash of ours"

@@ -55,7 +55,9 @@ def test_the_page_of_a_run_shows_a_value_where_it_once_rose(ladder, ben, cat):
     first = with_mean(ladder, ben, "first", 0.50)
     with_mean(ladder, ben, "second", 0.60)
     hardly = with_mean(ladder, ben, "hardly", 0.61)
-    assert "The board shows of each team the last run" in page_of(cat, first)
+    assert "The board shows the last run of each team to beat its previous one" in page_of(
+        cat, first
+    )
     assert "AP.50" in page_of(cat, first) and "AP." not in page_of(ben, hardly)
 
 

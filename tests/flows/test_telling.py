@@ -87,7 +87,7 @@ def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, b
         organising.change_track(blind_track, ada, changes)
     assert texts_for(ben)[:-1] == [
         "Blind track no longer has a deadline.",
-        "Blind track now closes on 01 Dec 2030, 11:59 UTC now.",
+        "Blind track now closes on 01 Dec 2030, 11:59 UTC.",
     ]
 
 
@@ -105,7 +105,7 @@ def test_everybody_who_takes_part_learns_of_other_judgments_on_the_board(track, 
     make_run(track, ben)
     judged_anew(track, ada)
     assert texts_for(ben) == [
-        "The board of Bread track now uses judgments v2 now.",
+        "The board of Bread track now uses judgments v2.",
         "ben-bm25 was scored.",
     ]
 

@@ -129,7 +129,7 @@ def test_one_run_has_no_rivals(ten, ben, client):
     send(ten, ben, "alone", 1)
     said = words(page_of(client, ten))
     assert "alone has AP 1.000. Ranks and tests need two runs." in said
-    assert "a single comparison" not in said
+    assert "one comparison" not in said
 
 
 def test_the_power_of_the_board_is_told(ten, ada, ben, client):
@@ -407,7 +407,7 @@ def test_refused_and_withdrawn_runs_are_no_runs_of_the_board(ten, ben, as_ben):
     make_run(ten, ben, "1 Q0 d1 1 broken\n")
     organising.withdraw(send(ten, ben, "gone", 1), ben)
     page = page_of(as_ben, ten)
-    assert "Refused" not in words(page) and "gone" not in page
+    assert "Rejected" not in words(page) and "gone" not in page
 
 
 # No board to see

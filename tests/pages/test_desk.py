@@ -89,7 +89,7 @@ def test_judgments_that_were_refused_are_named(track, ada, as_ada):
     uploads.accept_judgments(track.collection, upload("v2", "no judgments\n"), "v2", ada)
     work()
     page = as_ada.get(DESK).text
-    assert "<bdi>v2</bdi></a>: the page says what is wrong" in page
+    assert "<bdi>v2</bdi></a>: open it to see the errors." in page
     assert "Nothing to do." not in page
 
 
@@ -114,7 +114,7 @@ def test_all_runs_are_scored_again_and_no_value_changes(track, ben, ada, as_ada)
     after = Score.objects.get(measure="AP")
     assert after.pk != before.pk and after.values.tolist() == before.values.tolist()
     assert Notice.objects.filter(user=ada).first().text == (
-        "1 run of Bread track rescored with judgments v1: no value changed."
+        "1 run in Bread track rescored with judgments v1: no scores changed."
     )
 
 
@@ -124,7 +124,7 @@ def test_a_value_that_was_not_what_it_should_be_is_mended_and_told(track, ben, a
     as_ada.post(f"{DESK}scores/again/")
     work()
     assert Score.objects.get(measure="AP").mean == pytest.approx(25 / 36)
-    assert "the values of 1 changed" in Notice.objects.filter(user=ada).first().text
+    assert "v1: 1 changed." in Notice.objects.filter(user=ada).first().text
 
 
 def test_a_measure_that_the_track_has_no_more_is_kept(track, ben, ada, as_ada):
@@ -145,7 +145,7 @@ def test_judgments_on_trial_are_scored_again_with_the_board(track, ben, ada, as_
     as_ada.post(f"{DESK}scores/again/")
     work()
     assert [each.mean > 0 for each in Score.objects.filter(measure="AP")] == [True, True]
-    told = [each.text for each in Notice.objects.filter(user=ada, text__contains="again")]
+    told = [each.text for each in Notice.objects.filter(user=ada, text__contains="rescored")]
     assert [each.split(": ")[0][-2:] for each in sorted(told)] == ["v1", "v2"]
 
 
@@ -218,7 +218,7 @@ def test_a_team_of_another_track_gets_nothing(track, collection, ben, as_ada):
 def test_the_trail_names_what_it_tells_of(track, ada, ben, as_ada):
     organising.keep_pool(gathered(track, ada, ben), ada)
     AuditEvent.objects.create(act="keep", target_kind="pool", target_id="", track=track)
-    assert "kept the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
+    assert "approved the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
 
 
 def test_a_kept_pool_waits_until_its_judgments_are_sent(track, ada, ben, as_ada):

@@ -74,5 +74,5 @@ def test_two_collections_of_one_name_have_two_addresses(as_ada):
 def test_a_file_over_the_limit_is_not_stored(as_ada, settings):
     settings.COLLECTION_UPLOAD_LIMIT = 100
     page = as_ada.post("/collections/new/", files())
-    assertContains(page, "100 are taken", status_code=422)
+    assertContains(page, "the limit is 100.", status_code=422)
     assert not Collection.objects.exists()

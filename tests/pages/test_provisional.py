@@ -19,9 +19,7 @@ def said(client: Client, track: Track, **fields: object) -> str:
     """The sentence under the board of a track in this state; empty where there is none."""
     Track.objects.filter(pk=track.pk).update(**fields)
     page = client.get(f"/tracks/{track.slug}/").text
-    lines = (
-        line for line in page.splitlines() if "These numbers" in line or "these numbers" in line
-    )
+    lines = (line for line in page.splitlines() if "These scores" in line or "these scores" in line)
     return next(lines, "")
 
 

@@ -86,8 +86,8 @@ def test_what_is_lost_is_lost_by_ranking_or_by_retrieval(track, ben, client):
     assert found.lost_by_ranking == pytest.approx(3 * (1 - DISCOUNTED[2]) / ideal)
     assert found.lost_by_retrieval == pytest.approx(DISCOUNTED[1] / ideal)
     said = words(page_at(client, f"/runs/{run.pk}/ranking/?number=3"))
-    assert "other gains .413 of the ideal gain in its first ten." in said
-    assert ".413 is lost by ranking" in said and ".174 is lost by retrieval" in said
+    assert "other reaches .413 of the ideal gain in its first ten." in said
+    assert ".413 is lost in ranking" in said and ".174 is lost in retrieval" in said
 
 
 def test_the_curves_have_the_values_of_their_table(track, ben, client):

@@ -64,7 +64,7 @@ def test_the_order_of_the_topics_can_be_chosen(scored, client):
 def test_a_refused_run_shows_every_problem_with_its_line(track, ben, as_ben):
     run = make_run(track, ben, RUN.replace("d1 1 9.0", "d1 1 nan").replace("d9", "<b>d99</b>"))
     page = page_of(as_ben, run)
-    assert "Refused: 2 errors of 2 kinds" in page
+    assert "Rejected: 2 errors of 2 types" in page
     assert "E_SCORE" in page and "E_UNKNOWN_DOC" in page
     assert "<b>d99" not in page and "&lt;b&gt;d99" in page
 
@@ -83,7 +83,7 @@ def test_problems_are_for_the_team_alone(track, ben, as_cat):
 def test_a_failed_run_can_be_tried_again(track, ben, as_ben):
     run = make_run(track, ben)
     Run.objects.filter(pk=run.pk).update(state="failed", reason="Too large for this server.")
-    assert "Not your fault" in page_of(as_ben, run)
+    assert "Something went wrong on our side." in page_of(as_ben, run)
     as_ben.post(f"/runs/{run.pk}/again/")
     run.refresh_from_db()
     assert run.state == "queued"
@@ -91,7 +91,7 @@ def test_a_failed_run_can_be_tried_again(track, ben, as_ben):
 
 def test_a_blind_track_says_valid_and_nothing_more(blind_track, ben, as_ben):
     page = page_of(as_ben, make_run(blind_track, ben))
-    assert "Scores are shown when the organisers release them" in page
+    assert "Scores appear when the organisers release them" in page
     assert "nDCG" not in page and "Scored" not in page
 
 

@@ -47,10 +47,11 @@ def test_everybody_takes_home_the_judgments_behind_the_board(shared):
 
 def test_pages_lead_to_the_file(shared, client):
     link = '<a href="/tracks/bread/judgments/v1/qrels.txt">'
-    for page in ("about/", "judgments/"):
+    withheld = {"about/": "cannot be downloaded", "judgments/": "Not available for download"}
+    for page, words_of_it in withheld.items():
         told = page_at(client, f"/tracks/bread/{page}")
-        assert link in told and "not handed out" not in told
-    assert "for the organisers" not in words(page_at(client, "/tracks/bread/judgments/"))
+        assert link in told and words_of_it not in told
+    assert "(organisers only)" not in words(page_at(client, "/tracks/bread/judgments/"))
 
 
 def test_judgments_on_trial_stay_with_the_organisers(shared, client):

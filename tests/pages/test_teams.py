@@ -49,7 +49,7 @@ def test_who_is_declined_is_told(by_approval, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
     assert by_approval.team_of(ben) is None
-    assert "Declined" in as_ben.get("/tracks/bread/join/").content.decode()
+    assert "Request declined" in as_ben.get("/tracks/bread/join/").content.decode()
 
 
 def test_nobody_uploads_past_the_approval(by_approval, ben):
@@ -96,7 +96,7 @@ def test_a_name_that_is_taken_is_not_asked_for(by_approval, as_ben, cat):
     joining.team_called(by_approval, "Crumbs")
     answer = as_ben.post("/tracks/bread/join/", {"team_name": "CRUMBS"})
     assert answer.status_code == 422
-    assert "There is a team CRUMBS is taken. Choose another." in answer.text
+    assert "The team name CRUMBS is taken. Choose another." in answer.text
     assert not by_approval.join_requests.exists()
 
 
@@ -122,10 +122,10 @@ def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_b
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     joining.team_called(by_approval, "crumbs")
     approve(as_ada, by_approval, approve="Crumbs")
-    assert "ben was told to choose another name" in as_ada.get("/tracks/bread/manage/").text
+    assert "We asked ben to choose another." in as_ada.get("/tracks/bread/manage/").text
     told = Notice.objects.get(user=ben)
-    assert told.text == "There is a team Crumbs in Bread track . Choose another."
-    assert "There is a team <bdi>Crumbs</bdi> already" in as_ben.get(told.address).text
+    assert told.text == "The name Crumbs is taken in Bread track. Choose another."
+    assert "The name <bdi>Crumbs</bdi> is taken. Choose another." in as_ben.get(told.address).text
 
 
 def test_organisers_are_told_of_the_name_instead_of_a_taken_one(by_approval, ada, as_ben):
@@ -237,7 +237,7 @@ def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
 
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
-    with pytest.raises(joining.CannotJoin, match="The team name .* is taken"):
+    with pytest.raises(joining.CannotJoin, match=r"The team name .* is taken"):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 
@@ -259,7 +259,7 @@ def test_a_name_may_be_of_any_script(track, ben, name):
 @pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
 def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
     joining.join(track, ben, joining.Asking(team_name="TU-AI"))
-    with pytest.raises(joining.CannotJoin, match="The team name .* is taken"):
+    with pytest.raises(joining.CannotJoin, match=r"The team name .* is taken"):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 

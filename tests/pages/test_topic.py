@@ -92,8 +92,8 @@ def test_organisers_read_whether_the_order_of_runs_is_inverted(ada, ben, cat, cl
     send(track, cat, "middle", [2] * 9 + [3])
     said = words(page_at(signed_in(ada), "/tracks/ten/topic/?number=10"))
     assert "correlation with other topics: r = −.87" in said and "Inverted order." in said
-    assert "inverted" not in page_at(client, "/tracks/ten/topic/?number=10")
-    assert "inverted" not in page_at(signed_in(ada), "/tracks/ten/topic/?number=1")
+    assert "Inverted order" not in page_at(client, "/tracks/ten/topic/?number=10")
+    assert "Inverted order" not in page_at(signed_in(ada), "/tracks/ten/topic/?number=1")
 
 
 def test_what_nobody_judged(judged, client):

@@ -98,7 +98,7 @@ def test_a_new_track_proposes_the_attempts_of_the_site(collection, as_ada, setti
 def test_a_track_does_not_close_before_it_opens(collection, as_ada):
     dates = {"opens_at": "2026-11-30T12:00", "closes_at": "2026-11-30T11:00"}
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
-    assertContains(page, "closes before it opens", status_code=422)
+    assertContains(page, "Must be after the opening time.", status_code=422)
 
 
 def test_a_release_is_planned_after_the_deadline(collection, as_ada):
@@ -176,7 +176,9 @@ def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ad
     blind_track.refresh_from_db()
     freezing.freeze(find_board(look(blind_track, ada)), ada, "final")
     page = as_ada.get("/tracks/blind/manage/release/")
-    assertContains(page, "1 frozen board, with every run as it stood there then")
+    assertContains(
+        page, "1 frozen board, with all runs on it, including runs since removed from the board"
+    )
     assertContains(page, "run descriptions and facts given by teams")
     as_ada.post("/tracks/blind/manage/release/")
     assertContains(Client().get("/tracks/blind/snapshots/final/"), "ben-bm25")
@@ -189,7 +191,7 @@ def test_runs_of_a_blind_track_are_shown_by_no_setting(blind_track, ben, as_ada,
     manage = "/tracks/blind/manage/"
     answer = as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": disclosure})
     assert answer.status_code == 422 and not Track.objects.get().shows_means
-    assertContains(answer, "/tracks/blind/manage/release/ says what becomes visible", 1, 422)
+    assertContains(answer, "/tracks/blind/manage/release/ shows who will see what.", 1, 422)
 
 
 def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
@@ -266,7 +268,7 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
     page = client.get("/tracks/bread/about/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
     assertContains(page, "up to 100 documents per topic")
-    assertContains(page, "<dt>Unknown document</dt><dd>left out</dd>")
+    assertContains(page, "<dt>Unknown document</dt><dd>ignored</dd>")
 
 
 def test_a_description_is_printed_as_text(collection, client):
@@ -321,7 +323,7 @@ def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
     assertContains(page, 'value="2030-12-01T11:59:59"')
     as_ada.post(MANAGE, {**form_of(page), "description": "Loaves."})
     assert Track.objects.get().closes_at == closes
-    assert not Notice.objects.filter(user=ben, text__contains="takes runs").exists()
+    assert not Notice.objects.filter(user=ben, text__contains="now closes on").exists()
     assert AuditEvent.objects.get(act="change").after == {"description": "Loaves."}
 
 

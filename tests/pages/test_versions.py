@@ -50,7 +50,7 @@ def test_the_board_of_earlier_judgments_stays_at_its_address(switched, client):
 def test_it_says_that_it_is_not_the_board_of_today(switched, client):
     said = words(page_at(client, V1))
     assert "The board with judgments v1, as of" in said
-    assert "Now it stands on v2; newer runs appear only there." in said
+    assert "The board now uses v2; newer runs appear only there." in said
 
 
 def test_a_run_that_came_later_is_on_the_board_of_today_alone(switched, ada, client):

@@ -74,9 +74,7 @@ def test_once_no_run_is_taken_only_organisers_undo_it(withdrawn, track, as_ada, 
 @pytest.mark.parametrize("who", ["as_ada", "as_ben"])
 def test_the_same_file_sent_since_keeps_the_place(withdrawn, track, ben, who, request):
     again = make_run(track, ben)
-    assert f"submitted later as run {again.pk}." in undo(
-        request.getfixturevalue(who), withdrawn
-    )
+    assert f"submitted later as run {again.pk}." in undo(request.getfixturevalue(who), withdrawn)
     assert not is_back(withdrawn)
 
 
@@ -85,7 +83,7 @@ def test_a_tag_taken_since_keeps_the_place(collection, ben, as_ben):
     run = make_run(track, ben)
     organising.withdraw(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN.replace("other", "ben-bm25"))
-    assert "Your team already has a run ben-bm25 already." in undo(as_ben, run)
+    assert "Your team already has a run ben-bm25." in undo(as_ben, run)
 
 
 def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, as_ada, as_ben):
@@ -93,7 +91,7 @@ def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, 
     run = make_run(track, ben)
     organising.withdraw(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN)
-    assert "Your team has used its 1 runs." in undo(as_ben, run)
+    assert "Your team has used all 1 runs." in undo(as_ben, run)
     assert "Run restored." in undo(as_ada, run)
 
 
@@ -133,7 +131,7 @@ def test_a_failed_run_whose_place_was_used_is_not_tried_again(collection, ben, a
     Run.objects.update(state="failed")
     make_run(failed.track, ben, RUN.replace("9.0", "9.5"))
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert "Your team has used its 1 runs of today" in page
+    assert "Your team has used all 1 runs for today" in page
 
 
 def test_the_day_of_a_failed_run_is_the_day_it_came(collection, ben, as_ben):
@@ -143,4 +141,4 @@ def test_the_day_of_a_failed_run_is_the_day_it_came(collection, ben, as_ben):
     other = make_run(failed.track, ben, OTHER_RUN)
     Run.objects.filter(pk=other.pk).update(received_at=yesterday)
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert f"its 1 runs of {yesterday:%d %b %Y}." in page
+    assert f"used all 1 runs on {yesterday:%d %b %Y}." in page
