@@ -56,7 +56,7 @@ def test_where_accounts_are_made_by_hand_nobody_signs_up(client, settings):
     assertContains(client.get("/account/signup/"), "Sign-up is closed")
     sign_up(client)
     assert not User.objects.exists()
-    assertNotContains(client.get("/account/login/"), "Create account")
+    assertNotContains(client.get("/account/login/"), "Create an account")
 
 
 def test_one_signs_in_and_comes_to_the_page_that_asked(client, ben):
