@@ -63,7 +63,7 @@ def test_a_deadline_is_said_in_the_readers_own_time(browser, scene):
     page = context.new_page()
     page.goto("/tracks/blind/")
     said = page.locator(".head").first.inner_text()
-    assert "31 Dec 2035, 12:00 AoE (1 Jan, 09:00 where you are), in " in said
+    assert "31 Dec 2035, 12:00 AoE (1 Jan, 09:00 your time), in " in said
     context.close()
 
 

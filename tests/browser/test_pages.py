@@ -365,7 +365,7 @@ def is_idle(scene: Site) -> bool:
 # all that a script adds, the times of the reader's own zone.
 MOMENTS = re.compile(
     r"\d+ (?:s|min|seconds?|minutes?)\b|\d\d:\d\d(?::\d\d)?|just now|rankfield-\d+@.*"
-    r"| \([^()]* where you are\)"
+    r"| \([^()]* your time\)"
 )
 
 

@@ -145,7 +145,9 @@ def test_the_token_of_another_is_not_there(as_cat, ben):
 def test_a_page_that_is_not_there_leads_on(client, as_ben):
     page = client.get("/nothing/here/")
     assertContains(page, 'href="/account/login/?next=/nothing/here/"', status_code=404)
-    assertContains(as_ben.get("/nothing/here/"), "not open to your account", status_code=404)
+    assertContains(
+        as_ben.get("/nothing/here/"), "your account does not have access", status_code=404
+    )
 
 
 def test_what_is_forbidden_reads_as_what_is_not_there(track, as_ben):
