@@ -60,7 +60,11 @@ def with_header(*lines: str) -> str:
         ("k1", 10**400, "`k1` holds texts of at most 1,000 characters, numbers"),
         ("efficiency", [{"what": ["memory"]}], "`what` is one of seconds_per_topic"),
         ("efficiency", [{"what": "memory", "value": 10**400}], "the value must be a number"),
-        ("efficiency", [{"what": "memory", "value": 1, "unit": {}, "origin": []}] * 2, "twice"),
+        (
+            "efficiency",
+            [{"what": "memory", "value": 1, "unit": {}, "origin": []}] * 2,
+            "has a duplicate cost",
+        ),
         ("priority", 0, "`priority` must be an integer from 1 to 999"),
         ("code", "http://example.org", "`code` must be a URL starting with https://"),
         ("code", "https://a@example.org", "`code` must be a URL starting with https://"),
