@@ -28,7 +28,8 @@ from evaluation.measures import (
 from evaluation.problems import Problem, Problems, Refused
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
+from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs import Run, read_run, read_run_leniently
 
 __all__ = [
     "CONVENTIONS",
