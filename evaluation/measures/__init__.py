@@ -7,7 +7,7 @@
     'Share of relevant documents weighted by how few judged non-relevant ones stand above.'
 
 One file for each kind of measure holds the formulas; `declaring` is how they are declared,
-`value` what `parse_measure` gives, `text` and `trec_names` how names are read.
+`value` what `parse_measure` gives, `text` and `names` how names are read.
 """
 
 # Importing a file of formulas declares its measures; the order is that of the table.
@@ -17,8 +17,7 @@ from evaluation.measures import counting, ranks, gains, user_models, holes
 # isort: on
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.example import example, example_run
-from evaluation.measures.text import parse_measure
-from evaluation.measures.trec_names import Asked, parse_measures
+from evaluation.measures.names import Asked, parse_measure, parse_measures
 from evaluation.measures.value import Bounds, Measure
 
 __all__ = [

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.judging import JudgedRun, prepare
-from evaluation.measures.text import parse_measure
+from evaluation.measures.names import parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
 

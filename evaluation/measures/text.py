@@ -1,8 +1,8 @@
 """From text to measure: our own names, those of ir_measures and those of tutorials.
 
->>> parse_measure("MRR@10"), parse_measure("nDCG(dcg='exp-log2')@5")
+>>> read_measure("MRR@10"), read_measure("nDCG(dcg='exp-log2')@5")
 (RR@10, nDCG(gain=exp)@5)
->>> parse_measure("nDCG@0")
+>>> read_measure("nDCG@0")
 Traceback (most recent call last):
 evaluation.measures.declaring.MeasureError: nDCG@0: k is an integer of at least 1
 """
@@ -33,22 +33,11 @@ TRANSLATED = {
 PRESET = {"f1": ("F", {"beta": "1"}), "f2": ("F", {"beta": "2"})}
 
 
-def parse_measure(text: str) -> Measure:
-    """The measure that a text names: `AP`, `nDCG@10`, `RBP(p=0.5)`, `map_cut_100`, `MRR@10`.
+def read_measure(text: str) -> Measure:
+    """Return the measure that a text names, unless the name is one of trec_eval's.
 
     Raises MeasureError, which says what is allowed.
     """
-    # Imported here because trec_eval's names are written in terms of ours.
-    from evaluation.measures.trec_names import trec_measures
-
-    found = trec_measures(text)
-    if len(found) > 1 and not text.isidentifier():
-        raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
-    return found[0].measure if len(found) == 1 else read_measure(text)
-
-
-def read_measure(text: str) -> Measure:
-    """The measure that a text other than one of trec_eval's names stands for."""
     form = FORM.fullmatch(text)
     if form is None:
         raise MeasureError(f"{text}: a measure is written like AP, nDCG@10 or RBP(p=0.8)")

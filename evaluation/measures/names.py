@@ -1,4 +1,6 @@
-"""trec_eval's names: `map`, `ndcg_cut_10`, `P.5,10`, `official`, `all_trec`.
+"""From name to measure: our own names, and trec_eval's (`map`, `P.5,10`, `official`).
+
+`parse_measure` reads a name that stands for one measure, `parse_measures` any name.
 
 >>> [(asked.name, asked.measure) for asked in trec_measures("ndcg_cut.10,5")]
 [('ndcg_cut_5', nDCG@5), ('ndcg_cut_10', nDCG@10)]
@@ -179,6 +181,17 @@ def _renamed(text: str, ours: str) -> Measure:
         return read_measure(ours)
     except MeasureError as error:
         raise MeasureError(f"{text}: {str(error).partition(': ')[2]}") from None
+
+
+def parse_measure(text: str) -> Measure:
+    """Return the measure that a text names: `AP`, `nDCG@10`, `RBP(p=0.5)`, `map_cut_100`.
+
+    Raises MeasureError, which says what is allowed.
+    """
+    found = trec_measures(text)
+    if len(found) > 1 and not text.isidentifier():
+        raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
+    return found[0].measure if len(found) == 1 else read_measure(text)
 
 
 def parse_measures(text: str) -> tuple[Asked, ...]:
