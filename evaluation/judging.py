@@ -100,6 +100,7 @@ class JudgedRun:
     rank: int32[n], from 1.
     grade: int32[n], the judged grade, negative ones too.
     retrieved: int64[T], the number of documents retrieved for each topic, cut at `depth`.
+    judged_only: whether the unjudged documents have been removed.
     """
 
     topic: Int32Array
@@ -109,6 +110,7 @@ class JudgedRun:
     judgments: Judgments
     depth: int | None = None
     convention: Convention = HOUSE
+    judged_only: bool = False
 
     @cached_property
     def rows(self) -> Ragged:
@@ -135,6 +137,7 @@ class JudgedRun:
             rank=rows.position.astype(np.int32),
             grade=self.grade[keep],
             retrieved=rows.lengths,
+            judged_only=True,
         )
 
     def filled(self, grade: int) -> JudgedRun:

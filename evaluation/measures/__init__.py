@@ -18,7 +18,7 @@ from evaluation.measures import counting, ranks, gains, user_models, holes
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.example import example, example_run
 from evaluation.measures.names import Asked, parse_measure, parse_measures
-from evaluation.measures.value import Bounds, Measure
+from evaluation.measures.value import Bounds, Measure, TrecMeasure
 
 __all__ = [
     "MEASURES",
@@ -27,6 +27,7 @@ __all__ = [
     "Definition",
     "Measure",
     "MeasureError",
+    "TrecMeasure",
     "counting",
     "example",
     "example_run",

@@ -10,8 +10,9 @@ from functools import partial
 
 import numpy as np
 
+from evaluation.conventions import TREC_EVAL_9
 from evaluation.judging import JudgedRun
-from evaluation.measures.declaring import CUTOFF, INFINITY, measure, number
+from evaluation.measures.declaring import CUTOFF, INFINITY, as_trec_eval, measure, number
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
 from evaluation.ragged import FloatArray, IntArray, ratio
 
@@ -25,7 +26,11 @@ def hits(run: JudgedRun, rel: int, k: int | None = None) -> IntArray:
 
 def f_measure(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArray:
     """(1 + beta^2) P R / (beta^2 P + R), 0 where both are 0."""
-    squared = beta * beta
+    return weighted_harmonic_mean(precision, recall, beta * beta)
+
+
+def weighted_harmonic_mean(precision: FloatArray, recall: FloatArray, squared: float) -> FloatArray:
+    """The same, given beta^2."""
     return ratio((1 + squared) * precision * recall, squared * precision + recall)
 
 
@@ -124,6 +129,13 @@ def set_f(run: JudgedRun, *, rel: int, beta: float) -> FloatArray:
     return f_measure(set_precision(run, rel=rel), set_recall(run, rel=rel), beta)
 
 
+@as_trec_eval("SetF")
+def trec_set_f(run: JudgedRun, *, rel: int, beta: float, written: str) -> FloatArray:
+    """Weighted harmonic mean of SetP and SetR, from beta^2 as written, not as a root squared."""
+    squared = float(written) if written else beta * beta
+    return weighted_harmonic_mean(set_precision(run, rel=rel), set_recall(run, rel=rel), squared)
+
+
 @measure("SetAP", trec_name="set_map")
 def set_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     """Precision times recall of all retrieved documents, c_n^2 / (n R).
@@ -185,10 +197,39 @@ def utility(run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float)
     >>> example("Utility(1,-0.5)")
     1.0
     """
+    return worth(run, run.retrieved, rel, (a, b, c, d))
+
+
+def worth(
+    run: JudgedRun, retrieved: IntArray, rel: int, weights: tuple[float, float, float, float]
+) -> FloatArray:
+    """a c_n + b (n - c_n) + c (R - c_n) + d (c_n - n - R) for every topic."""
+    a, b, c, d = weights
     found, relevant = hits(run, rel), run.judgments.num_relevant(rel)
-    rejected = found - run.retrieved - relevant
-    worth: FloatArray = a * found + b * (run.retrieved - found) + c * (relevant - found)
-    return worth + d * rejected
+    rejected = found - retrieved - relevant
+    gained: FloatArray = a * found + b * (retrieved - found) + c * (relevant - found)
+    return gained + d * rejected
+
+
+def with_stand_ins(run: JudgedRun, written: str) -> IntArray:
+    """n for every topic, and 1 for a missing one where trec_eval 10.0 counts its stand-in.
+
+    The stand-in is an unjudged document; a measure written without parameters does not count it.
+    """
+    counted = bool(written) and not run.judged_only
+    return np.maximum(run.retrieved, 1) if counted else run.retrieved
+
+
+@as_trec_eval("Utility")
+def trec_utility(
+    run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float, written: str
+) -> FloatArray:
+    """What the retrieved set is worth; a topic that is missing counts in another way.
+
+    9.0.8 gives it 0, 10.0 one retrieved document that is not relevant.
+    """
+    gained = worth(run, with_stand_ins(run, written), rel, (a, b, c, d))
+    return np.where((run.retrieved == 0) & (run.convention == TREC_EVAL_9), 0.0, gained)
 
 
 counted = partial(measure, aggregate="sum", range=(0, INFINITY), bounds="none")

@@ -195,6 +195,22 @@ def _with_default(parameter: Parameter) -> str:
 
 
 MEASURES: dict[str, Definition] = {}
+TREC_EVAL: dict[str, Formula] = {}
+"""By our name, each formula that trec_eval computes in another way than we do."""
+
+
+def as_trec_eval(name: str) -> Callable[[Formula], Formula]:
+    """Declare the decorated formula as trec_eval's for the measure that we call `name`.
+
+    It takes one argument more than ours: `written`, the parameters as trec_eval's name gives
+    them, empty where it gives none.
+    """
+
+    def declare(formula: Formula) -> Formula:
+        TREC_EVAL[name] = formula
+        return formula
+
+    return declare
 
 
 def measure(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from evaluation.measures.declaring import MeasureError
 from evaluation.measures.text import read_measure
-from evaluation.measures.value import Measure
+from evaluation.measures.value import Measure, TrecMeasure
 
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 LEVELS = ",".join(f"{step / 10:.2f}" for step in range(11))
@@ -64,6 +64,13 @@ class Asked:
 
     name: str
     measure: Measure
+
+
+@dataclass(frozen=True)
+class TrecAsked(Asked):
+    """The same for one of trec_eval's names."""
+
+    measure: TrecMeasure
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,7 @@ SETS = {"official": OFFICIAL.split(), "all_trec": ALL_TREC.split()}
 WITH_PARAMETERS = sorted((*SERIES, *SINGLE), key=len, reverse=True)
 
 
-def trec_measures(text: str) -> tuple[Asked, ...]:
+def trec_measures(text: str) -> tuple[TrecAsked, ...]:
     """The measures that one of trec_eval's names stands for, in its order; none for others.
 
     Raises MeasureError for a known name with parameters that it does not take, and for a
@@ -138,7 +145,7 @@ def trec_measures(text: str) -> tuple[Asked, ...]:
     if text in SETS:
         return tuple(asked for name in SETS[text] for asked in trec_measures(name))
     if text in PLAIN:
-        return (Asked(text, read_measure(PLAIN[text])),)
+        return (TrecAsked(text, _named(text, PLAIN[text])),)
     if text.startswith(NOT_BUILT):
         raise MeasureError(f"{text}: a measure of trec_eval that is not built here")
     for name in WITH_PARAMETERS:
@@ -150,7 +157,7 @@ def trec_measures(text: str) -> tuple[Asked, ...]:
     return ()
 
 
-def _with_parameters(name: str, text: str, parameters: str) -> tuple[Asked, ...]:
+def _with_parameters(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
     if text not in (name,) and not parameters:
         raise MeasureError(f"{text}: the parameters are missing")
     if name in SERIES:
@@ -160,38 +167,42 @@ def _with_parameters(name: str, text: str, parameters: str) -> tuple[Asked, ...]
         ours = write(parameters) if parameters else default
     except ValueError:
         raise MeasureError(f"{text}: {parameters} are not parameters of {name}") from None
-    return (Asked(f"{name}_{parameters}" if parameters else name, _renamed(text, ours)),)
+    return (
+        TrecAsked(f"{name}_{parameters}" if parameters else name, _named(text, ours, parameters)),
+    )
 
 
-def _series(name: str, text: str, parameters: str) -> tuple[Asked, ...]:
+def _series(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
     series = SERIES[name]
-    measures: dict[float, Asked] = {}
+    measures: dict[float, TrecAsked] = {}
     for member in (parameters or series.default).split(","):
-        measure = _renamed(text, series.ours.format(member))
+        measure = _named(text, series.ours.format(member))
         key = float(member)
         if key in measures:
             raise MeasureError(f"{text}: {member} is given twice")
         shown = f"{key:.2f}" if series.shown == "{:.2f}" else member
-        measures[key] = Asked(f"{name}_{shown}", measure)
+        measures[key] = TrecAsked(f"{name}_{shown}", measure)
     return tuple(measures[key] for key in sorted(measures))
 
 
-def _renamed(text: str, ours: str) -> Measure:
+def _named(text: str, ours: str, written: str = "") -> TrecMeasure:
+    """trec_eval's own form of the measure that we write as `ours`."""
     try:
-        return read_measure(ours)
+        measure = read_measure(ours)
     except MeasureError as error:
         raise MeasureError(f"{text}: {str(error).partition(': ')[2]}") from None
+    return TrecMeasure(measure.name, measure.given, measure.at, written)
 
 
 def parse_measure(text: str) -> Measure:
-    """Return the measure that a text names: `AP`, `nDCG@10`, `RBP(p=0.5)`, `map_cut_100`.
+    """Return the measure of ours that a text names: `AP`, `nDCG@10`, `map_cut_100`.
 
     Raises MeasureError, which says what is allowed.
     """
     found = trec_measures(text)
     if len(found) > 1 and not text.isidentifier():
         raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
-    return found[0].measure if len(found) == 1 else read_measure(text)
+    return found[0].measure.ours if len(found) == 1 else read_measure(text)
 
 
 def parse_measures(text: str) -> tuple[Asked, ...]:

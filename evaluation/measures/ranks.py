@@ -15,6 +15,7 @@ from evaluation.measures.declaring import (
     OPTIONAL_CUTOFF,
     MeasureError,
     Value,
+    as_trec_eval,
     choice,
     measure,
     number,
@@ -169,6 +170,14 @@ def eleven_point_average(run: JudgedRun, *, rel: int) -> FloatArray:
     0.5779
     """
     levels = [interpolated_precision(run, r=level, rel=rel) for level in LEVELS]
+    total: FloatArray = np.add.accumulate(levels)[-1]
+    return total / len(LEVELS)
+
+
+@as_trec_eval("IPrec11")
+def trec_eleven_point_average(run: JudgedRun, *, rel: int, written: str) -> FloatArray:
+    """Mean of the interpolated precision, added from level 1 down to level 0."""
+    levels = [interpolated_precision(run, r=level, rel=rel) for level in reversed(LEVELS)]
     total: FloatArray = np.add.accumulate(levels)[-1]
     return total / len(LEVELS)
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from evaluation.judging import Int32Array, JudgedRun
+from evaluation.measures.counting import with_stand_ins
 from evaluation.measures.declaring import (
     CUTOFF,
     MeasureError,
     Value,
+    as_trec_eval,
     choice,
     measure,
     number,
@@ -94,6 +96,26 @@ def rank_biased_precision(run: JudgedRun, *, rel: int, p: float, gain: str) -> F
     return (1 - p) * run.rows.sum(gains * p ** (run.rank - 1.0))
 
 
+def powers(p: float, count: int) -> FloatArray:
+    """1, p, p^2 ... p^count, each made of the one before as a loop in C makes it."""
+    steps = np.full(count + 1, p)
+    steps[0] = 1.0
+    product: FloatArray = np.multiply.accumulate(steps)
+    return product
+
+
+@as_trec_eval("RBP")
+def trec_rank_biased_precision(
+    run: JudgedRun, *, rel: int, p: float, gain: str, written: str
+) -> FloatArray:
+    """rbp: (1 - p) times the sum of g_i p^(i - 1), g the grade / highest grade of the topic."""
+    judgments = run.judgments
+    top = judgments.rows.highest(judgments.grade.astype(np.float64), judgments.grade > 0)
+    gains = ratio(np.maximum(run.grade, 0), top[run.topic])
+    weights = powers(p, int(run.rank.max(initial=0)))
+    return (1 - p) * run.rows.sum(gains * weights[run.rank - 1])
+
+
 @measure("RBPResidual", PERSISTENCE, rel=False, higher_is_better=False, bounds="none")
 def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
     """By how much RBP could rise if all that is not known were relevant.
@@ -108,3 +130,21 @@ def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
     """
     judged = np.where(run.grade >= 0, p ** (run.rank - 1.0), 0.0)
     return np.maximum(1 - (1 - p) * run.rows.sum(judged), 0.0)
+
+
+@as_trec_eval("RBPResidual")
+def trec_rank_biased_residual(run: JudgedRun, *, p: float, written: str) -> FloatArray:
+    """rbp_resid: p^n + (1 - p) times the sum of p^(i - 1) over unjudged ranks; 0 without any."""
+    retrieved = with_stand_ins(run, written)
+    weights = powers(p, int(retrieved.max(initial=0)))
+    judged = run.grade >= 0
+    rows = Ragged(run.topic[judged], len(retrieved))
+    ranks = np.split(run.rank[judged], rows.starts[1:-1])
+    incomplete = retrieved > rows.lengths
+    sums = np.zeros(len(retrieved))
+    for topic in np.flatnonzero(incomplete):
+        unjudged = weights[: retrieved[topic]].copy()
+        unjudged[ranks[topic] - 1] = 0.0
+        sums[topic] = np.add.accumulate(unjudged)[-1]
+    residual: FloatArray = weights[retrieved] + (1 - p) * sums
+    return np.where(incomplete, residual, 0.0)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from evaluation.judging import JudgedRun
-from evaluation.measures.declaring import MEASURES, Definition, Gains, Value, value_text
+from evaluation.measures.declaring import (
+    MEASURES,
+    TREC_EVAL,
+    Definition,
+    Formula,
+    Gains,
+    Value,
+    value_text,
+)
 from evaluation.ragged import FloatArray
 
 GEOMETRIC_FLOOR = 0.00001
@@ -47,6 +56,11 @@ class Measure:
     @property
     def definition(self) -> Definition:
         return MEASURES[self.name]
+
+    @property
+    def formula(self) -> Formula:
+        """What computes the scores from a judged run and the parameters."""
+        return self.definition.formula
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -108,7 +122,7 @@ class Measure:
             judged = judged.condensed()
         if "rel" in values and values["rel"] is None:
             values["rel"] = 1
-        return self.definition.formula(judged, **values)
+        return self.formula(judged, **values)
 
     def aggregate(self, scores: FloatArray) -> float:
         """The one number of a run: mean, sum or geometric mean of the defined scores.
@@ -117,13 +131,17 @@ class Measure:
         """
         defined = scores[~np.isnan(scores)]
         if self.definition.aggregate == "sum":
-            return math.fsum(defined)
+            return self.total(defined)
         if len(defined) == 0:
             return math.nan if len(scores) else 0.0
         if self.definition.aggregate == "mean":
-            return math.fsum(defined) / len(defined)
+            return self.total(defined) / len(defined)
         logarithms = [math.log(max(score, GEOMETRIC_FLOOR)) for score in defined.tolist()]
-        return math.exp(math.fsum(logarithms) / len(defined))
+        return math.exp(self.total(np.array(logarithms)) / len(defined))
+
+    def total(self, values: FloatArray) -> float:
+        """The exact sum, rounded once, so that the order of topics changes nothing."""
+        return math.fsum(values)
 
     def resolved(self, rel: int = 1) -> Measure:
         """The measure with the track's threshold filled in, to be read without the track."""
@@ -145,7 +163,7 @@ class Measure:
         none = self.scores(judged.filled(0))
         every = self.scores(judged.filled(judged.judgments.top_grade))
         if self.name == "RBP":
-            every = none + replace(self, name="RBPResidual", given=self._residual()).scores(judged)
+            every = none + Measure("RBPResidual", self._residual()).scores(judged)
         return Bounds(none, every) if self.direction > 0 else Bounds(every, none)
 
     def _residual(self) -> tuple[tuple[str, Value], ...]:
@@ -157,3 +175,39 @@ class Measure:
         return self.name + (f"({inside})" if inside else "") + cutoff
 
     __repr__ = __str__
+
+
+@dataclass(frozen=True, repr=False)
+class TrecMeasure(Measure):
+    """A measure asked for by trec_eval's name, with trec_eval's value to the last bit.
+
+    Formulas that differ from ours are declared with `as_trec_eval`. Topics are added one after
+    the other, rounding after each, as a loop in C does. `written` is the text of the parameters
+    behind trec_eval's name. The text of the measure is that of `ours`.
+
+    >>> from evaluation.measures import parse_measures
+    >>> (asked,) = parse_measures("P_10")
+    >>> asked.measure.aggregate(np.array([0.1] * 10)), asked.measure.ours.aggregate(
+    ...     np.array([0.1] * 10)
+    ... )
+    (0.09999999999999999, 0.1)
+    """
+
+    written: str = ""
+
+    @property
+    def ours(self) -> Measure:
+        """The measure of ours that stands behind the name."""
+        return Measure(self.name, self.given, self.at)
+
+    @property
+    def formula(self) -> Formula:
+        theirs = TREC_EVAL.get(self.name)
+        if theirs is None:
+            return super().formula
+        return partial(theirs, written=self.written)
+
+    def total(self, values: FloatArray) -> float:
+        """The sum of trec_eval: topic by topic in the order of the judgments."""
+        # Not `sum`, which corrects its rounding from Python 3.12 on.
+        return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
