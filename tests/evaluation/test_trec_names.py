@@ -104,11 +104,9 @@ def test_a_missing_topic_counts_in_utility_as_each_version_counts_it():
 
 
 def test_set_f_takes_the_square_of_beta_as_it_is_written():
-    run = judged([[1, 0, 0], [1, 1, 0, 0, 1]], more="1 0 d9 1\n2 0 d9 1\n")
-    (precision, recall) = (values(name, run) for name in ("set_P", "set_recall"))
-    assert values("set_F.3", run) == [
-        (3 + 1.0) * p * r / (3 * p + r) for p, r in zip(precision, recall, strict=True)
-    ]
+    precision, recall = 1 / 2, 1.0
+    expected = (3 + 1.0) * precision * recall / (3 * precision + recall)
+    assert values("set_F.3", judged([[1, 0]])) == [expected]
 
 
 def test_eleven_points_are_added_from_the_last():
@@ -121,10 +119,10 @@ def test_eleven_points_are_added_from_the_last():
 
 
 def test_ndcg_rel_multiplies_before_it_divides():
-    run = judged([[0, 1]], more="1 0 d7 1\n1 0 d8 1\n1 0 d9 1\n")
+    run = judged([[0, 0, 0, 1]], more="".join(f"1 0 m{i} 1\n" for i in range(6)))
     dcg, best = values("dcg", run)[0], values("ideal_dcg", run)[0]
-    at_rank_2 = dcg / (1.0 + 1 / math.log2(3))
-    assert values("ndcg_rel", run) == [(at_rank_2 + 3 * dcg / best) / 4]
+    at_rank_4 = dcg / (1 + 1 / math.log2(3) + 1 / 2 + 1 / math.log2(5))
+    assert values("ndcg_rel", run) == [(at_rank_4 + 6 * dcg / best) / 7]
 
 
 def test_negative_gains_count_in_g_and_bring_ndcg_rel_to_0():
