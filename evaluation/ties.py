@@ -56,5 +56,5 @@ def in_order_of_grades(
 
 def tie_interval(measure: Measure, one: JudgedRun, other: JudgedRun) -> tuple[float, float]:
     """The lower and the higher mean of two judged runs that differ in the order of ties."""
-    means = [measure.aggregate(measure.scores(each)) for each in (one, other)]
+    means = [measure.aggregate(measure.scores(judged)) for judged in (one, other)]
     return min(means), max(means)

@@ -143,9 +143,11 @@ def stratified_pool(
         raise ValueError("the rate of a stratum lies above 0 and at most at 1")
     pooled = {
         topic: in_docno_order(
-            each
+            document
             for number, stratum in enumerate(strata, 1)
-            for each in _drawn(topic, _within(found, strata, number), number, stratum.rate, seed)
+            for document in _drawn(
+                topic, _within(found, strata, number), number, stratum.rate, seed
+            )
         )
         for topic, found in gathered(runs, ends[-1], topics).items()
     }

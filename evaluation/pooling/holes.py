@@ -120,8 +120,8 @@ def compare_with_holes(
     swings = _swings(run, other, judgments, gains)
     low, high = difference.copy(), difference.copy()
     place = {topic: number for number, topic in enumerate(judgments.topics)}
-    for each in swings:
-        (high if each.swing > 0 else low)[place[each.topic]] += each.swing
+    for hole in swings:
+        (high if hole.swing > 0 else low)[place[hole.topic]] += hole.swing
     if measure.name == "RBP":
         p = float(measure.parameters["p"])  # type: ignore[arg-type]
         low, high = low - p**two.retrieved, high + p**one.retrieved
@@ -132,12 +132,12 @@ def compare_with_holes(
 def _swings(run: Run, other: Run, judgments: Judgments, gains: FloatArray) -> tuple[Swing, ...]:
     found: list[Swing] = []
     for topic, graded in zip(judgments.topics, judgments.grades, strict=True):
-        swing: dict[bytes, float] = {}
-        for each, sign in ((run, 1.0), (other, -1.0)):
-            for docno, gain in _unjudged(each, topic, graded, gains):
-                swing[docno] = swing.get(docno, 0.0) + sign * gain
-        found += [Swing(topic, docno, size) for docno, size in swing.items() if size]
-    return tuple(sorted(found, key=lambda each: (-abs(each.swing), each.topic, each.docno)))
+        sizes: dict[bytes, float] = {}
+        for ranked, sign in ((run, 1.0), (other, -1.0)):
+            for docno, gain in _unjudged(ranked, topic, graded, gains):
+                sizes[docno] = sizes.get(docno, 0.0) + sign * gain
+        found += [Swing(topic, docno, size) for docno, size in sizes.items() if size]
+    return tuple(sorted(found, key=lambda hole: (-abs(hole.swing), hole.topic, hole.docno)))
 
 
 def _unjudged(
@@ -151,7 +151,7 @@ def _unjudged(
 
 def _needed(lead: float, swings: Sequence[Swing]) -> tuple[int | None, int]:
     """How many documents against the run ahead bring the total to 0 or beyond."""
-    against = [abs(each.swing) for each in swings if each.swing * lead < 0]
+    against = [abs(hole.swing) for hole in swings if hole.swing * lead < 0]
     if not lead:
         return None, 0
     enough = np.flatnonzero(np.cumsum(against) >= abs(lead) - 1e-12)
@@ -181,4 +181,4 @@ def next_to_judge(
             for docno, gain in _unjudged(run, topic, graded, gains):
                 weights[topic, docno] = weights.get((topic, docno), 0.0) + gain
     wanted = (Wanted(topic, docno, weight) for (topic, docno), weight in weights.items())
-    return sorted(wanted, key=lambda each: (-each.weight, each.topic, each.docno))
+    return sorted(wanted, key=lambda hole: (-hole.weight, hole.topic, hole.docno))

@@ -92,12 +92,16 @@ class Pool:
         return sum(len(documents) for documents in self.topics.values())
 
     def __iter__(self) -> Iterator[tuple[bytes, Pooled]]:
-        return ((topic, each) for topic, documents in self.topics.items() for each in documents)
+        return (
+            (topic, document) for topic, documents in self.topics.items() for document in documents
+        )
 
     def without(self, grades: Grades) -> Pool:
         """The pool without what is judged; a negative grade is no judgment."""
         left = {
-            topic: tuple(each for each in documents if not is_judged(grades, topic, each.docno))
+            topic: tuple(
+                document for document in documents if not is_judged(grades, topic, document.docno)
+            )
             for topic, documents in self.topics.items()
         }
         return replace(self, topics=left)
@@ -105,18 +109,22 @@ class Pool:
     def brought_only_by(self, runs: Collection[int]) -> dict[bytes, set[bytes]]:
         """The documents of each topic that no pooled run but these has, by number of run."""
         return {
-            topic: {each.docno for each in documents if all(p.run in runs for p in each.places)}
+            topic: {
+                document.docno
+                for document in documents
+                if all(p.run in runs for p in document.places)
+            }
             for topic, documents in self.topics.items()
         }
 
     def summary(self, grades: Grades | None = None) -> PoolSummary:
         """Sizes, how much is judged already, what each run brought, and how they overlap."""
         sizes = [len(documents) for documents in self.topics.values()] or [0]
-        runs = [tuple(sorted({place.run for place in each.places})) for _, each in self]
+        runs = [tuple(sorted({place.run for place in document.places})) for _, document in self]
         brought = Counter(run for sharing in runs for run in sharing)
         alone = Counter(sharing[0] for sharing in runs if len(sharing) == 1)
         shared = Counter(map(len, runs))
-        judged = sum(is_judged(grades or {}, topic, each.docno) for topic, each in self)
+        judged = sum(is_judged(grades or {}, topic, document.docno) for topic, document in self)
         return PoolSummary(
             documents=len(self),
             smallest=min(sizes),
@@ -131,7 +139,7 @@ class Pool:
 
     def lines(self) -> Iterator[bytes]:
         """A TREC pool file: topic and docno on each line."""
-        return (b"%b %b\n" % (topic, each.docno) for topic, each in self)
+        return (b"%b %b\n" % (topic, document.docno) for topic, document in self)
 
 
 def is_judged(grades: Grades, topic: bytes, docno: bytes) -> bool:
@@ -187,7 +195,7 @@ def tags_of(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def in_docno_order(documents: Iterable[Pooled]) -> tuple[Pooled, ...]:
-    return tuple(sorted(documents, key=lambda each: each.docno))
+    return tuple(sorted(documents, key=lambda document: document.docno))
 
 
 def order_for_judging(pool: Pool, topic: bytes, order: Judging, seed: int = 0) -> list[Pooled]:
@@ -201,10 +209,14 @@ def order_for_judging(pool: Pool, topic: bytes, order: Judging, seed: int = 0) -
     if order == "docno":
         return list(documents)
     if order == "random":
-        return sorted(documents, key=lambda each: chance_of(seed, topic, each.docno))
+        return sorted(documents, key=lambda document: chance_of(seed, topic, document.docno))
     return sorted(
         documents,
-        key=lambda each: (-len(each.places), sum(p.rank for p in each.places), each.docno),
+        key=lambda document: (
+            -len(document.places),
+            sum(p.rank for p in document.places),
+            document.docno,
+        ),
     )
 
 

@@ -116,8 +116,8 @@ def _tested(
 ) -> tuple[list[TestResult], list[Interval]]:
     if test == "bootstrap":
         both = bootstraps(differences, level)
-        return [each.test for each in both], [each.interval for each in both]
-    intervals = [interval_around(each, level) for each in summaries(differences)]
+        return [result.test for result in both], [result.interval for result in both]
+    intervals = [interval_around(summary, level) for summary in summaries(differences)]
     if test == "sign_flip":
         return sign_flip_results(differences), intervals
     one: Callable[[FloatArray], TestResult]
@@ -135,7 +135,7 @@ def _adjusted(
         p = benjamini_hochberg(p)
     elif correction == "max_t":
         p = max_t(differences)
-    return [float(each) for each in p]
+    return [float(adjusted) for adjusted in p]
 
 
 def _signs(differences: FloatArray, direction: int) -> list[tuple[int, int, int]]:

@@ -46,7 +46,7 @@ def bootstraps(
 ) -> list[Bootstrap]:
     """`bootstrap` of every row of float64[R, T], with the same resampled topics for all.
 
-    >>> [each.test.p for each in bootstraps(np.zeros((2, 10)))]
+    >>> [result.test.p for result in bootstraps(np.zeros((2, 10)))]
     [1.0, 1.0]
     """
     defined = ~np.isnan(differences)

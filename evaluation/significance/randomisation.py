@@ -77,7 +77,7 @@ def sign_flip_results(differences: FloatArray, draws: int = DRAWS) -> list[TestR
     if len(drawn):
         p[drawn] = (_reached(rows[drawn], needed[drawn], draws) + 1) / (draws + 1)
     cases = np.where(exact, 2.0 ** np.minimum(changed, EXACT_UP_TO), draws)
-    means = [each.mean if each.topics else 0.0 for each in summaries(differences)]
+    means = [summary.mean if summary.topics else 0.0 for summary in summaries(differences)]
     columns = zip(p.tolist(), exact.tolist(), cases.astype(int).tolist(), means, strict=True)
     return [TestResult(*column) for column in columns]
 
