@@ -1,16 +1,16 @@
-"""Every measure: what it is called, how it is computed, what is known about it.
+"""All measures: names, formulas and descriptions.
 
     >>> measure = parse_measure("nDCG@10")
     >>> measure.scores(example_run()).round(4)
     array([0.6593])
     >>> MEASURES["Bpref"].description
-    'Share of relevant documents weighted by how few judged non-relevant ones stand above.'
+    'Share of relevant documents, weighted by how few judged non-relevant ones are above.'
 
-One file for each kind of measure holds the formulas; `declaring` is how they are declared,
-`value` what `parse_measure` gives, `text` and `names` how names are read.
+The formulas are in one file per kind of measure. `declaring` declares them, `value` holds what
+`parse_measure` returns, `text` and `names` read names.
 """
 
-# Importing a file of formulas declares its measures; the order is that of the table.
+# Importing a file of formulas declares its measures, in the order of the table.
 # isort: off
 from evaluation.measures import counting, ranks, gains, user_models, holes
 

@@ -1,7 +1,7 @@
 """Measures that count: of the first k documents, or of all retrieved, how many are relevant.
 
 c_i is the number of relevant documents in the first i, n the number retrieved, R the number of
-relevant documents judged. What divides by zero is 0.
+relevant documents judged. A division by zero gives 0.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def precision(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
 
 @measure("R", at=CUTOFF, trec_name="recall_{k}", also=("Recall",))
 def recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """Share of the relevant documents that stand in the first k, c_k / R.
+    """Share of the relevant documents that are in the first k, c_k / R.
 
     Takes rel.
     Source: Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems,
@@ -64,7 +64,7 @@ def recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
 
 @measure("RCap", at=CUTOFF, trec_name="relative_P_{k}", also=("R_cap", "capped-recall"))
 def capped_recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """Share of the relevant documents that could stand in the first k, c_k / min(k, R).
+    """Share of the highest possible number of relevant documents in the first k, c_k / min(k, R).
 
     Takes rel.
     Source: trec_eval; Thakur and others, BEIR, NeurIPS 2021.
@@ -152,7 +152,7 @@ def set_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
 
 @measure("SetRelP", trec_name="set_relative_P")
 def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
-    """Share of the relevant documents that could be retrieved, c_n / min(n, R).
+    """Share of the highest possible number of relevant documents, c_n / min(n, R).
 
     Takes rel.
     Source: trec_eval.
@@ -166,7 +166,7 @@ def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
 
 @measure("Success", at=CUTOFF, trec_name="success_{k}", also=("HR", "hit-rate"), bounds="true")
 def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """1 if a relevant document stands in the first k, else 0: the hit rate.
+    """1 if a relevant document is in the first k, else 0: the hit rate.
 
     Takes rel.
     Source: trec_eval.
@@ -188,7 +188,7 @@ def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
     unit="utility",
 )
 def utility(run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float) -> FloatArray:
-    """What the retrieved set is worth: a per hit, b per false hit, c per miss, d per rejection.
+    """Utility of the retrieved set: a per hit, b per false hit, c per miss, d per rejection.
 
     Takes rel, a, b, c and d. a c_n + b (n - c_n) + c (R - c_n) + d (c_n - n - R): the size of
     the collection, which trec_eval takes with -N, is 0 as it is there without -N.
@@ -212,9 +212,10 @@ def worth(
 
 
 def with_stand_ins(run: JudgedRun, written: str) -> IntArray:
-    """n for every topic, and 1 for a missing one where trec_eval 10.0 counts its stand-in.
+    """Return n for every topic, as trec_eval 10.0 counts it with one exception.
 
-    The stand-in is an unjudged document; a measure written without parameters does not count it.
+    10.0 puts one unjudged document into the ranking of a topic that the run lacks, and counts
+    it only in measures written with parameters. Under -J it is removed.
     """
     counted = bool(written) and not run.judged_only
     return np.maximum(run.retrieved, 1) if counted else run.retrieved
@@ -224,9 +225,9 @@ def with_stand_ins(run: JudgedRun, written: str) -> IntArray:
 def trec_utility(
     run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float, written: str
 ) -> FloatArray:
-    """What the retrieved set is worth; a topic that is missing counts in another way.
+    """Utility of the retrieved set; only a topic that the run lacks has another value.
 
-    9.0.8 gives it 0, 10.0 one retrieved document that is not relevant.
+    It is 0 in 9.0.8; 10.0 counts one retrieved document that is not relevant.
     """
     gained = worth(run, with_stand_ins(run, written), rel, (a, b, c, d))
     return np.where((run.retrieved == 0) & (run.convention == TREC_EVAL_9), 0.0, gained)
@@ -237,7 +238,7 @@ counted = partial(measure, aggregate="sum", range=(0, INFINITY), bounds="none")
 
 @counted("NumQ", rel=False, trec_name="num_q", unit="topics")
 def num_topics(run: JudgedRun) -> FloatArray:
-    """The number of topics evaluated: 1 for each, and their sum.
+    """The number of topics evaluated: 1 per topic.
 
     Source: trec_eval.
 

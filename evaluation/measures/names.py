@@ -60,7 +60,7 @@ success set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret rbp 
 
 @dataclass(frozen=True)
 class Asked:
-    """A measure and the name it was asked for by."""
+    """A measure and the name by which it was requested."""
 
     name: str
     measure: Measure
@@ -68,14 +68,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class TrecAsked(Asked):
-    """The same for one of trec_eval's names."""
+    """A measure requested by one of trec_eval's names."""
 
     measure: TrecMeasure
 
 
 @dataclass(frozen=True)
 class Series:
-    """A trec_eval name that takes a list, one measure for each member."""
+    """A name of trec_eval that takes a list, with one measure per member."""
 
     ours: str
     default: str
@@ -121,7 +121,7 @@ def _gain_map(ours: str) -> Callable[[str], str]:
     return write
 
 
-# Names whose whole parameter text belongs to one measure: its default, and our text for it.
+# Names of one measure with parameters: our text without and with parameters.
 SINGLE: dict[str, tuple[str, Callable[[str], str]]] = {
     "set_F": ("SetF", _f_measure),
     "utility": ("Utility", _worths),
@@ -137,10 +137,10 @@ WITH_PARAMETERS = sorted((*SERIES, *SINGLE), key=len, reverse=True)
 
 
 def trec_measures(text: str) -> tuple[TrecAsked, ...]:
-    """The measures that one of trec_eval's names stands for, in its order; none for others.
+    """Return the measures that one of trec_eval's names means, none for other names.
 
-    Raises MeasureError for a known name with parameters that it does not take, and for a
-    measure of trec_eval that is not built.
+    Raises MeasureError for wrong parameters of a known name, and for measures of trec_eval that
+    are not built.
     """
     if text in SETS:
         return tuple(asked for name in SETS[text] for asked in trec_measures(name))
@@ -186,7 +186,7 @@ def _series(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
 
 
 def _named(text: str, ours: str, written: str = "") -> TrecMeasure:
-    """trec_eval's own form of the measure that we write as `ours`."""
+    """Return trec_eval's form of the measure that we write as `ours`."""
     try:
         measure = read_measure(ours)
     except MeasureError as error:
@@ -206,7 +206,7 @@ def parse_measure(text: str) -> Measure:
 
 
 def parse_measures(text: str) -> tuple[Asked, ...]:
-    """All measures that a text asks for, each with the name to print it under.
+    """Return all measures that a text requests, each with the name to print.
 
     >>> [asked.name for asked in parse_measures("P.5,10") + parse_measures("AP(rel=2)")]
     ['P_5', 'P_10', 'AP(rel=2)']

@@ -1,4 +1,4 @@
-"""Measures with a model of a user who walks down the ranking and stops."""
+"""Measures based on a model of a user who reads down the ranking and stops."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def expected_reciprocal_rank(
 
 @measure("ERR", at=CUTOFF, rel=False, bounds="true")
 def err(run: JudgedRun, *, k: int) -> FloatArray:
-    """Expected reciprocal rank at which a user stops who likes a document with (2^g - 1) / 2^top.
+    """Expected reciprocal rank at which a user stops, with probability (2^g - 1) / 2^top.
 
     top is the highest grade of the scale, of the judgment set, never of the topic; 0 gives 0.
     Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009.
@@ -80,7 +80,7 @@ def _graded_takes_no_rel(given: Mapping[str, Value]) -> None:
     check=_graded_takes_no_rel,
 )
 def rank_biased_precision(run: JudgedRun, *, rel: int, p: float, gain: str) -> FloatArray:
-    """Rate at which a user gains who goes on to the next document with probability p.
+    """Expected rate of gain of a user who reads the next document with probability p.
 
     (1 - p) times the sum of g_i p^(i - 1).
     Takes rel; p; gain: binary for 1 where relevant, graded for grade / highest of the scale.
@@ -97,7 +97,7 @@ def rank_biased_precision(run: JudgedRun, *, rel: int, p: float, gain: str) -> F
 
 
 def powers(p: float, count: int) -> FloatArray:
-    """1, p, p^2 ... p^count, each made of the one before as a loop in C makes it."""
+    """Return 1, p, p^2 ... p^count by repeated multiplication, as in trec_eval."""
     steps = np.full(count + 1, p)
     steps[0] = 1.0
     product: FloatArray = np.multiply.accumulate(steps)
@@ -118,10 +118,10 @@ def trec_rank_biased_precision(
 
 @measure("RBPResidual", PERSISTENCE, rel=False, higher_is_better=False, bounds="none")
 def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
-    """By how much RBP could rise if all that is not known were relevant.
+    """How much RBP could rise if all unjudged and unretrieved documents were relevant.
 
-    (1 - p) times the sum of p^(i - 1) over unjudged or negative ranks, plus p^n for what was
-    not retrieved: 1 minus the same sum over the judged ranks. Lower is better known.
+    (1 - p) times the sum of p^(i - 1) over unjudged or negative ranks, plus p^n for the
+    ranks after the end: 1 minus the same sum over the judged ranks.
     Takes p.
     Source: Moffat and Zobel, TOIS 2008.
 

@@ -27,7 +27,7 @@ GEOMETRIC_FLOOR = 0.00001
 class Bounds(NamedTuple):
     """Two scores per topic: every unjudged document non-relevant, and at the top grade.
 
-    For a measure of which lower values are better the two change places.
+    For a measure where lower is better, the two are exchanged.
     """
 
     low: FloatArray
@@ -64,7 +64,7 @@ class Measure:
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """Every parameter by name, defaults included; `rel` is None where nobody set it."""
+        """Every parameter by name, including defaults; `rel` is None if it is not set."""
         values = {p.name: p.default for p in self.definition.parameters} | dict(self.given)
         if self.definition.at is not None:
             values[self.definition.at.name] = self.at
@@ -72,7 +72,7 @@ class Measure:
 
     @property
     def takes_rel(self) -> bool:
-        """Whether the value depends on the grade from which a document is relevant."""
+        """Whether the value depends on the lowest relevant grade."""
         graded = self.parameters.get("gain") == "graded"
         return self.definition.parameter("rel") is not None and not graded
 
@@ -102,7 +102,7 @@ class Measure:
 
     @property
     def trec_name(self) -> str:
-        """What trec_eval calls this measure; empty where it has none."""
+        """The name in trec_eval; empty if there is none."""
         values = self.parameters
         if {name for name, _ in self.given} - {"rel", "x"}:
             return ""
@@ -125,7 +125,7 @@ class Measure:
         return self.formula(judged, **values)
 
     def aggregate(self, scores: FloatArray) -> float:
-        """The one number of a run: mean, sum or geometric mean of the defined scores.
+        """Return the value of a run: mean, sum or geometric mean of the defined scores.
 
         NaN where every score is undefined, 0 where there is no topic.
         """
@@ -140,11 +140,11 @@ class Measure:
         return math.exp(self.total(np.array(logarithms)) / len(defined))
 
     def total(self, values: FloatArray) -> float:
-        """The exact sum, rounded once, so that the order of topics changes nothing."""
+        """Return the exact sum, rounded once, so that it does not depend on the order of topics."""
         return math.fsum(values)
 
     def resolved(self, rel: int = 1) -> Measure:
-        """The measure with the track's threshold filled in, to be read without the track."""
+        """Return the measure with the track's threshold as its `rel`."""
         if not self.takes_rel:
             return self
         chosen = dict(self.given).get("rel", rel)
@@ -179,7 +179,7 @@ class Measure:
 
 @dataclass(frozen=True, repr=False)
 class TrecMeasure(Measure):
-    """A measure asked for by trec_eval's name, with trec_eval's value to the last bit.
+    """A measure requested by trec_eval's name, computed and averaged as in trec_eval.
 
     Formulas that differ from ours are declared with `as_trec_eval`. Topics are added one after
     the other, rounding after each, as a loop in C does. `written` is the text of the parameters
@@ -197,7 +197,7 @@ class TrecMeasure(Measure):
 
     @property
     def ours(self) -> Measure:
-        """The measure of ours that stands behind the name."""
+        """The same measure under our name, with our definition."""
         return Measure(self.name, self.given, self.at)
 
     @property
@@ -208,6 +208,6 @@ class TrecMeasure(Measure):
         return partial(theirs, written=self.written)
 
     def total(self, values: FloatArray) -> float:
-        """The sum of trec_eval: topic by topic in the order of the judgments."""
-        # Not `sum`, which corrects its rounding from Python 3.12 on.
+        """Return the sum, added topic by topic in the order of the judgments."""
+        # From Python 3.12, `sum` compensates rounding errors, so it is not used here.
         return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
