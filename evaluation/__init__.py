@@ -1,8 +1,8 @@
 """Evaluation of ranked retrieval: read runs and qrels, judge, measure.
 
-Bytes and arrays in, arrays out; this package knows no user, no database and no path of ours.
-What is imported here needs numpy alone; `evaluation.significance` and `evaluation.pooling` are
-asked for by name.
+The package reads bytes and arrays and returns arrays. It uses no database and no web framework.
+Everything imported here needs numpy only; import `evaluation.significance` and
+`evaluation.pooling` by name.
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n7 0 d3 1\\n"))
@@ -28,7 +28,8 @@ from evaluation.measures import (
 from evaluation.problems import Problem, Problems, Refused
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.rankings import Ranking
-from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
+from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs import Run, read_run, read_run_leniently
 
 __all__ = [
     "CONVENTIONS",

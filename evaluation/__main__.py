@@ -1,7 +1,7 @@
 """The command line: `python -m evaluation score QRELS RUN -m nDCG@10`.
 
 A command is a module of `evaluation.commands` with `parser()` and `run(options)`; it is
-imported only when it is asked for, so that scoring starts with numpy alone.
+imported only when it is run, so that scoring loads nothing but numpy.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def usage() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; the exit status is 0, or what the help of the command says."""
+    """Run one command and return its exit status, which the help of the command explains."""
     if not arguments or arguments[0] not in COMMANDS:
         asked_for = bool(arguments) and arguments[0] in ("-h", "--help")
         print(usage(), file=sys.stdout if asked_for else sys.stderr)
@@ -56,6 +56,6 @@ def main(arguments: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     with contextlib.suppress(AttributeError):
-        # A reader such as `head` may close the pipe early; end quietly, as trec_eval does.
+        # A reader such as `head` may close the pipe early: end without a traceback.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))

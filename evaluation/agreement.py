@@ -1,8 +1,8 @@
-"""How well two orders agree: of boards, of measures, of rankings.
+"""Agreement between two orders of runs, of measures or of documents.
 
 Boards are compared by the means of their runs, float64[R], higher is better; rankings by their
-documents. Two values closer than 1e-12 are tied, NaN ties with every value. None says that a
-number does not exist.
+documents. Two values closer than 1e-12 are tied, NaN ties with every value. None means that a
+number is undefined.
 
     >>> names = "ABCDE"
     >>> reference, other = as_listed(names, "ABCDE"), as_listed(names, "BACDE")
@@ -24,7 +24,7 @@ EQUAL = 1e-12
 
 
 def as_listed(names: Sequence[Hashable], listed: Sequence[Hashable]) -> FloatArray:
-    """Scores that put `names` into the order in which they are listed: minus the position.
+    """Return scores that order `names` as `listed` does: minus the position of each.
 
     >>> as_listed(["A", "B", "C"], ["B", "C", "A"]).tolist()
     [-3.0, -1.0, -2.0]
@@ -50,10 +50,10 @@ def _order(scores: FloatArray) -> NDArray[np.int8]:
 
 
 def kendall_tau(one: FloatArray, other: FloatArray) -> float | None:
-    """Kendall's tau as listed, tau_a: (C - D) / (n (n - 1) / 2) over n items.
+    """Kendall's tau_a: (C - D) / (n (n - 1) / 2) over n items.
 
-    C pairs stand in the same order, D in opposite orders; a tied pair is neither. In [-1, 1];
-    None below two items (Kendall, Biometrika 1938).
+    C counts pairs in the same order, D pairs in opposite orders; tied pairs count in neither.
+    In [-1, 1]; None below two items (Kendall, Biometrika 1938).
 
     >>> kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0]))
     0.6666666666666666
@@ -65,7 +65,7 @@ def kendall_tau(one: FloatArray, other: FloatArray) -> float | None:
 def kendall_tau_b(one: FloatArray, other: FloatArray) -> float | None:
     """Kendall's tau_b: (C - D) / sqrt(pairs untied in one x pairs untied in the other).
 
-    Equal to tau_a without ties; None where one side ties everything (Kendall 1945).
+    Equal to tau_a without ties; None where all items of one side are tied (Kendall 1945).
 
     >>> round(kendall_tau_b(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 1.0])), 6)
     0.816497
@@ -78,7 +78,7 @@ def kendall_tau_b(one: FloatArray, other: FloatArray) -> float | None:
 def tau_matrix(boards: FloatArray) -> FloatArray:
     """tau_b of every two rows of float64[M, R], such as measures: float64[M, M], NaN for None.
 
-    Rows whose lower values are better have to be negated first.
+    Negate rows for which lower values are better.
 
     >>> tau_matrix(np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]])).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
@@ -93,10 +93,10 @@ def tau_matrix(boards: FloatArray) -> FloatArray:
 
 
 def tau_ap(scores: FloatArray, reference: FloatArray) -> float | None:
-    """tau_AP of an order against a reference: disagreement near the top costs more.
+    """tau_AP of an order against a reference, which weights disagreement near the top more.
 
     2 / (n - 1) sum over positions i >= 2 of C(i) / (i - 1), minus 1, where C(i) counts the items
-    above position i that the reference too puts above the item there. In [-1, 1]; None below
+    above position i that the reference also ranks above the item at i. In [-1, 1]; None below
     two items (Yilmaz, Aslam and Robertson, SIGIR 2008). With ties it is the mean over all ways
     to break them, in `scores` and in `reference`.
 
@@ -120,13 +120,13 @@ def tau_ap_matrix(boards: FloatArray) -> FloatArray:
         return np.full((rows, rows), np.nan)
     orders = np.array([_order(row) for row in boards]).swapaxes(0, 1)
     above, tied = orders < 0, orders == 0
-    # Item by item: the chance that a reference puts each other item above this one.
+    # For each item: the probability that a reference ranks each other item above it.
     right = (1 - orders.swapaxes(1, 2)) * 0.5
     shares = _expected_shares(
         above.sum(axis=2, keepdims=True),
         tied.sum(axis=2, keepdims=True),
         above.astype(np.float64) @ right,
-        # The reference breaks an item's tie with itself at random too: half a point to take off.
+        # An item ties with itself in the reference, which would add 0.5: subtract it.
         tied.astype(np.float64) @ right - 0.5,
     )
     taus: FloatArray = 2 * shares.sum(axis=0) / (items - 1) - 1
@@ -136,16 +136,16 @@ def tau_ap_matrix(boards: FloatArray) -> FloatArray:
 def _expected_shares(
     num_above: IntArray, num_tied: IntArray, right_above: FloatArray, right_tied: FloatArray
 ) -> FloatArray:
-    """The means of C(i) / (i - 1) over the positions an item may take among those it ties with.
+    """Return the mean of C(i) / (i - 1) over the positions that a tied item may take.
 
-    `num_tied` counts the item itself. Any of the others is equally likely to stand above it, so
+    `num_tied` counts the item itself. Each of the others is equally likely to be above it, so
     C(i) grows by the same step from position to position, and the sum of 1 / (i - 1) is a
-    difference of harmonic numbers. First of all, an item has nobody above it: C(1) is 0.
+    difference of harmonic numbers. At position 1 no item is above: C(1) is 0.
     """
     step = right_tied / np.maximum(num_tied - 1, 1)
     first, last = np.maximum(num_above, 1), num_above + num_tied - 1
     harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, last.max() + 1))))
-    # Without ties the one term itself, which the difference would only be near.
+    # Without ties, use the single term itself: the difference would add rounding errors.
     inverses = np.where(num_tied == 1, 1 / first, harmonic[last] - harmonic[first - 1])
     sums = (right_above - num_above * step) * inverses + step * (last - first + 1)
     shares: FloatArray = sums / num_tied
@@ -153,13 +153,13 @@ def _expected_shares(
 
 
 def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9) -> float:
-    """Rank-biased overlap of two rankings, extrapolated from what is listed: RBO_ext.
+    """Rank-biased overlap of two rankings, extrapolated beyond their ends: RBO_ext.
 
     With X_d the size of the overlap of the first d of each, s <= l the two lengths:
     (1 - p) / p (sum over d <= l of X_d p^d / d + sum over s < d <= l of X_s (d - s) p^d / (s d))
-    + ((X_l - X_s) / l + X_s / s) p^l. In [0, 1]; 0 < p < 1, higher looks deeper. Two empty
-    rankings agree (1), an empty and another do not (0). ValueError for a document listed twice
-    (Webber, Moffat and Zobel, TOIS 2010, equation 32).
+    + ((X_l - X_s) / l + X_s / s) p^l. In [0, 1]; 0 < p < 1; a higher p gives deep
+    ranks more weight. Two empty rankings agree (1), an empty and a non-empty ranking do not (0).
+    ValueError for a document listed twice (Webber, Moffat and Zobel, TOIS 2010, equation 32).
 
     >>> round(rbo("ABCDE", "BACDE"), 6), round(rbo("ABCDE", "EDCBA"), 6), rbo("ABC", "XYZ")
     (0.9, 0.737775, 0.0)
@@ -181,7 +181,7 @@ def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9) -> f
 
 
 def _overlaps(short: Sequence[Hashable], long: Sequence[Hashable]) -> IntArray:
-    """int64[len(long)]: how many documents the first d of both share, d from 1."""
+    """int64[len(long)]: the number of documents shared by the first d of both, for d from 1."""
     place = {document: depth for depth, document in enumerate(short)}
     shared = [
         max(place[document], depth) for depth, document in enumerate(long) if document in place
@@ -191,10 +191,10 @@ def _overlaps(short: Sequence[Hashable], long: Sequence[Hashable]) -> IntArray:
 
 @dataclass(frozen=True)
 class BoardAgreement:
-    """Two boards of the same R runs, the old one being the reference.
+    """The agreement of two boards of the same R runs; the old board is the reference.
 
     `moves` is int64[R], old rank minus new rank: positive for a run that rose. `largest_change`
-    is the greatest |new - old| of a mean, `largest_change_of` the run it belongs to.
+    is the greatest |new - old| of a mean, `largest_change_of` is its run.
     """
 
     tau: float | None
@@ -207,7 +207,7 @@ class BoardAgreement:
 
 
 def compare_boards(old: FloatArray, new: FloatArray, direction: int = 1) -> BoardAgreement:
-    """What new judgments, or another measure, do to a board; means float64[R], runs in order.
+    """Compare the means of the same runs, float64[R], on an old and a new board.
 
     >>> agreement = compare_boards(np.array([0.5, 0.4, 0.3]), np.array([0.5, 0.2, 0.3]))
     >>> agreement.moves.tolist(), agreement.first_changed, agreement.largest_change_of
@@ -228,10 +228,10 @@ def compare_boards(old: FloatArray, new: FloatArray, direction: int = 1) -> Boar
 
 @dataclass(frozen=True, slots=True)
 class VerdictChanges:
-    """Pairs of runs whose verdict is not the same on two boards.
+    """Numbers of pairs of runs whose verdict differs between two boards.
 
-    `lost` were significant and no longer are, `gained` became so, `reversed` are significant on
-    both with the other run ahead.
+    `lost` are significant on the old board only, `gained` on the new board only, `reversed` on
+    both, but with the other run ahead.
     """
 
     lost: int

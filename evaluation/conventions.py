@@ -1,7 +1,7 @@
 """The two sets of conventions under which a run can be scored.
 
-They differ where trec_eval's versions differ: in how scores are compared and in how a recall
-level becomes a number of documents. The name of the set stands beside every score.
+They differ where versions of trec_eval differ: in the precision of scores and in the rounding of
+recall levels. The name of the convention is stored with every score.
 
     >>> CONVENTIONS["trec_eval-9"].documents_at(0.5, np.array([1, 2, 3])).tolist()
     [1, 1, 2]
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 SCORING_VERSION = 1
-"""Raised only when the value of some score can change."""
+"""Increased only when a change can alter the value of a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Convention:
     recall_points: Literal["round", "floor"]
 
     def documents_at(self, level: float, relevant: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """How many relevant documents make up the recall level, for every topic."""
+        """Return for every topic the number of relevant documents at the recall level."""
         added = 0.5 if self.recall_points == "round" else 0.9
         documents: npt.NDArray[np.float64] = np.floor(level * relevant + added)
         return documents.astype(np.int64)

@@ -24,7 +24,7 @@ from evaluation.ragged import FloatArray, IntArray, ratio
 class PrecisionRecallCurve:
     """The raw steps of one topic: a point at the rank of each relevant document retrieved.
 
-    Between two relevant ranks recall stays and precision falls, so these points say all.
+    Between two relevant ranks recall is constant and precision falls, so no point is missing.
 
     rank, recall, precision: one value per relevant document retrieved.
     interpolated: precision at the recall levels 0, 0.1, ... 1, as `IPrec` has it.
@@ -40,8 +40,8 @@ class PrecisionRecallCurve:
     def area(self) -> float:
         """The area under the raw steps, which is average precision.
 
-        An area by trapezoids is not: it is lower through all ranks and mostly higher through
-        the relevant ranks alone.
+        The area by trapezoids differs: it is lower over all ranks, and mostly higher over the
+        relevant ranks only.
         """
         steps = np.diff(self.recall, prepend=0.0)
         return float(np.sum(self.precision * steps))
@@ -79,7 +79,7 @@ def interpolated_by_level(run: JudgedRun, rel: int = 1) -> FloatArray:
 
 
 def mean_curve(run: JudgedRun, rel: int = 1) -> MeanCurve:
-    """The mean of the interpolated curves over all judged topics, those with R = 0 as well.
+    """Average the interpolated curves over all judged topics, including those with R = 0.
 
     trec_eval: iprec_at_recall.  Source: Salton and McGill, 1983.
 

@@ -1,7 +1,7 @@
-"""Judging: a run and judgments become the compact record from which every measure is computed.
+"""Matching of runs with judgments: the compact record from which every measure is computed.
 
-Of a run only the judged documents it retrieved decide its scores. A `JudgedRun` holds one row
-for each of them, (topic, rank, grade), and how many documents were retrieved for each topic.
+Only the judged documents that a run retrieved decide its scores. A `JudgedRun` has one row
+(topic, rank, grade) for each of them, and the number of documents retrieved per topic.
 
     >>> from io import BytesIO
     >>> from evaluation.reading.qrels import read_qrels_leniently
@@ -38,11 +38,10 @@ Int32Array = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
 DEPTH = 1000
-"""How deep a ranking is taken to go where nobody says (only `MR` asks)."""
+"""The depth of rankings where none is given; only `MR` uses it."""
 
 SIEVE, LARGEST_SIEVE = 64, 1 << 22
-"""Switches for a judgment, so that few documents pass which are not judged; and at most so many,
-which still lie in a cache."""
+"""Bits per judgment, so that few unjudged documents pass, and the most bits that fit a cache."""
 ENOUGH = 1 << 14
 
 
@@ -72,7 +71,7 @@ class Judgments:
         return Index.of(self.topics, self.grades)
 
     def of(self, topics: Sequence[bytes]) -> Judgments:
-        """Those of some of the topics, on the same scale."""
+        """Return the judgments of some of the topics, on the same scale."""
         grades = [self.grades[self.index.numbers[topic] - 1] for topic in topics]
         return _prepared(tuple(topics), grades, self.top_grade)
 
@@ -85,7 +84,7 @@ class Judgments:
         return self.rows.count(self.grade < rel)
 
     def known(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
-        """An array that depends on the judgments alone, computed once."""
+        """Return an array that depends on the judgments only, computed once per key."""
         if key not in self._known:
             self._known[key] = compute()
             self._known[key].setflags(write=False)
@@ -100,6 +99,7 @@ class JudgedRun:
     rank: int32[n], from 1.
     grade: int32[n], the judged grade, negative ones too.
     retrieved: int64[T], the number of documents retrieved for each topic, cut at `depth`.
+    judged_only: whether the unjudged documents have been removed.
     """
 
     topic: Int32Array
@@ -109,21 +109,22 @@ class JudgedRun:
     judgments: Judgments
     depth: int | None = None
     convention: Convention = HOUSE
+    judged_only: bool = False
 
     @cached_property
     def rows(self) -> Ragged:
         return Ragged(self.topic, len(self.judgments.topics))
 
     def relevant(self, rel: int) -> BoolArray:
-        """Which rows hold a relevant document."""
+        """Return which rows are relevant documents."""
         return self.grade >= rel
 
     def within(self, cutoff: int | None) -> BoolArray:
-        """Which rows stand in the first `cutoff` ranks; all where there is no cutoff."""
+        """Return which rows are in the first `cutoff` ranks; all rows without a cutoff."""
         return np.ones(len(self.rank), bool) if cutoff is None else self.rank <= cutoff
 
     def condensed(self) -> JudgedRun:
-        """The run without its unjudged and negative documents, the others moved up.
+        """Return the run without its unjudged and negative documents, with the ranks closed up.
 
         trec_eval: -J.  Source: Sakai, Alternatives to Bpref, SIGIR 2007.
         """
@@ -135,10 +136,11 @@ class JudgedRun:
             rank=rows.position.astype(np.int32),
             grade=self.grade[keep],
             retrieved=rows.lengths,
+            judged_only=True,
         )
 
     def filled(self, grade: int) -> JudgedRun:
-        """The run if every unjudged or negative document it retrieved had this grade."""
+        """Return the run as if every unjudged or negative document it retrieved had this grade."""
         retrieved = Ragged(
             np.repeat(np.arange(len(self.retrieved)), self.retrieved), self.rows.topics
         )
@@ -155,17 +157,17 @@ class JudgedRun:
         )
 
     def pack(self) -> bytes:
-        """The record as bytes, a few kB; `unpack` with the same judgments gives it back."""
+        """Return the record as bytes, a few kB; `unpack` restores it with the same judgments."""
         head = json.dumps([self.depth, self.convention.name, len(self.retrieved), len(self.rank)])
         arrays = (self.retrieved, self.rows.lengths, self.rank, self.grade)
-        # Byte by byte of equal weight: most are 0 and compress to nothing.
+        # Group bytes by significance: the high bytes are nearly all 0 and compress well.
         columns = (array.astype("<i4").view(np.uint8).reshape(-1, 4).T for array in arrays)
         body = b"".join(column.tobytes() for column in columns)
         return zlib.compress(head.encode() + b"\n" + body)
 
     @classmethod
     def unpack(cls, packed: bytes, judgments: Judgments) -> JudgedRun:
-        """The record that `pack` wrote. Raises ValueError when the judgments are not those."""
+        """Restore a record that `pack` wrote. Raises ValueError if the judgments differ."""
         head, _, body = zlib.decompress(packed).partition(b"\n")
         depth, convention, topics, rows = json.loads(head)
         if topics != len(judgments.topics):
@@ -184,7 +186,7 @@ class JudgedRun:
 def prepare(
     qrels: Qrels, topics: Sequence[bytes] | None = None, top_grade: int | None = None
 ) -> Judgments:
-    """Judgments ready for scoring, for all judged topics in byte order or for those named.
+    """Prepare judgments for scoring: all judged topics in byte order, or those named.
 
     `top_grade` is the highest grade of the scale, by default the highest in the qrels. Raises
     `Refused` with E_TOP_GRADE where a grade is above it, ValueError for a topic not judged.
@@ -213,7 +215,7 @@ def _prepared(
 
 
 def all_grades(grades: Sequence[dict[bytes, int]]) -> Iterator[int]:
-    """The grades of all topics, one behind the other."""
+    """Return the grades of all topics in one sequence."""
     return chain.from_iterable(map(dict.values, grades))
 
 
@@ -224,7 +226,7 @@ def _highest_first(topic: Int32Array, grade: Int32Array) -> tuple[Int32Array, In
 
 
 def _with_more(judgments: Judgments, more: IntArray, grade: int) -> Judgments:
-    """The judgments if in each topic so many more documents had been given this grade."""
+    """Return the judgments with `more` additional documents of this grade per topic."""
     topic = np.repeat(np.arange(len(more), dtype=np.int32), more)
     ideal = _highest_first(
         np.concatenate((judgments.topic, topic)),
@@ -249,7 +251,7 @@ Rows = tuple[Int32Array, Int32Array, Int32Array, IntArray]
 
 
 def join_plainly(run: Run, judgments: Judgments, depth: int | None, convention: Convention) -> Rows:
-    """topic, rank, grade and retrieved of a judged run, document by document."""
+    """Return topic, rank, grade and retrieved of a judged run, one document at a time."""
     rankings = [_first_documents(run.rankings.get(t), depth, convention) for t in judgments.topics]
     ranks: list[int] = []
     grades: list[int] = []
@@ -282,7 +284,7 @@ def _first_documents(
 
 
 def _join_blocks(run: Run, judgments: Judgments, depth: int | None, convention: Convention) -> Rows:
-    """The same, some thousand documents of many topics at once."""
+    """Return the same arrays, thousands of documents of many topics at a time."""
     rankings = run.rankings
     if isinstance(rankings, Judging) and rankings.serves(judgments, convention):
         matches = rankings.matches
@@ -296,8 +298,8 @@ def _join_blocks(run: Run, judgments: Judgments, depth: int | None, convention: 
 class Matches:
     """The judged documents of a run, gathered block by block.
 
-    Of a block only what passes the sieve is kept, and looked at when there is enough of it: for
-    some hundred documents at a time, calling numpy would cost more than what it does.
+    Documents that pass the sieve wait until there are enough of them, since a call of numpy for
+    a few hundred documents costs more than its work.
     """
 
     def __init__(self, judgments: Judgments, convention: Convention = HOUSE) -> None:
@@ -320,7 +322,7 @@ class Matches:
             self.settle()
 
     def settle(self) -> None:
-        """Tell the judged documents among those that wait."""
+        """Find the judged documents among those that wait."""
         self.found += map(self.judgments.index.judged_among, joined(self.waiting))
         self.waiting, self.count = [], 0
 
@@ -335,13 +337,13 @@ class Matches:
         return topic[order], rank[order], grade[order], retrieved
 
     def __getstate__(self) -> dict[str, object]:
-        """Without judgments, which whoever takes it over has."""
+        """Leave out the judgments, which the receiving process has."""
         self.settle()
         return {"retrieved": self.retrieved, "found": self.found}
 
 
 class Judging(StoredRankings):
-    """Rankings that are judged while they are read; unless they are kept, only for that."""
+    """Rankings that are judged while they are read, and stored only if `keep` is set."""
 
     def __init__(
         self, judgments: Judgments, convention: Convention = HOUSE, *, keep: bool = True
@@ -386,7 +388,7 @@ class Candidates:
 
 
 def joined(parts: Sequence[Candidates]) -> Iterator[Candidates]:
-    """All of them together, or as many as have docnos of one width."""
+    """Join all candidates whose docnos have the same width."""
     for width in {part.docnos.shape[1] for part in parts}:
         alike = [part for part in parts if part.docnos.shape[1] == width]
         yield Candidates(
@@ -398,11 +400,11 @@ def joined(parts: Sequence[Candidates]) -> Iterator[Candidates]:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Finds judged documents among many: a sieve that lets few others through, then a table.
+    """Lookup of judged documents: a sieve that few unjudged documents pass, then a table.
 
-    numbers: of each topic its place among the judged ones, from 1.
-    table: the rows (number of the topic, words of the docno); grades: of each row of the table.
-    sieve: a switch for every value of the first bits of a key, on where a judgment has it.
+    numbers: the position of each topic among the judged ones, from 1.
+    table: the rows (number of the topic, words of the docno); grades: one per row of the table.
+    sieve: one flag per value of the first bits of a key, set where a judgment has that value.
     """
 
     numbers: dict[bytes, int]
@@ -413,7 +415,7 @@ class Index:
     @classmethod
     def of(cls, topics: Sequence[bytes], grades: Sequence[dict[bytes, int]]) -> Index:
         names = list(chain.from_iterable(grades))
-        # A longer docno is in no run that was read by the block.
+        # The block reader accepts no longer docno.
         short = np.fromiter(map(len, names), np.intp, len(names)) <= LONGEST_IDENTIFIER
         docnos = words_of(np.array(list(compress(names, short.tolist())), dtype="S"))
         sizes = list(map(len, grades))
@@ -429,13 +431,13 @@ class Index:
         return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)
 
     def candidates(self, block: Block, numbers: IntArray) -> Candidates:
-        """The documents of a block that pass the sieve; `numbers` are those of its topics."""
+        """Return the documents of a block that pass the sieve; `numbers` are its topics."""
         rows = np.flatnonzero(self.sieve.take(_first_bits(block.keys(numbers), self.sieve)))
         topic = block.topics_of(rows)
         return Candidates(numbers[topic], block.docnos[rows], rows - block.starts[topic] + 1)
 
     def judged_among(self, candidates: Candidates) -> Int32Array:
-        """Topic from 0, rank and grade of those that are judged: int32[3, n]."""
+        """Return topic (from 0), rank and grade of the judged candidates: int32[3, n]."""
         docnos, number = candidates.docnos, candidates.number
         pairs = np.zeros((len(number), self.table.words.shape[1]), np.uint64)
         width = min(docnos.shape[1], pairs.shape[1] - 1)

@@ -1,7 +1,7 @@
 """Problems in a submitted file, with hints for its author.
 
-A reader never stops at the first fault: it collects a `Problem` for each and raises `Refused`
-with all of them once the whole file has been seen.
+A reader does not stop at the first error: it collects a `Problem` for each and raises `Refused`
+with all of them after the whole file has been read.
 
     >>> problems = Problems()
     >>> problems.error("E_SCORE", 12, "the score is not a finite number", found="nan")
@@ -28,7 +28,7 @@ ECHOED = 200
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of a file; `line` is physical, from 1, and None where the whole file is meant."""
+    """One problem of a file; `line` is the physical line from 1, None for the whole file."""
 
     code: str
     severity: Severity
@@ -44,7 +44,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """A file that cannot be used; `problems` says everything that is wrong with it."""
+    """A file that cannot be used; `problems` holds all its problems."""
 
     def __init__(self, problems: Problems) -> None:
         super().__init__(str(next(problems.of("error"), "refused")))
@@ -53,10 +53,10 @@ class Refused(Exception):
 
 @dataclass
 class Problems:
-    """The problems of one file in the order they were met.
+    """The problems of one file in the order in which they were found.
 
-    Every problem is counted; the first `keep` are kept in full. With `most`, so many errors end
-    the reading: E_TOO_MANY_ERRORS.
+    Every problem is counted; the first `keep` are stored. Reading ends with E_TOO_MANY_ERRORS
+    after `most` errors.
     """
 
     keep: int = KEPT
@@ -102,7 +102,7 @@ class Problems:
         return (problem for problem in self.kept if problem.severity == severity)
 
     def totals(self) -> dict[str, int]:
-        """How often each code occurred, in the order of first occurrence."""
+        """Return the count of each code, in the order of first occurrence."""
         return dict(self.counts)
 
     def raise_if_refused(self) -> None:

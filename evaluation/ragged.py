@@ -1,8 +1,8 @@
 """Arithmetic on rows that belong to topics: many short lists in flat arrays.
 
-Every topic owns a stretch of rows, the stretches stand in the order of the topics, some are
-empty. All sums run inside a topic from its first row to its last, so a value never depends on
-which other topics are there or in which order.
+The rows of a topic are adjacent, in the order of the topics; a topic may have no rows. Sums
+are added within a topic from its first row to its last, so a value does not depend on the other
+topics or on their order.
 
     >>> rows = Ragged(np.array([0, 0, 0, 2]), topics=3)
     >>> rows.sum(np.array([1.0, 2.0, 4.0, 8.0])).tolist()
@@ -35,7 +35,7 @@ class Ragged:
 
     @cached_property
     def starts(self) -> IntArray:
-        """The first row of every topic, and behind the last topic the number of rows."""
+        """The first row of every topic, followed by the number of rows."""
         return np.searchsorted(self.topic, np.arange(self.topics + 1)).astype(np.int64)
 
     @cached_property
@@ -45,7 +45,7 @@ class Ragged:
 
     @cached_property
     def position(self) -> IntArray:
-        """The place of every row within its topic, from 1."""
+        """The position of every row within its topic, from 1."""
         return np.arange(1, len(self.topic) + 1) - self.starts[self.topic]
 
     def count(self, mask: BoolArray) -> IntArray:
@@ -53,25 +53,25 @@ class Ragged:
         return np.bincount(self.topic[mask], minlength=self.topics).astype(np.int64)
 
     def running_count(self, mask: BoolArray) -> IntArray:
-        """For every row: how many rows of its topic up to and with itself the mask selects."""
+        """For every row: the number of selected rows of its topic, up to and including it."""
         before = np.concatenate(([0], np.cumsum(mask, dtype=np.int64)))
         return before[1:] - before[self.starts[self.topic]]
 
     def sum(self, values: FloatArray) -> FloatArray:
-        """The sum over the rows of every topic, added one after the other."""
-        # An empty bincount is an integer array, so the type is asked for.
+        """The sum over the rows of every topic, added in order."""
+        # An empty bincount returns integers, so convert it.
         return np.bincount(self.topic, weights=values, minlength=self.topics).astype(np.float64)
 
     def running_sum(self, values: FloatArray) -> FloatArray:
-        """For every row: the sum over the rows of its topic up to and with itself."""
+        """For every row: the sum over the rows of its topic, up to and including it."""
         return self._along_topics(values, np.add, 0.0)
 
     def running_product(self, values: FloatArray) -> FloatArray:
-        """For every row: the product over the rows of its topic up to and with itself."""
+        """For every row: the product over the rows of its topic, up to and including it."""
         return self._along_topics(values, np.multiply, 1.0)
 
     def _along_topics(self, values: FloatArray, operation: np.ufunc, filler: float) -> FloatArray:
-        # One line per topic: a flat cumsum would round differently beside other topics.
+        # One row per topic: in one flat cumsum, the rounding would depend on other topics.
         shape = (self.topics, int(self.lengths.max(initial=0)))
         table = np.full(shape, filler)
         cell = (self.topic, self.position - 1)
@@ -80,13 +80,13 @@ class Ragged:
         return result
 
     def highest(self, values: FloatArray, mask: BoolArray) -> FloatArray:
-        """The highest of the selected values of every topic; 0 where none is selected."""
+        """The highest selected value of every topic; 0 where none is selected."""
         result = np.zeros(self.topics)
         np.maximum.at(result, self.topic[mask], values[mask])
         return result
 
     def first(self, values: AnyIntArray, mask: BoolArray, otherwise: float) -> FloatArray:
-        """The value at the first selected row of every topic; `otherwise` where none is."""
+        """The value at the first selected row of every topic, or `otherwise` without one."""
         result = np.full(self.topics, float(otherwise))
         topic, row = np.unique(self.topic[mask], return_index=True)
         result[topic] = values[mask][row]

@@ -1,8 +1,7 @@
-"""Ties: what a run would score if its documents of equal score stood in another order.
+"""Ties: the scores of a run if its documents of equal score were ordered differently.
 
-Equal scores are ordered by docno, which says nothing of the documents. Measures that never fall
-when a document changes places with a less relevant one above it, and nearly all are such, are
-highest where each tie stands in the order of its grades, and lowest where it is turned round.
+Equal scores are ordered by docno, which has nothing to do with relevance. Nearly all measures are
+highest if each tie is ordered by grade, highest first, and lowest if it is in the opposite order.
 
     >>> from io import BytesIO
     >>> from evaluation.judging import judge, prepare
@@ -31,9 +30,9 @@ from evaluation.reading.runs import Run
 
 
 def turned(run: Run, judgments: Judgments, first: Literal[1, -1]) -> Run:
-    """The run with the documents of each tie by grade: the highest first, or with -1 the lowest.
+    """Order each tie of a run by grade: the highest first, or with -1 the lowest.
 
-    Of the judged topics alone, since the others count nowhere.
+    Only judged topics are returned, since others do not count.
     """
     rankings = {
         topic: in_order_of_grades(run.rankings[topic], judged, first)
@@ -56,5 +55,5 @@ def in_order_of_grades(
 
 def tie_interval(measure: Measure, one: JudgedRun, other: JudgedRun) -> tuple[float, float]:
     """The lower and the higher mean of two judged runs that differ in the order of ties."""
-    means = [measure.aggregate(measure.scores(each)) for each in (one, other)]
+    means = [measure.aggregate(measure.scores(judged)) for judged in (one, other)]
     return min(means), max(means)

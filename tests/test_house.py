@@ -140,3 +140,21 @@ def test_a_new_column_takes_rows_of_old_code():
         if isinstance(operation, AddField) and not operation.field.many_to_many:
             fills = operation.field.null or operation.field.db_default is not NOT_PROVIDED
             assert fills or name in KNOWN_BREAKS, f"{name}: {operation.name} has no db_default"
+
+
+# `zipfile` takes longer to import than a small run takes to read.
+LATE = {"evaluation.reading.zip_member"}
+
+
+def late_imports(path: Path) -> Iterator[str]:
+    """What a file of the evaluation imports inside a function or for the type checker alone."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.If | ast.FunctionDef):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.ImportFrom) and inner.module:
+                    yield from (f"{inner.module}.{alias.name}" for alias in inner.names)
+
+
+@pytest.mark.parametrize("path", python_files("evaluation"), ids=str)
+def test_evaluation_imports_its_own_modules_at_the_top(path: Path) -> None:
+    assert not {name for name in late_imports(path) if name.startswith("evaluation")} - LATE

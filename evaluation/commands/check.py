@@ -15,7 +15,8 @@ from evaluation.reading.docnos import Docnos
 from evaluation.reading.documents import read_documents
 from evaluation.reading.qrels import read_qrels
 from evaluation.reading.recognition import RUN_FORMATS
-from evaluation.reading.runs import RunRules, read_run
+from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs import read_run
 from evaluation.reading.topics import read_topics
 
 EPILOG = """

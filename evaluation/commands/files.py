@@ -16,7 +16,8 @@ from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
-from evaluation.reading.runs import Run, RunRules, read_run, read_run_leniently
+from evaluation.reading.run_rules import RunRules
+from evaluation.reading.runs import Run, read_run, read_run_leniently
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

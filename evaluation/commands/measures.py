@@ -9,14 +9,22 @@ import math
 from evaluation.commands import tables
 from evaluation.commands.tables import Table
 from evaluation.measures import MEASURES, Definition
-from evaluation.measures.declaring import value_text
+from evaluation.measures.declaring import TREC_EVAL, value_text
+
+EPILOG = """
+A measure asked for by trec_eval's name has trec_eval's value to the last printed digit: topics
+are added one after the other. Under our own names a mean is the exact sum, divided and rounded.
+
+Exit status: 0; 2 when the command is not understood.
+"""
 
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation measures",
         description="List all measures, or show details of one.",
-        epilog="Exit status: 0; 2 when the command is not understood.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", choices=MEASURES)
     parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
@@ -77,6 +85,9 @@ def all_about(definition: Definition) -> str:
     """The docstring of a measure below its signature."""
     lines = (definition.formula.__doc__ or "").rstrip().splitlines()
     text = "\n".join(line.removeprefix("    ") for line in lines)
-    named = " and ".join(definition.trec_names) or "nothing"
+    names = " and ".join(definition.trec_names)
+    named = f"trec_eval calls it {names}" if names else "trec_eval has no equal measure"
     also = f"; also known as {', '.join(definition.also)}" if definition.also else ""
-    return f"{definition.signature}: {text}\n\ntrec_eval calls it {named}{also}.\n"
+    theirs = TREC_EVAL.get(definition.name)
+    differs = f"\nAs trec_eval computes it: {theirs.__doc__}\n" if theirs else ""
+    return f"{definition.signature}: {text}\n\n{named}{also}.\n{differs}"

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from evaluation.commands.tables import Table
 from evaluation.conventions import SCORING_VERSION
-from evaluation.measures import Asked
+from evaluation.measures import Asked, TrecMeasure
 from evaluation.ragged import FloatArray
 
 FORMATS = ("trec", "json", "tsv", "md", "tex")
@@ -108,6 +108,8 @@ def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
     names = [topic.decode("utf-8", "surrogateescape") for topic in scores.topics]
     for asked, values, value in zip(scores.asked, scores.by_topic, scores.overall, strict=True):
         entry: dict[str, object] = {"measure": str(asked.measure)}
+        if isinstance(asked.measure, TrecMeasure):
+            entry["computed_as"] = "trec_eval"
         if layout.overall:
             entry["all"] = json_number(value)
         if layout.by_topic:

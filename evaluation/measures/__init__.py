@@ -1,25 +1,24 @@
-"""Every measure: what it is called, how it is computed, what is known about it.
+"""All measures: names, formulas and descriptions.
 
     >>> measure = parse_measure("nDCG@10")
     >>> measure.scores(example_run()).round(4)
     array([0.6593])
     >>> MEASURES["Bpref"].description
-    'Share of relevant documents weighted by how few judged non-relevant ones stand above.'
+    'Share of relevant documents, weighted by how few judged non-relevant ones are above.'
 
-One file for each kind of measure holds the formulas; `declaring` is how they are declared,
-`value` what `parse_measure` gives, `text` and `trec_names` how names are read.
+The formulas are in one file per kind of measure. `declaring` declares them, `value` holds what
+`parse_measure` returns, `text` and `names` read names.
 """
 
-# Importing a file of formulas declares its measures; the order is that of the table.
+# Importing a file of formulas declares its measures, in the order of the table.
 # isort: off
 from evaluation.measures import counting, ranks, gains, user_models, holes
 
 # isort: on
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.example import example, example_run
-from evaluation.measures.text import parse_measure
-from evaluation.measures.trec_names import Asked, parse_measures
-from evaluation.measures.value import Bounds, Measure
+from evaluation.measures.names import Asked, parse_measure, parse_measures
+from evaluation.measures.value import Bounds, Measure, TrecMeasure
 
 __all__ = [
     "MEASURES",
@@ -28,6 +27,7 @@ __all__ = [
     "Definition",
     "Measure",
     "MeasureError",
+    "TrecMeasure",
     "counting",
     "example",
     "example_run",

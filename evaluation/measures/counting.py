@@ -1,7 +1,7 @@
 """Measures that count: of the first k documents, or of all retrieved, how many are relevant.
 
 c_i is the number of relevant documents in the first i, n the number retrieved, R the number of
-relevant documents judged. What divides by zero is 0.
+relevant documents judged. A division by zero gives 0.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from functools import partial
 
 import numpy as np
 
+from evaluation.conventions import TREC_EVAL_9
 from evaluation.judging import JudgedRun
-from evaluation.measures.declaring import CUTOFF, INFINITY, measure, number
+from evaluation.measures.declaring import CUTOFF, INFINITY, as_trec_eval, measure, number
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
 from evaluation.ragged import FloatArray, IntArray, ratio
 
@@ -25,7 +26,11 @@ def hits(run: JudgedRun, rel: int, k: int | None = None) -> IntArray:
 
 def f_measure(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArray:
     """(1 + beta^2) P R / (beta^2 P + R), 0 where both are 0."""
-    squared = beta * beta
+    return weighted_harmonic_mean(precision, recall, beta * beta)
+
+
+def weighted_harmonic_mean(precision: FloatArray, recall: FloatArray, squared: float) -> FloatArray:
+    """The same, given beta^2."""
     return ratio((1 + squared) * precision * recall, squared * precision + recall)
 
 
@@ -45,7 +50,7 @@ def precision(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
 
 @measure("R", at=CUTOFF, trec_name="recall_{k}", also=("Recall",))
 def recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """Share of the relevant documents that stand in the first k, c_k / R.
+    """Share of the relevant documents that are in the first k, c_k / R.
 
     Takes rel.
     Source: Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems,
@@ -59,7 +64,7 @@ def recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
 
 @measure("RCap", at=CUTOFF, trec_name="relative_P_{k}", also=("R_cap", "capped-recall"))
 def capped_recall(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """Share of the relevant documents that could stand in the first k, c_k / min(k, R).
+    """Share of the highest possible number of relevant documents in the first k, c_k / min(k, R).
 
     Takes rel.
     Source: trec_eval; Thakur and others, BEIR, NeurIPS 2021.
@@ -124,6 +129,13 @@ def set_f(run: JudgedRun, *, rel: int, beta: float) -> FloatArray:
     return f_measure(set_precision(run, rel=rel), set_recall(run, rel=rel), beta)
 
 
+@as_trec_eval("SetF")
+def trec_set_f(run: JudgedRun, *, rel: int, beta: float, written: str) -> FloatArray:
+    """Weighted harmonic mean of SetP and SetR, from beta^2 as written, not as a root squared."""
+    squared = float(written) if written else beta * beta
+    return weighted_harmonic_mean(set_precision(run, rel=rel), set_recall(run, rel=rel), squared)
+
+
 @measure("SetAP", trec_name="set_map")
 def set_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     """Precision times recall of all retrieved documents, c_n^2 / (n R).
@@ -140,7 +152,7 @@ def set_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
 
 @measure("SetRelP", trec_name="set_relative_P")
 def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
-    """Share of the relevant documents that could be retrieved, c_n / min(n, R).
+    """Share of the highest possible number of relevant documents, c_n / min(n, R).
 
     Takes rel.
     Source: trec_eval.
@@ -154,7 +166,7 @@ def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
 
 @measure("Success", at=CUTOFF, trec_name="success_{k}", also=("HR", "hit-rate"), bounds="true")
 def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """1 if a relevant document stands in the first k, else 0: the hit rate.
+    """1 if a relevant document is in the first k, else 0: the hit rate.
 
     Takes rel.
     Source: trec_eval.
@@ -176,7 +188,7 @@ def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
     unit="utility",
 )
 def utility(run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float) -> FloatArray:
-    """What the retrieved set is worth: a per hit, b per false hit, c per miss, d per rejection.
+    """Utility of the retrieved set: a per hit, b per false hit, c per miss, d per rejection.
 
     Takes rel, a, b, c and d. a c_n + b (n - c_n) + c (R - c_n) + d (c_n - n - R): the size of
     the collection, which trec_eval takes with -N, is 0 as it is there without -N.
@@ -185,10 +197,40 @@ def utility(run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float)
     >>> example("Utility(1,-0.5)")
     1.0
     """
+    return worth(run, run.retrieved, rel, (a, b, c, d))
+
+
+def worth(
+    run: JudgedRun, retrieved: IntArray, rel: int, weights: tuple[float, float, float, float]
+) -> FloatArray:
+    """a c_n + b (n - c_n) + c (R - c_n) + d (c_n - n - R) for every topic."""
+    a, b, c, d = weights
     found, relevant = hits(run, rel), run.judgments.num_relevant(rel)
-    rejected = found - run.retrieved - relevant
-    worth: FloatArray = a * found + b * (run.retrieved - found) + c * (relevant - found)
-    return worth + d * rejected
+    rejected = found - retrieved - relevant
+    gained: FloatArray = a * found + b * (retrieved - found) + c * (relevant - found)
+    return gained + d * rejected
+
+
+def with_stand_ins(run: JudgedRun, written: str) -> IntArray:
+    """Return n for every topic, as trec_eval 10.0 counts it with one exception.
+
+    10.0 puts one unjudged document into the ranking of a topic that the run lacks, and counts
+    it only in measures written with parameters. Under -J it is removed.
+    """
+    counted = bool(written) and not run.judged_only
+    return np.maximum(run.retrieved, 1) if counted else run.retrieved
+
+
+@as_trec_eval("Utility")
+def trec_utility(
+    run: JudgedRun, *, rel: int, a: float, b: float, c: float, d: float, written: str
+) -> FloatArray:
+    """Utility of the retrieved set; only a topic that the run lacks has another value.
+
+    It is 0 in 9.0.8; 10.0 counts one retrieved document that is not relevant.
+    """
+    gained = worth(run, with_stand_ins(run, written), rel, (a, b, c, d))
+    return np.where((run.retrieved == 0) & (run.convention == TREC_EVAL_9), 0.0, gained)
 
 
 counted = partial(measure, aggregate="sum", range=(0, INFINITY), bounds="none")
@@ -196,7 +238,7 @@ counted = partial(measure, aggregate="sum", range=(0, INFINITY), bounds="none")
 
 @counted("NumQ", rel=False, trec_name="num_q", unit="topics")
 def num_topics(run: JudgedRun) -> FloatArray:
-    """The number of topics evaluated: 1 for each, and their sum.
+    """The number of topics evaluated: 1 per topic.
 
     Source: trec_eval.
 

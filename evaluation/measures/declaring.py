@@ -1,7 +1,7 @@
-"""How a measure is declared: a formula, its parameters and what is said about it.
+"""Declaration of measures: formula, parameters and description.
 
 `MEASURES` is the table of all declared measures by name; the page of measures and
-`python -m evaluation measures` print it, the parser reads texts by it.
+`python -m evaluation measures` print it, and the parser uses it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ INFINITY = math.inf
 
 
 class MeasureError(ValueError):
-    """A text that names no measure, or a measure that cannot be computed; says what is allowed."""
+    """A text that names no measure, or a measure that cannot be computed, with what is allowed."""
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One parameter: `read` takes its text and raises ValueError for a value out of range.
 
-    `default` None with `required` False means that the measure decides (rel: the threshold of
-    the track; k: no cutoff).
+    A `default` of None for an optional parameter has a meaning of its own (rel: the threshold
+    of the track; k: no cutoff).
     """
 
     name: str
@@ -71,7 +71,7 @@ def number(
 
 
 def choice(name: str, *options: str) -> Parameter:
-    """One of some words; the first is the default."""
+    """Return a parameter with these options; the first is the default."""
 
     def read(text: str) -> str:
         if text not in options:
@@ -82,7 +82,7 @@ def choice(name: str, *options: str) -> Parameter:
 
 
 def read_gains(text: str) -> Gains:
-    """A gain map; a grade that keeps itself as its gain is left out.
+    """Read a gain map, without the grades whose gain is the grade itself.
 
     >>> read_gains("{2:9,1:3,4:4}")
     ((1, 3.0), (2, 9.0))
@@ -95,7 +95,7 @@ def read_gains(text: str) -> Gains:
 
 
 def value_text(value: Value) -> str:
-    """The shortest text of a value that reads back as the same value.
+    """Return the shortest text of a value that parses back to it.
 
     >>> value_text(2.0), value_text(0.1), value_text(((1, 3.0), (2, 9.5)))
     ('2', '0.1', '{1:3,2:9.5}')
@@ -118,12 +118,12 @@ GAINS = Parameter("gains", (), "a map of grades to gains such as {1:3,2:9}", rea
 
 @dataclass(frozen=True)
 class Definition:
-    """A declared measure with all that is known about it.
+    """A declared measure.
 
     `formula` takes a JudgedRun and the parameters by name and gives one float per topic.
     `at` is the parameter behind `@`; `parameters` are the others in canonical order.
     `bounds` says whether the two treatments of holes enclose every possible value (`true`),
-    are just two scenarios (`scenarios`), or mean nothing for this measure (`none`).
+    are only two scenarios (`scenarios`), or have no meaning for this measure (`none`).
     """
 
     name: str
@@ -146,13 +146,13 @@ class Definition:
 
     @property
     def source(self) -> str:
-        """Who defined it, as the docstring says."""
+        """The source that the docstring cites."""
         found = re.search(r"Source: (.*?)\n *(?:\n|$)", self.formula.__doc__ or "", re.DOTALL)
         return re.sub(r"\s+", " ", found[1]).strip() if found else ""
 
     @property
     def example(self) -> str:
-        """A measure text that the docstring works out."""
+        """A measure text that the docstring computes."""
         found = re.search(r'example\("(.+?)"\)', self.formula.__doc__ or "")
         return found[1] if found else self.name
 
@@ -176,7 +176,7 @@ class Definition:
 
     @property
     def trec_names(self) -> list[str]:
-        """What trec_eval calls it, parameters as letters.
+        """The names in trec_eval, with letters for parameters.
 
         >>> MEASURES["AP"].trec_names
         ['map', 'map_cut_k']
@@ -195,6 +195,22 @@ def _with_default(parameter: Parameter) -> str:
 
 
 MEASURES: dict[str, Definition] = {}
+TREC_EVAL: dict[str, Formula] = {}
+"""By our name, each formula that trec_eval computes in another way than we do."""
+
+
+def as_trec_eval(name: str) -> Callable[[Formula], Formula]:
+    """Declare the decorated formula as trec_eval's for the measure that we call `name`.
+
+    It takes one argument more than ours: `written`, the parameters as trec_eval's name gives
+    them, empty where it gives none.
+    """
+
+    def declare(formula: Formula) -> Formula:
+        TREC_EVAL[name] = formula
+        return formula
+
+    return declare
 
 
 def measure(

@@ -1,7 +1,7 @@
-"""One small ranking that every measure is worked on, in docstrings and on the page of measures.
+"""A small ranking with the value of every measure, for docstrings and the page of measures.
 
-Judged are D1 = 2, D2 = 1, D3 = 0, D4 = 1, D5 = 0 and D9 = 2; retrieved are, in this order,
-D1 U1 D3 D2 U2 D5 D4, where U1 and U2 are unjudged.
+The judgments are D1 = 2, D2 = 1, D3 = 0, D4 = 1, D5 = 0 and D9 = 2. The ranking is
+D1 U1 D3 D2 U2 D5 D4; U1 and U2 are unjudged.
 
     >>> example("AP")
     0.4821
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.judging import JudgedRun, prepare
-from evaluation.measures.text import parse_measure
+from evaluation.measures.names import parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
 
@@ -20,7 +20,7 @@ GRADES = {b"D1": 2, b"D2": 1, b"D3": 0, b"D4": 1, b"D5": 0, b"D9": 2}
 
 
 def example_run() -> JudgedRun:
-    """The record of the small ranking."""
+    """Return the record of the small ranking."""
     return JudgedRun(
         topic=np.zeros(5, np.int32),
         rank=np.array([1, 3, 4, 6, 7], np.int32),
@@ -31,6 +31,6 @@ def example_run() -> JudgedRun:
 
 
 def example(text: str) -> float:
-    """The value of a measure on the small ranking, at four decimals."""
+    """Return the value of a measure on the small ranking, with four decimals."""
     measure = parse_measure(text)
     return round(measure.aggregate(measure.scores(example_run())), 4)

@@ -20,6 +20,7 @@ from evaluation.measures.declaring import (
     Gains,
     MeasureError,
     Value,
+    as_trec_eval,
     choice,
     integer,
     measure,
@@ -244,14 +245,29 @@ def ndcg_at_relevant(run: JudgedRun, *, gains: Gains) -> FloatArray:
     """
     scale = GainScale(gains=gains)
     best = scale.ideal(run.judgments)
+    found, missing = at_relevant_ranks(run, scale, best)
+    final = ratio(run_dcg(run, scale, None), best.dcg(scale, None))
+    return ratio(found + missing * final, best.rows.lengths)
+
+
+def at_relevant_ranks(run: JudgedRun, scale: GainScale, best: Ideal) -> tuple[FloatArray, IntArray]:
+    """Sum of nDCG over the ranks with a positive gain, and how many such documents are missing."""
     running = best.running_dcg(scale)
     gain = scale.gain_of(run.grade)
     discounted = run.rows.running_sum(gain / scale.discount_at(run.rank))
     here = ratio(discounted, ideal_before(best, running, run.topic, run.rank))
     found = run.rows.sum(np.where(gain > 0, here, 0.0))
-    missing = best.rows.lengths - run.rows.count(gain > 0)
-    final = ratio(run_dcg(run, scale, None), best.dcg(scale, None))
-    return ratio(found + missing * final, best.rows.lengths)
+    return found, best.rows.lengths - run.rows.count(gain > 0)
+
+
+@as_trec_eval("nDCGRel")
+def trec_ndcg_at_relevant(run: JudgedRun, *, gains: Gains, written: str) -> FloatArray:
+    """Mean of nDCG, multiplied before it is divided; 0 where the sum is negative."""
+    scale = GainScale(gains=gains)
+    best = scale.ideal(run.judgments)
+    found, missing = at_relevant_ranks(run, scale, best)
+    total = found + ratio(missing * run_dcg(run, scale, None), best.dcg(scale, None))
+    return ratio(np.maximum(total, 0.0), best.rows.lengths)
 
 
 @measure("Rndcg", GAINS, trec_name="Rndcg")
@@ -299,12 +315,27 @@ def g(run: JudgedRun, *, gains: Gains) -> FloatArray:
     >>> example("G")
     0.4645
     """
+    gain, cost, run_gain, best = costs(run, gains)
+    values = np.divide(
+        gain, np.log2(2 + (cost - run_gain)), out=np.zeros(len(gain)), where=gain > 0
+    )
+    return ratio(run.rows.sum(values), best.rows.sum(best.gain))
+
+
+def costs(run: JudgedRun, gains: Gains) -> tuple[FloatArray, FloatArray, FloatArray, Ideal]:
+    """For every row its gain, the cost of its rank and the gain up to it; and the ideal ranking."""
     scale = GainScale(gains=gains)
     best = scale.ideal(run.judgments)
     gain = scale.gain_of(run.grade)
     length = np.minimum(run.rank, best.rows.lengths[run.topic])
     ideal_gain = best.rows.running_sum(np.maximum(best.gain, 1.0))
-    expected = best.rows.value_at(ideal_gain, length, run.topic) + (run.rank - length)
-    missed = expected - run.rows.running_sum(gain)
-    values = np.divide(gain, np.log2(2 + missed), out=np.zeros(len(gain)), where=gain > 0)
+    cost = best.rows.value_at(ideal_gain, length, run.topic) + (run.rank - length)
+    return gain, cost, run.rows.running_sum(gain), best
+
+
+@as_trec_eval("G")
+def trec_g(run: JudgedRun, *, gains: Gains, written: str) -> FloatArray:
+    """Sum of the discounted gains, negative ones too, over the sum of all gains."""
+    gain, cost, run_gain, best = costs(run, gains)
+    values = np.divide(gain, np.log2(2 + cost - run_gain), out=np.zeros(len(gain)), where=gain != 0)
     return ratio(run.rows.sum(values), best.rows.sum(best.gain))

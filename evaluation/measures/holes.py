@@ -1,6 +1,6 @@
-"""Measures that know which documents were never judged.
+"""Measures that distinguish unjudged documents.
 
-A document that nobody judged, or whose grade is negative (in the pool, not judged), is a hole.
+An unjudged document is a hole, and so is one with a negative grade (in the pool, not judged).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EPSILON = 0.00001
 
 @measure("Bpref", trec_name="bpref", bounds="none")
 def bpref(run: JudgedRun, *, rel: int) -> FloatArray:
-    """Share of relevant documents weighted by how few judged non-relevant ones stand above.
+    """Share of relevant documents, weighted by how few judged non-relevant ones are above.
 
     (1 / R) times the sum over retrieved relevant documents of
     1 - min(judged non-relevant above, R) / min(N, R); 1 where none is above.
@@ -66,8 +66,8 @@ def inferred_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     judged = run.rows.running_count(run.grade >= 0) - 1
     pooled = run.rows.position - 1
     expected = (found + EPSILON) / (judged + 2 * EPSILON)
-    # At rank 1 nothing stands above, so the second term is 0 by itself.  The order of operations is
-    # trec_eval's: another one may print another fourth decimal.
+    # At rank 1 no document is above, so the second term is 0.  The order of operations is that of
+    # trec_eval, since another order may change the last printed digit.
     above = np.maximum(run.rank - 1, 1)
     values = 1 / run.rank + above / run.rank * (pooled / above) * expected
     total = run.rows.sum(np.where(relevant, values, 0.0))
@@ -76,7 +76,7 @@ def inferred_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
 
 @measure("AUC", bounds="none", also=("AUC-ROC",))
 def area_under_roc(run: JudgedRun, *, rel: int) -> FloatArray:
-    """Probability that a judged relevant document stands above a judged non-relevant one.
+    """Probability that a judged relevant document is above a judged non-relevant one.
 
     Judged documents that were not retrieved tie at the bottom, which counts 1/2. Undefined
     (NaN, left out of the mean) where one of the two classes is empty. Negative grades are in

@@ -1,4 +1,4 @@
-"""Measures of where the relevant documents stand.
+"""Measures of the ranks of relevant documents.
 
 c_i is the number of relevant documents in the first i, R the number judged relevant.
 """
@@ -15,6 +15,7 @@ from evaluation.measures.declaring import (
     OPTIONAL_CUTOFF,
     MeasureError,
     Value,
+    as_trec_eval,
     choice,
     measure,
     number,
@@ -46,7 +47,7 @@ def _cap_needs_a_cutoff(given: Mapping[str, Value]) -> None:
     check=_cap_needs_a_cutoff,
 )
 def average_precision(run: JudgedRun, *, k: int | None, rel: int, norm: str) -> FloatArray:
-    """Mean of the precision at each relevant document, those not retrieved counting 0.
+    """Mean of the precision at each relevant document, 0 if it is not retrieved.
 
     The sum of c_i / i over the relevant ranks i (up to k), divided by R.
     Takes rel and norm, the divisor: R, cap for min(R, k), or hits for c_k.
@@ -64,7 +65,7 @@ def average_precision(run: JudgedRun, *, k: int | None, rel: int, norm: str) -> 
 
 @measure("GMAP", trec_name="gm_map", aggregate="geometric mean")
 def geometric_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
-    """Geometric mean of AP over topics, each at least 0.00001: rewards mending the worst topics.
+    """Geometric mean of AP over topics, each at least 0.00001: gives poor topics more weight.
 
     Takes rel. The value of a topic is its AP.
     Source: Robertson, On GMAP, CIKM 2006.
@@ -144,7 +145,7 @@ def interpolated_precision(run: JudgedRun, *, r: float, rel: int) -> FloatArray:
     """Highest precision at any rank where recall has reached the level r.
 
     The highest c_i / i over ranks with c_i >= j; j = floor(r R + 0.5) under the house
-    convention, floor(r R + 0.9) under trec_eval-9. 0 where no rank has come so far.
+    convention, floor(r R + 0.9) under trec_eval-9. 0 where no rank reaches the level.
     Takes rel.
     Source: Salton and McGill, Introduction to Modern Information Retrieval, 1983.
 
@@ -153,7 +154,7 @@ def interpolated_precision(run: JudgedRun, *, r: float, rel: int) -> FloatArray:
     """
     relevant = run.relevant(rel)
     needed = run.convention.documents_at(r, run.judgments.num_relevant(rel))
-    # Between two relevant ranks precision only falls, so relevant ranks are enough.
+    # Precision falls between two relevant ranks, so relevant ranks are enough.
     reached = relevant & (run.rows.running_count(relevant) >= needed[run.topic])
     return run.rows.highest(precision_at_rows(run, relevant), reached)
 
@@ -169,6 +170,14 @@ def eleven_point_average(run: JudgedRun, *, rel: int) -> FloatArray:
     0.5779
     """
     levels = [interpolated_precision(run, r=level, rel=rel) for level in LEVELS]
+    total: FloatArray = np.add.accumulate(levels)[-1]
+    return total / len(LEVELS)
+
+
+@as_trec_eval("IPrec11")
+def trec_eleven_point_average(run: JudgedRun, *, rel: int, written: str) -> FloatArray:
+    """Mean of the interpolated precision, added from level 1 down to level 0."""
+    levels = [interpolated_precision(run, r=level, rel=rel) for level in reversed(LEVELS)]
     total: FloatArray = np.add.accumulate(levels)[-1]
     return total / len(LEVELS)
 

@@ -1,8 +1,8 @@
 """From text to measure: our own names, those of ir_measures and those of tutorials.
 
->>> parse_measure("MRR@10"), parse_measure("nDCG(dcg='exp-log2')@5")
+>>> read_measure("MRR@10"), read_measure("nDCG(dcg='exp-log2')@5")
 (RR@10, nDCG(gain=exp)@5)
->>> parse_measure("nDCG@0")
+>>> read_measure("nDCG@0")
 Traceback (most recent call last):
 evaluation.measures.declaring.MeasureError: nDCG@0: k is an integer of at least 1
 """
@@ -22,33 +22,22 @@ from evaluation.measures.value import Measure
 
 FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
 
-# What other tools write inside the brackets, as we write it.
+# Parameters of other tools, and the same parameters of ours.
 TRANSLATED = {
     ("dcg", "log2"): ("gain", "linear"),
     ("dcg", "exp-log2"): ("gain", "exp"),
     ("judged_only", "True"): ("holes", "condensed"),
     ("judged_only", "False"): ("holes", "nonrelevant"),
 }
-# Names that stand for a measure with parameters already set.
+# Names of a measure with given parameters.
 PRESET = {"f1": ("F", {"beta": "1"}), "f2": ("F", {"beta": "2"})}
 
 
-def parse_measure(text: str) -> Measure:
-    """The measure that a text names: `AP`, `nDCG@10`, `RBP(p=0.5)`, `map_cut_100`, `MRR@10`.
+def read_measure(text: str) -> Measure:
+    """Return the measure that a text names, unless the name is one of trec_eval's.
 
     Raises MeasureError, which says what is allowed.
     """
-    # Imported here because trec_eval's names are written in terms of ours.
-    from evaluation.measures.trec_names import trec_measures
-
-    found = trec_measures(text)
-    if len(found) > 1 and not text.isidentifier():
-        raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
-    return found[0].measure if len(found) == 1 else read_measure(text)
-
-
-def read_measure(text: str) -> Measure:
-    """The measure that a text other than one of trec_eval's names stands for."""
     form = FORM.fullmatch(text)
     if form is None:
         raise MeasureError(f"{text}: a measure is written like AP, nDCG@10 or RBP(p=0.8)")
@@ -66,7 +55,7 @@ def read_measure(text: str) -> Measure:
 def build_measure(
     text: str, definition: Definition, given: dict[str, str], at: str | None
 ) -> Measure:
-    """The measure with these parameter texts, each of them checked."""
+    """Return the measure with these parameter texts, after checking each."""
     known = {p.name: p for p in definition.parameters}
     if unknown := [name for name in given if name not in known]:
         takes = ", ".join(known)
@@ -103,7 +92,7 @@ def _value(text: str, parameter: Parameter, given: str) -> Value:
 
 
 def loosely(name: str) -> str:
-    """A name without what people write differently: R_cap, r-cap and RCap are one.
+    """Return a name without case, hyphens and underscores: R_cap, r-cap and RCap are equal.
 
     >>> loosely("AUC-ROC")
     'aucroc'
@@ -118,7 +107,7 @@ def _known_name(name: str, has_cutoff: bool) -> tuple[str, dict[str, str]]:
         known, preset = PRESET[name.lower()]
         return known, dict(preset)
     meant = [d for d in MEASURES.values() if loosely(name) in map(loosely, (d.name, *d.also))]
-    # Precision is P@k with a cutoff and SetP without.
+    # Precision means P@k with a cutoff and SetP without.
     meant.sort(key=lambda definition: (definition.at is not None) != has_cutoff)
     if not meant:
         raise MeasureError(f"{name}: no such measure; there are {', '.join(MEASURES)}")

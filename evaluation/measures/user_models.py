@@ -1,4 +1,4 @@
-"""Measures with a model of a user who walks down the ranking and stops."""
+"""Measures based on a model of a user who reads down the ranking and stops."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from evaluation.judging import Int32Array, JudgedRun
+from evaluation.measures.counting import with_stand_ins
 from evaluation.measures.declaring import (
     CUTOFF,
     MeasureError,
     Value,
+    as_trec_eval,
     choice,
     measure,
     number,
@@ -35,7 +37,7 @@ def expected_reciprocal_rank(
 
 @measure("ERR", at=CUTOFF, rel=False, bounds="true")
 def err(run: JudgedRun, *, k: int) -> FloatArray:
-    """Expected reciprocal rank at which a user stops who likes a document with (2^g - 1) / 2^top.
+    """Expected reciprocal rank at which a user stops, with probability (2^g - 1) / 2^top.
 
     top is the highest grade of the scale, of the judgment set, never of the topic; 0 gives 0.
     Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009.
@@ -78,7 +80,7 @@ def _graded_takes_no_rel(given: Mapping[str, Value]) -> None:
     check=_graded_takes_no_rel,
 )
 def rank_biased_precision(run: JudgedRun, *, rel: int, p: float, gain: str) -> FloatArray:
-    """Rate at which a user gains who goes on to the next document with probability p.
+    """Expected rate of gain of a user who reads the next document with probability p.
 
     (1 - p) times the sum of g_i p^(i - 1).
     Takes rel; p; gain: binary for 1 where relevant, graded for grade / highest of the scale.
@@ -94,12 +96,32 @@ def rank_biased_precision(run: JudgedRun, *, rel: int, p: float, gain: str) -> F
     return (1 - p) * run.rows.sum(gains * p ** (run.rank - 1.0))
 
 
+def powers(p: float, count: int) -> FloatArray:
+    """Return 1, p, p^2 ... p^count by repeated multiplication, as in trec_eval."""
+    steps = np.full(count + 1, p)
+    steps[0] = 1.0
+    product: FloatArray = np.multiply.accumulate(steps)
+    return product
+
+
+@as_trec_eval("RBP")
+def trec_rank_biased_precision(
+    run: JudgedRun, *, rel: int, p: float, gain: str, written: str
+) -> FloatArray:
+    """rbp: (1 - p) times the sum of g_i p^(i - 1), g the grade / highest grade of the topic."""
+    judgments = run.judgments
+    top = judgments.rows.highest(judgments.grade.astype(np.float64), judgments.grade > 0)
+    gains = ratio(np.maximum(run.grade, 0), top[run.topic])
+    weights = powers(p, int(run.rank.max(initial=0)))
+    return (1 - p) * run.rows.sum(gains * weights[run.rank - 1])
+
+
 @measure("RBPResidual", PERSISTENCE, rel=False, higher_is_better=False, bounds="none")
 def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
-    """By how much RBP could rise if all that is not known were relevant.
+    """How much RBP could rise if all unjudged and unretrieved documents were relevant.
 
-    (1 - p) times the sum of p^(i - 1) over unjudged or negative ranks, plus p^n for what was
-    not retrieved: 1 minus the same sum over the judged ranks. Lower is better known.
+    (1 - p) times the sum of p^(i - 1) over unjudged or negative ranks, plus p^n for the
+    ranks after the end: 1 minus the same sum over the judged ranks.
     Takes p.
     Source: Moffat and Zobel, TOIS 2008.
 
@@ -108,3 +130,21 @@ def rank_biased_residual(run: JudgedRun, *, p: float) -> FloatArray:
     """
     judged = np.where(run.grade >= 0, p ** (run.rank - 1.0), 0.0)
     return np.maximum(1 - (1 - p) * run.rows.sum(judged), 0.0)
+
+
+@as_trec_eval("RBPResidual")
+def trec_rank_biased_residual(run: JudgedRun, *, p: float, written: str) -> FloatArray:
+    """rbp_resid: p^n + (1 - p) times the sum of p^(i - 1) over unjudged ranks; 0 without any."""
+    retrieved = with_stand_ins(run, written)
+    weights = powers(p, int(retrieved.max(initial=0)))
+    judged = run.grade >= 0
+    rows = Ragged(run.topic[judged], len(retrieved))
+    ranks = np.split(run.rank[judged], rows.starts[1:-1])
+    incomplete = retrieved > rows.lengths
+    sums = np.zeros(len(retrieved))
+    for topic in np.flatnonzero(incomplete):
+        unjudged = weights[: retrieved[topic]].copy()
+        unjudged[ranks[topic] - 1] = 0.0
+        sums[topic] = np.add.accumulate(unjudged)[-1]
+    residual: FloatArray = weights[retrieved] + (1 - p) * sums
+    return np.where(incomplete, residual, 0.0)

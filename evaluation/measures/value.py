@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from evaluation.judging import JudgedRun
-from evaluation.measures.declaring import MEASURES, Definition, Gains, Value, value_text
+from evaluation.measures.declaring import (
+    MEASURES,
+    TREC_EVAL,
+    Definition,
+    Formula,
+    Gains,
+    Value,
+    value_text,
+)
 from evaluation.ragged import FloatArray
 
 GEOMETRIC_FLOOR = 0.00001
@@ -18,7 +27,7 @@ GEOMETRIC_FLOOR = 0.00001
 class Bounds(NamedTuple):
     """Two scores per topic: every unjudged document non-relevant, and at the top grade.
 
-    For a measure of which lower values are better the two change places.
+    For a measure where lower is better, the two are exchanged.
     """
 
     low: FloatArray
@@ -49,8 +58,13 @@ class Measure:
         return MEASURES[self.name]
 
     @property
+    def formula(self) -> Formula:
+        """What computes the scores from a judged run and the parameters."""
+        return self.definition.formula
+
+    @property
     def parameters(self) -> dict[str, Value]:
-        """Every parameter by name, defaults included; `rel` is None where nobody set it."""
+        """Every parameter by name, including defaults; `rel` is None if it is not set."""
         values = {p.name: p.default for p in self.definition.parameters} | dict(self.given)
         if self.definition.at is not None:
             values[self.definition.at.name] = self.at
@@ -58,7 +72,7 @@ class Measure:
 
     @property
     def takes_rel(self) -> bool:
-        """Whether the value depends on the grade from which a document is relevant."""
+        """Whether the value depends on the lowest relevant grade."""
         graded = self.parameters.get("gain") == "graded"
         return self.definition.parameter("rel") is not None and not graded
 
@@ -88,7 +102,7 @@ class Measure:
 
     @property
     def trec_name(self) -> str:
-        """What trec_eval calls this measure; empty where it has none."""
+        """The name in trec_eval; empty if there is none."""
         values = self.parameters
         if {name for name, _ in self.given} - {"rel", "x"}:
             return ""
@@ -108,25 +122,29 @@ class Measure:
             judged = judged.condensed()
         if "rel" in values and values["rel"] is None:
             values["rel"] = 1
-        return self.definition.formula(judged, **values)
+        return self.formula(judged, **values)
 
     def aggregate(self, scores: FloatArray) -> float:
-        """The one number of a run: mean, sum or geometric mean of the defined scores.
+        """Return the value of a run: mean, sum or geometric mean of the defined scores.
 
         NaN where every score is undefined, 0 where there is no topic.
         """
         defined = scores[~np.isnan(scores)]
         if self.definition.aggregate == "sum":
-            return math.fsum(defined)
+            return self.total(defined)
         if len(defined) == 0:
             return math.nan if len(scores) else 0.0
         if self.definition.aggregate == "mean":
-            return math.fsum(defined) / len(defined)
+            return self.total(defined) / len(defined)
         logarithms = [math.log(max(score, GEOMETRIC_FLOOR)) for score in defined.tolist()]
-        return math.exp(math.fsum(logarithms) / len(defined))
+        return math.exp(self.total(np.array(logarithms)) / len(defined))
+
+    def total(self, values: FloatArray) -> float:
+        """Return the exact sum, rounded once, so that it does not depend on the order of topics."""
+        return math.fsum(values)
 
     def resolved(self, rel: int = 1) -> Measure:
-        """The measure with the track's threshold filled in, to be read without the track."""
+        """Return the measure with the track's threshold as its `rel`."""
         if not self.takes_rel:
             return self
         chosen = dict(self.given).get("rel", rel)
@@ -145,7 +163,7 @@ class Measure:
         none = self.scores(judged.filled(0))
         every = self.scores(judged.filled(judged.judgments.top_grade))
         if self.name == "RBP":
-            every = none + replace(self, name="RBPResidual", given=self._residual()).scores(judged)
+            every = none + Measure("RBPResidual", self._residual()).scores(judged)
         return Bounds(none, every) if self.direction > 0 else Bounds(every, none)
 
     def _residual(self) -> tuple[tuple[str, Value], ...]:
@@ -157,3 +175,39 @@ class Measure:
         return self.name + (f"({inside})" if inside else "") + cutoff
 
     __repr__ = __str__
+
+
+@dataclass(frozen=True, repr=False)
+class TrecMeasure(Measure):
+    """A measure requested by trec_eval's name, computed and averaged as in trec_eval.
+
+    Formulas that differ from ours are declared with `as_trec_eval`. Topics are added one after
+    the other, rounding after each, as a loop in C does. `written` is the text of the parameters
+    behind trec_eval's name. The text of the measure is that of `ours`.
+
+    >>> from evaluation.measures import parse_measures
+    >>> (asked,) = parse_measures("P_10")
+    >>> asked.measure.aggregate(np.array([0.1] * 10)), asked.measure.ours.aggregate(
+    ...     np.array([0.1] * 10)
+    ... )
+    (0.09999999999999999, 0.1)
+    """
+
+    written: str = ""
+
+    @property
+    def ours(self) -> Measure:
+        """The same measure under our name, with our definition."""
+        return Measure(self.name, self.given, self.at)
+
+    @property
+    def formula(self) -> Formula:
+        theirs = TREC_EVAL.get(self.name)
+        if theirs is None:
+            return super().formula
+        return partial(theirs, written=self.written)
+
+    def total(self, values: FloatArray) -> float:
+        """Return the sum, added topic by topic in the order of the judgments."""
+        # From Python 3.12, `sum` compensates rounding errors, so it is not used here.
+        return float(np.add.accumulate(values)[-1]) if len(values) else 0.0

@@ -1,4 +1,4 @@
-"""What to judge, what is not judged, and how much that matters."""
+"""Pools to judge, unjudged documents, and their effect on results."""
 
 from evaluation.pooling.budgets import Stratum, rbp_pool, rrf_pool, stratified_pool, take_pool
 from evaluation.pooling.holes import (

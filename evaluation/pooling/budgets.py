@@ -1,4 +1,4 @@
-"""Pools of a given size: the documents that promise most, or samples from strata of ranks."""
+"""Pools of a given size: the documents with the highest priority, or samples from strata."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from evaluation.reading.runs import Run
 
 DEPTH = 1000
 
-# A document's places to its priority; what compares highest is pooled first.
+# Maps a document's places to its priority; the highest is pooled first.
 Priority: TypeAlias = Callable[[Sequence[Place]], tuple[float, ...]]
 
 
 def take_pool(
     runs: Sequence[Run], size: int, depth: int = DEPTH, topics: Iterable[bytes] | None = None
 ) -> Pool:
-    """take@N: each topic's `size` documents of best rank, of equal ones those of most runs.
+    """take@N: the `size` documents per topic with the best rank, then the most runs.
 
-    Rank for rank until the budget is spent, so that every topic costs the same
+    Documents are added rank by rank up to the budget, which is the same for every topic
     (Lipani, Palotti, Lupu, Piroi, Zuccon and Hanbury 2017).
     """
     return _largest(f"take@{size}", runs, size, depth, topics, by_rank)
@@ -43,7 +43,7 @@ def rrf_pool(
     depth: int = DEPTH,
     topics: Iterable[bytes] | None = None,
 ) -> Pool:
-    """Each topic's `size` documents of highest sum of 1 / (k + rank) over the runs.
+    """The `size` documents per topic with the highest sum of 1 / (k + rank) over the runs.
 
     Reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009).
     """
@@ -58,7 +58,7 @@ def rbp_pool(
     depth: int = DEPTH,
     topics: Iterable[bytes] | None = None,
 ) -> Pool:
-    """Each topic's `size` documents of highest sum of (1 - p) p^(rank - 1) over the runs.
+    """The `size` documents per topic with the highest sum of (1 - p) p^(rank - 1).
 
     The weight that RBP gives a document (Moffat, Webber and Zobel, SIGIR 2007).
     """
@@ -76,7 +76,7 @@ def by_rank(places: Sequence[Place]) -> tuple[float, ...]:
 
 
 def reciprocal_ranks(places: Sequence[Place], k: int = 60) -> tuple[float, ...]:
-    """Sum of 1 / (k + rank), without rounding on the way.
+    """Sum of 1 / (k + rank), as an exact fraction.
 
     >>> reciprocal_ranks([Place(run=0, rank=4), Place(run=1, rank=68)], k=60)
     (0.0234375,)
@@ -106,7 +106,7 @@ def _largest(
     pooled: dict[bytes, tuple[Pooled, ...]] = {}
     for topic, found in gathered(runs, depth, topics).items():
         first = sorted(found)
-        # A stable sort: of equal documents the first by docno.
+        # The sort is stable: equal documents stay in docno order.
         first.sort(key=lambda docno: priority(found[docno]), reverse=True)
         pooled[topic] = in_docno_order(Pooled(docno, found[docno]) for docno in first[:size])
     return Pool(method, tags_of(runs), pooled)
@@ -114,7 +114,7 @@ def _largest(
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Documents whose best rank is above that of the stratum before and at most `to`.
+    """Documents whose best rank is deeper than the stratum before and at most `to`.
 
     A share `rate` of them is pooled, 0 < rate <= 1.
     """
@@ -133,8 +133,8 @@ def stratified_pool(
 
     Of the n documents of a topic's stratum, ceil(rate n) are drawn without replacement, so
     each was included with probability ceil(rate n) / n (Yilmaz, Kanoulas and Aslam, SIGIR 2008).
-    The draw depends on the seed, topic and docno only. ValueError for strata that do not go
-    deeper one after the other or a rate out of range.
+    The draw depends on the seed, topic and docno only. ValueError for strata that are not in
+    increasing depth or a rate out of range.
     """
     ends = [stratum.to for stratum in strata]
     if not strata or ends != sorted(set(ends)) or ends[0] < 1:
@@ -143,9 +143,11 @@ def stratified_pool(
         raise ValueError("the rate of a stratum lies above 0 and at most at 1")
     pooled = {
         topic: in_docno_order(
-            each
+            document
             for number, stratum in enumerate(strata, 1)
-            for each in _drawn(topic, _within(found, strata, number), number, stratum.rate, seed)
+            for document in _drawn(
+                topic, _within(found, strata, number), number, stratum.rate, seed
+            )
         )
         for topic, found in gathered(runs, ends[-1], topics).items()
     }
@@ -156,7 +158,7 @@ def stratified_pool(
 def _within(
     found: dict[bytes, tuple[Place, ...]], strata: Sequence[Stratum], number: int
 ) -> dict[bytes, tuple[Place, ...]]:
-    """The documents whose best rank lies in a stratum, counted from 1."""
+    """The documents whose best rank is in a stratum; strata count from 1."""
     above = strata[number - 2].to if number > 1 else 0
     return {
         docno: places
@@ -168,7 +170,7 @@ def _within(
 def _drawn(
     topic: bytes, found: dict[bytes, tuple[Place, ...]], number: int, rate: float, seed: int
 ) -> list[Pooled]:
-    # The rate as it is written: 0.1 of 30 documents are 3, though 0.1 is stored a little high.
+    # Use the decimal rate: 0.1 of 30 documents is 3, although 0.1 is stored slightly too high.
     size = ceil(Fraction(str(rate)) * len(found))
     drawn = sorted(found, key=lambda docno: chance_of(seed, topic, docno))[:size]
     return [Pooled(docno, found[docno], number, size / len(found)) for docno in drawn]

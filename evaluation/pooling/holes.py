@@ -1,7 +1,7 @@
-"""Holes: retrieved documents that nobody has judged, and which verdicts hang on them.
+"""Holes: retrieved documents that are unjudged, and the verdicts that depend on them.
 
-A negative grade is no judgment. `worth` is what a document of the top grade adds to a measure
-at each rank, so that every bound comes from the measure's own formula.
+A negative grade counts as unjudged. `worth` is what a document of the top grade adds to a measure
+at each rank, computed with the formula of the measure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ADDITIVE = ("P", "CG", "DCG", "RBP")
 
 @dataclass(frozen=True)
 class Holes:
-    """Where a run is unjudged.
+    """The holes of a run.
 
     judged_at: for each cutoff k the mean over topics of Judged@k.
     first_unjudged: int64[T], the rank of the first hole; 0 where there is none.
@@ -57,7 +57,7 @@ def holes(run: JudgedRun, cutoffs: Sequence[int] = (5, 10, 20, 100)) -> Holes:
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """By how much one unjudged document can move the difference of a topic, run minus other."""
+    """How much one unjudged document can change the difference of a topic, run minus other."""
 
     topic: bytes
     docno: bytes
@@ -66,12 +66,12 @@ class Swing:
 
 @dataclass(frozen=True)
 class PairBounds:
-    """How far the judgments that are missing could move the difference of two runs.
+    """Bounds of the difference of two runs over all missing judgments.
 
     difference, low, high: float64[T], as scored and at the extremes.
     swings: the unjudged documents that matter, largest first.
-    needed, among: a tie or a turn needs so many of the documents that speak for the run behind,
-    judged at the top grade; None where all of them would not do, or no run is ahead.
+    needed, among: how many of the documents that favour the run behind, judged at the top grade,
+    make a tie or a reversal; None if all are not enough, or no run is ahead.
     """
 
     difference: FloatArray
@@ -83,21 +83,21 @@ class PairBounds:
 
     @property
     def robust(self) -> bool:
-        """Whether the same run is ahead in the mean whatever the missing judgments are."""
+        """Whether the same run is ahead in the mean for all possible missing judgments."""
         return bool(self.low.sum() > 0 or self.high.sum() < 0)
 
 
 def worth(measure: Measure, top_grade: int, depth: int) -> FloatArray:
     """float64[depth]: what a document of the top grade adds to an additive measure at each rank.
 
-    MeasureError for a measure that is not a sum over documents, each by its own rank and grade.
+    MeasureError for a measure that is not a sum over documents by rank and grade.
 
     >>> worth(parse_measure("P@2"), top_grade=1, depth=3).tolist()
     [0.5, 0.5, 0.0]
     """
     if measure.name not in ADDITIVE or measure.parameters["holes"] == "condensed":
         raise MeasureError(f"{measure} is not a sum over documents; {', '.join(ADDITIVE)} are")
-    # One topic for each rank, with one document, at that rank.
+    # One topic per rank, with a single document at that rank.
     numbers = np.arange(depth, dtype=np.int32)
     top = np.full(depth, top_grade, dtype=np.int32)
     judgments = Judgments((b"",) * depth, [{}] * depth, top_grade, numbers, top)
@@ -110,9 +110,9 @@ def compare_with_holes(
 ) -> PairBounds:
     """Bound the difference of two runs on P@k, CG@k, DCG or RBP over all missing judgments.
 
-    A document that both runs retrieve counts with the difference of its two worths, so what
-    they share cancels: narrower than one run's bounds against the other's. For RBP what lies
-    beyond the end of a ranking adds up to p^n. Source: Moffat and Zobel, TOIS 2008.
+    A document that both runs retrieve counts with the difference of its two worths. So these
+    bounds are narrower than the bounds of the two runs compared. For RBP the ranks after the
+    end of a ranking add up to p^n. Source: Moffat and Zobel, TOIS 2008.
     """
     one, two = judge(run, judgments, depth), judge(other, judgments, depth)
     difference = measure.scores(one) - measure.scores(two)
@@ -120,8 +120,8 @@ def compare_with_holes(
     swings = _swings(run, other, judgments, gains)
     low, high = difference.copy(), difference.copy()
     place = {topic: number for number, topic in enumerate(judgments.topics)}
-    for each in swings:
-        (high if each.swing > 0 else low)[place[each.topic]] += each.swing
+    for hole in swings:
+        (high if hole.swing > 0 else low)[place[hole.topic]] += hole.swing
     if measure.name == "RBP":
         p = float(measure.parameters["p"])  # type: ignore[arg-type]
         low, high = low - p**two.retrieved, high + p**one.retrieved
@@ -132,26 +132,26 @@ def compare_with_holes(
 def _swings(run: Run, other: Run, judgments: Judgments, gains: FloatArray) -> tuple[Swing, ...]:
     found: list[Swing] = []
     for topic, graded in zip(judgments.topics, judgments.grades, strict=True):
-        swing: dict[bytes, float] = {}
-        for each, sign in ((run, 1.0), (other, -1.0)):
-            for docno, gain in _unjudged(each, topic, graded, gains):
-                swing[docno] = swing.get(docno, 0.0) + sign * gain
-        found += [Swing(topic, docno, size) for docno, size in swing.items() if size]
-    return tuple(sorted(found, key=lambda each: (-abs(each.swing), each.topic, each.docno)))
+        sizes: dict[bytes, float] = {}
+        for ranked, sign in ((run, 1.0), (other, -1.0)):
+            for docno, gain in _unjudged(ranked, topic, graded, gains):
+                sizes[docno] = sizes.get(docno, 0.0) + sign * gain
+        found += [Swing(topic, docno, size) for docno, size in sizes.items() if size]
+    return tuple(sorted(found, key=lambda hole: (-abs(hole.swing), hole.topic, hole.docno)))
 
 
 def _unjudged(
     run: Run, topic: bytes, graded: dict[bytes, int], gains: FloatArray
 ) -> list[tuple[bytes, float]]:
-    """The unjudged documents of a ranking with what each could add."""
+    """The unjudged documents of a ranking with the score that each could add."""
     docnos = run.rankings[topic].docnos if topic in run.rankings else []
     pairs = zip(docnos, gains.tolist(), strict=False)
     return [(docno, gain) for docno, gain in pairs if gain and graded.get(docno, -1) < 0]
 
 
 def _needed(lead: float, swings: Sequence[Swing]) -> tuple[int | None, int]:
-    """How many documents against the run ahead bring the total to 0 or beyond."""
-    against = [abs(each.swing) for each in swings if each.swing * lead < 0]
+    """Count the documents against the run ahead that bring the total to 0 or beyond."""
+    against = [abs(hole.swing) for hole in swings if hole.swing * lead < 0]
     if not lead:
         return None, 0
     enough = np.flatnonzero(np.cumsum(against) >= abs(lead) - 1e-12)
@@ -160,7 +160,7 @@ def _needed(lead: float, swings: Sequence[Swing]) -> tuple[int | None, int]:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An unjudged document and how much its judgment could move the scores of all runs."""
+    """An unjudged document and how much its judgment could change the scores of all runs."""
 
     topic: bytes
     docno: bytes
@@ -170,7 +170,7 @@ class Wanted:
 def next_to_judge(
     measure: Measure, runs: Sequence[Run], judgments: Judgments, depth: int = DEPTH
 ) -> list[Wanted]:
-    """Unjudged documents, first the one that could change the runs' scores most in total.
+    """Unjudged documents, ordered by how much they could change the scores of all runs.
 
     The weight is the sum of its worths over the runs (Moffat, Webber and Zobel, SIGIR 2007).
     """
@@ -181,4 +181,4 @@ def next_to_judge(
             for docno, gain in _unjudged(run, topic, graded, gains):
                 weights[topic, docno] = weights.get((topic, docno), 0.0) + gain
     wanted = (Wanted(topic, docno, weight) for (topic, docno), weight in weights.items())
-    return sorted(wanted, key=lambda each: (-each.weight, each.topic, each.docno))
+    return sorted(wanted, key=lambda hole: (-hole.weight, hole.topic, hole.docno))

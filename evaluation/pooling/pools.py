@@ -1,7 +1,7 @@
 """Pools: the documents to judge, with the runs and ranks they came from.
 
-Ranks are those of scoring, whatever the rank column of a run says. A pool is the same whatever
-the order of its topics, and does not change once it is made.
+Ranks are those of scoring, not those of the rank column. A pool does not depend on the order of
+its topics and is immutable.
 
     >>> from io import BytesIO
     >>> from evaluation.reading.runs import read_run_leniently
@@ -33,7 +33,7 @@ Judging: TypeAlias = Literal["docno", "random", "priority"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run has a document: `run` counts the pooled runs from 0, `rank` from 1."""
+    """The place of a document in a run: `run` counts the pooled runs from 0, `rank` from 1."""
 
     run: int
     rank: int
@@ -43,8 +43,8 @@ class Place:
 class Pooled:
     """One document of a pool, with its places in the order of the runs.
 
-    `inclusion` is the probability with which it came into the pool, 1 unless it was drawn from
-    its `stratum`, counted from 1.
+    `inclusion` is the probability of its selection, 1 unless it was drawn from its `stratum`;
+    strata count from 1.
     """
 
     docno: bytes
@@ -61,9 +61,9 @@ class Pooled:
 class PoolSummary:
     """A pool in numbers: `judged` of its documents have a grade, `new` have none yet.
 
-    `smallest`, `middle` (the median) and `largest` are sizes of topics; `brought` says for every
-    run how many of the documents it has, `alone` how many of them no other run has; `shared` says
-    how many documents one run has, how many two have, and so on to all runs.
+    `smallest`, `middle` (the median) and `largest` are sizes of topics. For every run `brought`
+    counts its documents and `alone` those that no other run has. `shared` counts the documents
+    of exactly one run, of two runs, and so on.
     """
 
     documents: int
@@ -81,7 +81,7 @@ class PoolSummary:
 class Pool:
     """Documents to judge: `topics[topic]` in docno order, `runs` the tags of the pooled runs.
 
-    `method` names the way they were chosen, such as `depth@100`.
+    `method` names the selection, such as `depth@100`.
     """
 
     method: str
@@ -92,31 +92,39 @@ class Pool:
         return sum(len(documents) for documents in self.topics.values())
 
     def __iter__(self) -> Iterator[tuple[bytes, Pooled]]:
-        return ((topic, each) for topic, documents in self.topics.items() for each in documents)
+        return (
+            (topic, document) for topic, documents in self.topics.items() for document in documents
+        )
 
     def without(self, grades: Grades) -> Pool:
-        """The pool without what is judged; a negative grade is no judgment."""
+        """Return the pool without judged documents; a negative grade is not a judgment."""
         left = {
-            topic: tuple(each for each in documents if not is_judged(grades, topic, each.docno))
+            topic: tuple(
+                document for document in documents if not is_judged(grades, topic, document.docno)
+            )
             for topic, documents in self.topics.items()
         }
         return replace(self, topics=left)
 
     def brought_only_by(self, runs: Collection[int]) -> dict[bytes, set[bytes]]:
-        """The documents of each topic that no pooled run but these has, by number of run."""
+        """Return the documents of each topic that only these runs have; runs are numbers."""
         return {
-            topic: {each.docno for each in documents if all(p.run in runs for p in each.places)}
+            topic: {
+                document.docno
+                for document in documents
+                if all(p.run in runs for p in document.places)
+            }
             for topic, documents in self.topics.items()
         }
 
     def summary(self, grades: Grades | None = None) -> PoolSummary:
-        """Sizes, how much is judged already, what each run brought, and how they overlap."""
+        """Return the sizes, the judged documents, the documents of each run and the overlap."""
         sizes = [len(documents) for documents in self.topics.values()] or [0]
-        runs = [tuple(sorted({place.run for place in each.places})) for _, each in self]
+        runs = [tuple(sorted({place.run for place in document.places})) for _, document in self]
         brought = Counter(run for sharing in runs for run in sharing)
         alone = Counter(sharing[0] for sharing in runs if len(sharing) == 1)
         shared = Counter(map(len, runs))
-        judged = sum(is_judged(grades or {}, topic, each.docno) for topic, each in self)
+        judged = sum(is_judged(grades or {}, topic, document.docno) for topic, document in self)
         return PoolSummary(
             documents=len(self),
             smallest=min(sizes),
@@ -131,7 +139,7 @@ class Pool:
 
     def lines(self) -> Iterator[bytes]:
         """A TREC pool file: topic and docno on each line."""
-        return (b"%b %b\n" % (topic, each.docno) for topic, each in self)
+        return (b"%b %b\n" % (topic, document.docno) for topic, document in self)
 
 
 def is_judged(grades: Grades, topic: bytes, docno: bytes) -> bool:
@@ -154,7 +162,7 @@ def depth_pool(runs: Sequence[Run], depth: int, topics: Iterable[bytes] | None =
 def depth_table(
     runs: Sequence[Run], depths: Sequence[int] = (5, 10, 20, 50, 100), grades: Grades | None = None
 ) -> dict[int, int]:
-    """How many documents a pool of each depth would have, those with a grade left out."""
+    """Return the number of documents without a grade in a pool of each depth."""
     best = [
         min(place.rank for place in places)
         for topic, found in gathered(runs, max(depths), None).items()
@@ -187,27 +195,31 @@ def tags_of(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def in_docno_order(documents: Iterable[Pooled]) -> tuple[Pooled, ...]:
-    return tuple(sorted(documents, key=lambda each: each.docno))
+    return tuple(sorted(documents, key=lambda document: document.docno))
 
 
 def order_for_judging(pool: Pool, topic: bytes, order: Judging, seed: int = 0) -> list[Pooled]:
-    """The documents of a topic as a judge sees them.
+    """Return the documents of a topic in the order of judging.
 
-    `docno` and `random` say nothing of the runs; `priority` puts first what many runs have high:
-    the number of places descending, then the sum of their ranks (NTCIR). Random order depends
-    on the seed, the topic and each docno only, so a document added later moves no other.
+    `docno` and `random` are independent of the runs; `priority` sorts by the number of runs,
+    descending, then by the sum of ranks (NTCIR). Random order depends on the seed, the topic
+    and each docno only, so documents added later do not change the order of the others.
     """
     documents = pool.topics.get(topic, ())
     if order == "docno":
         return list(documents)
     if order == "random":
-        return sorted(documents, key=lambda each: chance_of(seed, topic, each.docno))
+        return sorted(documents, key=lambda document: chance_of(seed, topic, document.docno))
     return sorted(
         documents,
-        key=lambda each: (-len(each.places), sum(p.rank for p in each.places), each.docno),
+        key=lambda document: (
+            -len(document.places),
+            sum(p.rank for p in document.places),
+            document.docno,
+        ),
     )
 
 
 def chance_of(seed: int, topic: bytes, docno: bytes) -> bytes:
-    """A fixed random key; documents ordered by it stand in random order."""
+    """Return a fixed random key; sorting by it gives a random order."""
     return sha256(b"%d %b %b" % (seed, topic, docno)).digest()

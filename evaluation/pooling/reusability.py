@@ -1,7 +1,7 @@
-"""Would the judgments be fair to a team that had not taken part? Leave one team out and see.
+"""Reusability of judgments for new runs, by leaving out one team at a time.
 
-What a team's pooled runs alone brought into the pool loses its judgments, and the team's runs
-are scored again, as if they had come later (Zobel, SIGIR 1998; by group Voorhees, CLEF 2001).
+Documents that only this team contributed to the pool lose their judgments, and the team's runs
+are scored again (Zobel, SIGIR 1998; by group Voorhees, CLEF 2001).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from evaluation.pooling.pools import Pool, is_judged
 from evaluation.ragged import FloatArray, IntArray
 from evaluation.reading.qrels import Qrels
 
-# Judgments and the numbers of some runs to the mean score of each, float64[runs].
+# Maps judgments and the numbers of runs to their mean scores, float64[runs].
 Rescore = Callable[[Qrels, Sequence[int]], FloatArray]
 
 
@@ -31,12 +31,12 @@ class TeamRuns:
 
 @dataclass(frozen=True)
 class TeamLeftOut:
-    """What happens to a team's runs without its own judgments, in the order of `runs`.
+    """The scores of a team's runs without its own judgments, in the order of `runs`.
 
-    unique, unique_relevant: judged documents that only this team brought, and the relevant ones.
+    unique, unique_relevant: judged documents of this team only, and the relevant ones.
     before, after: float64[k], mean scores; drop: (before - after) / before, 0 where before is 0.
-    ranks_lost: int64[k], rank after minus rank before, the other teams' scores as they were.
-    tau: between the whole board before and after; None below two runs or where one ties all.
+    ranks_lost: int64[k], rank after minus rank before; scores of other teams do not change.
+    tau: between the boards before and after; None below two runs or if all are tied on one.
     """
 
     team: str
@@ -52,10 +52,10 @@ class TeamLeftOut:
 
 @dataclass(frozen=True)
 class Reusability:
-    """All teams, and over all their runs: mean |before - after|, mean and largest drop and ranks.
+    """The results of all teams, with means and extremes over all their runs.
 
-    `lowest_tau` is that of the team whose absence would have changed the board most. The means
-    are 0 where no team has a run.
+    `mean_error` is the mean of |before - after|. `lowest_tau` is the tau of the team whose
+    absence changes the board most. The means are 0 if no team has a run.
     """
 
     teams: tuple[TeamLeftOut, ...]
@@ -74,11 +74,11 @@ def leave_one_team_out(
     rel: int = 1,
     direction: int = 1,
 ) -> Reusability:
-    """Leave out every team in turn.
+    """Leave out each team in turn and score its runs again.
 
-    `rescore` scores runs under judgments and is called once for the whole board, runs
-    0 ... R - 1 being all that the teams name, and once per team; it must keep the top grade of
-    the scale, which the judgments left may not reach. `rel` is the grade from which a document
+    `rescore` scores runs with judgments. It is called once for all runs 0 ... R - 1 of the
+    teams, and once per team. It must keep the top grade of the scale, which the remaining
+    judgments may not reach. `rel` is the grade from which a document
     is relevant.
     """
     everyone = sorted(run for team in teams.values() for run in team.on_board)
@@ -92,7 +92,7 @@ def leave_one_team_out(
 
 
 def without_judgments(qrels: Qrels, removed: Mapping[bytes, set[bytes]]) -> Qrels:
-    """The judgments without those of some documents; a topic that loses all of them stays."""
+    """Return the judgments without some documents; a topic without judgments stays."""
     kept = {
         topic: {d: grade for d, grade in graded.items() if d not in removed.get(topic, ())}
         for topic, graded in qrels.grades.items()

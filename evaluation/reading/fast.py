@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +37,8 @@ from evaluation.reading.run_checks import Traits, check_ranks, check_ties, trait
 from evaluation.reading.run_lines import TAG as WELL_FORMED_TAG
 from evaluation.reading.run_lines import report_missing_topics
 from evaluation.reading.run_metadata import LONGEST_HEADER, split_header
+from evaluation.reading.run_rules import RunRules
 from evaluation.reading.words import FloatArray, Places, Unclear, Words
-
-if TYPE_CHECKING:
-    from evaluation.reading.runs import RunRules
 
 IntArray = npt.NDArray[np.int64]
 

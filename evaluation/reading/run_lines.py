@@ -7,14 +7,11 @@ from array import array
 from collections.abc import Collection, Set
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from evaluation.problems import KEPT, Problems
 from evaluation.reading import hints
 from evaluation.reading.columns import DECIMAL, INTEGER, check_identifier, columns_of
-
-if TYPE_CHECKING:
-    from evaluation.reading.runs import RunRules
+from evaluation.reading.run_rules import RunRules
 
 SIX_COLUMNS = ("topic", "Q0", "docno", "rank", "score", "tag")
 LONGEST_SCORE = 64

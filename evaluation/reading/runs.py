@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from sys import maxsize
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from evaluation.reading.run_lines import (
     warn_of_duplicate,
 )
 from evaluation.reading.run_metadata import check_tag, read_metadata
+from evaluation.reading.run_rules import RunRules
 from evaluation.reading.sharing import read_shared
 from evaluation.reading.words import Unclear
 
@@ -66,26 +67,6 @@ class Run:
         if isinstance(self.rankings, StoredRankings):
             return self.rankings.count
         return sum(len(ranking.docnos) for ranking in self.rankings.values())
-
-
-@dataclass(frozen=True)
-class RunRules:
-    """What a track asks of a run. `topics` or `docnos` None means: not checked.
-
-    `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
-    has one, and is the tag where its format has none; ties across `cutoff` are noted.
-    """
-
-    topics: Container[bytes] | None = None
-    docnos: Container[bytes] | None = None
-    depth: int = 1000
-    tag: str | None = None
-    missing_topics: Literal["warn", "refuse"] = "warn"
-    unknown_documents: Literal["refuse", "drop"] = "refuse"
-    duplicates: Literal["refuse", "keep_best"] = "refuse"
-    line: int = RUN_LIMITS.line
-    formats: tuple[str, ...] = ("trec",)
-    cutoff: int | None = None
 
 
 def read_run(

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from evaluation.reading.fast import FastRun, Scattered, read_fast, tag_of
 from evaluation.reading.rankings import StoredRankings
+from evaluation.reading.run_rules import RunRules
 from evaluation.reading.words import Unclear
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-    from evaluation.reading.runs import RunRules
 
 # Less is read by one process before another has begun, and no topic is longer than the search.
 SMALLEST = 32 * 1024 * 1024

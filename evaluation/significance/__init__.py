@@ -1,7 +1,7 @@
-"""Which differences between runs are more than chance; arrays in, frozen values out.
+"""Statistical tests of differences between runs, from arrays to frozen values.
 
-Scores are float64[R, T], a row per run, topics in number order, NaN where undefined. `alpha` is
-a chance of error (0.05), `level` a confidence (0.95).
+Scores are float64[R, T], one row per run, topics in the order of their numbers, NaN where
+undefined. `alpha` is a significance level (0.05), `level` a confidence level (0.95).
 """
 
 from evaluation.significance.adjusting import benjamini_hochberg, holm

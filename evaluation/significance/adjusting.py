@@ -8,7 +8,7 @@ from evaluation.ragged import FloatArray
 
 
 def holm(p: FloatArray) -> FloatArray:
-    """Holm's step-down adjustment: the chance of any false finding stays below the level.
+    """Holm's step-down adjustment, which controls the family-wise error rate.
 
     p float64[k] gives float64[k] in the same order: the i-th smallest becomes the largest of
     (k - j + 1) p_j over all j <= i, at most 1 (Holm, Scandinavian Journal of Statistics 1979).
@@ -24,7 +24,7 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
-    """Benjamini and Hochberg's adjustment: the share of false findings stays below the level.
+    """Benjamini and Hochberg's adjustment, which controls the false discovery rate.
 
     p float64[k] gives float64[k] in the same order: the i-th smallest becomes the smallest of
     k p_j / j over all j >= i (Journal of the Royal Statistical Society B 1995).

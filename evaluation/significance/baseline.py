@@ -1,4 +1,4 @@
-"""Every run of a board against one baseline: differences, intervals, tests, adjusted p.
+"""Comparison of every run with one baseline: differences, intervals, tests, adjusted p.
 
 >>> scores = np.array([[0.2, 0.3, 0.4], [0.3, 0.5, 0.7], [0.2, 0.3, 0.4]])
 >>> better, same = compare_with_baseline(scores[1:], scores[0])
@@ -33,7 +33,7 @@ from evaluation.significance.randomisation import max_t, sign_flip_results
 Test: TypeAlias = Literal["sign_flip", "t", "wilcoxon", "sign", "bootstrap"]
 Correction: TypeAlias = Literal["holm", "benjamini_hochberg", "max_t", "none"]
 
-# How pages and tables name each test, and the interval that stands beside it.
+# The names of each test on pages and in tables, and of the interval shown with it.
 TESTS: dict[str, str] = {
     "sign_flip": "two-sided paired randomisation test (sign flips)",
     "t": "two-sided paired t-test",
@@ -48,13 +48,13 @@ INTERVALS: dict[str, str] = dict.fromkeys(TESTS, "paired t interval") | {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a run differs from the baseline, over the `topics` where both have a score.
+    """The difference of a run from the baseline, over the `topics` where both have a score.
 
     `difference` is the mean of run minus baseline, `low` and `high` its confidence interval,
     `effect_size` d_z = mean / sd of the differences: 0 where there is no difference, None where
-    all topics differ by the same amount. `p` is None where nothing is tested: for the baseline
-    itself and below two topics. `undefined` counts the topics left out. None, never NaN, says
-    that a number does not exist.
+    all topics differ by the same amount. `p` is None for the baseline itself and below two
+    topics. `undefined` counts the excluded topics. A number that is undefined is None, never
+    NaN.
     """
 
     difference: float | None
@@ -81,9 +81,9 @@ def compare_with_baseline(
 ) -> list[Difference]:
     """Compare every row of `scores` float64[R, T] with the baseline, a row number or float64[T].
 
-    Rows and topics stand in fixed order; NaN is undefined. The tests that are made form one
-    family, over which p is adjusted. With `direction` -1 lower scores win; the sign of the
-    difference stays. Unknown names and `max_t` with another test raise ValueError.
+    Topics are in the same order in every row; NaN is undefined. All tests form one family,
+    over which p is adjusted. With `direction` -1 lower scores win; the sign of the
+    difference does not change. Unknown names and `max_t` with another test raise ValueError.
 
     >>> compare_with_baseline(np.array([[0.5], [0.7]]), baseline=0)[1].p is None
     True
@@ -116,8 +116,8 @@ def _tested(
 ) -> tuple[list[TestResult], list[Interval]]:
     if test == "bootstrap":
         both = bootstraps(differences, level)
-        return [each.test for each in both], [each.interval for each in both]
-    intervals = [interval_around(each, level) for each in summaries(differences)]
+        return [result.test for result in both], [result.interval for result in both]
+    intervals = [interval_around(summary, level) for summary in summaries(differences)]
     if test == "sign_flip":
         return sign_flip_results(differences), intervals
     one: Callable[[FloatArray], TestResult]
@@ -135,7 +135,7 @@ def _adjusted(
         p = benjamini_hochberg(p)
     elif correction == "max_t":
         p = max_t(differences)
-    return [float(each) for each in p]
+    return [float(adjusted) for adjusted in p]
 
 
 def _signs(differences: FloatArray, direction: int) -> list[tuple[int, int, int]]:

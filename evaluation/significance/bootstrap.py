@@ -1,4 +1,4 @@
-"""Resampling topics: the bootstrap-shift test and the BCa interval of a mean difference."""
+"""Bootstrap over topics: the bootstrap-shift test and the BCa interval of a mean difference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """What resampling says of one run."""
+    """The test and the interval of one run."""
 
     test: TestResult
     interval: Interval
@@ -29,7 +29,7 @@ class Bootstrap:
 def bootstrap(
     differences: FloatArray, level: float = 0.95, resamples: int = RESAMPLES
 ) -> Bootstrap:
-    """Test and interval of one run, float64[T]; NaN topics are left out.
+    """Test and interval of one run, float64[T]; NaN topics are excluded.
 
     The test is the bootstrap-shift test (Sakai, SIGIR 2006): p = (c + 1) / (resamples + 1),
     c = number of resamples with |mean* - mean| >= |mean|. For few topics its p is too small
@@ -46,7 +46,7 @@ def bootstraps(
 ) -> list[Bootstrap]:
     """`bootstrap` of every row of float64[R, T], with the same resampled topics for all.
 
-    >>> [each.test.p for each in bootstraps(np.zeros((2, 10)))]
+    >>> [result.test.p for result in bootstraps(np.zeros((2, 10)))]
     [1.0, 1.0]
     """
     defined = ~np.isnan(differences)
@@ -99,7 +99,7 @@ def resampled_means(rows: FloatArray, resamples: int) -> FloatArray:
 
 
 def _drawn(topics: int, resamples: int) -> Iterator[FloatArray]:
-    """float64[block, topics]: how often each topic was drawn, a block of resamples at a time."""
+    """float64[block, topics]: the number of times each topic was drawn, in blocks of resamples."""
     stream = PCG64(SEED)
     for start in range(0, resamples, CHUNK):
         block = min(CHUNK, resamples - start)

@@ -1,4 +1,4 @@
-"""Paired differences: one row per run, one column per topic, what all tests start from."""
+"""Paired differences, the input of all tests: one row per run, one column per topic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.ragged import FloatArray
 
-# Differences closer than this are one difference, so that 0.1 + 0.2 - 0.3 is a tie.
+# Two differences closer than this are equal, so that 0.1 + 0.2 - 0.3 is a tie.
 EQUAL = 1e-12
 DIGITS = 12
 # Below 2**52 whole numbers add up in float64 without an error, in any order.
@@ -17,7 +17,7 @@ EXACT = 2.0**52
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """What a test says of one run: `p` is two-sided and lies in (0, 1].
+    """The result of a test for one run: `p` is two-sided and in (0, 1].
 
     `exact` is false where p was drawn or approximated; `draws` is the number of equally likely
     cases behind it, counted or drawn (0 where a distribution is known in closed form).
@@ -50,7 +50,7 @@ class Summary:
 
 
 def summarise(differences: FloatArray) -> Summary:
-    """Mean and deviation of float64[T]; NaN topics are left out.
+    """Mean and deviation of float64[T]; NaN topics are excluded.
 
     >>> summarise(np.array([0.5, np.nan, 0.25, 0.0]))
     Summary(topics=3, mean=0.25, deviation=0.25)
@@ -64,7 +64,7 @@ def summarise(differences: FloatArray) -> Summary:
 
 
 def summaries(rows: FloatArray) -> list[Summary]:
-    """`summarise` of every row of float64[R, T], to the last bit.
+    """`summarise` of every row of float64[R, T], with the same bits.
 
     >>> summaries(np.array([[0.5, 0.25, 0.0], [0.5, np.nan, np.nan]]))[0]
     Summary(topics=3, mean=0.25, deviation=0.25)
@@ -83,9 +83,9 @@ def summaries(rows: FloatArray) -> list[Summary]:
 def whole(differences: FloatArray) -> FloatArray:
     """Differences as whole multiples of 1e-12, undefined ones as 0.
 
-    Sums of whole numbers have no rounding error, so every count that is made with them is the
-    same in whatever order or company a run is tested. A row whose total could pass 2**52 takes
-    the finest coarser power of ten instead.
+    Sums of whole numbers have no rounding error, so counts made with them do not depend on the
+    order of runs or on other runs. A row whose total could exceed 2**52 is scaled by a smaller
+    power of ten.
 
     >>> whole(np.array([[0.1 + 0.2 - 0.3, 0.25, np.nan]])).tolist()
     [[0.0, 250000000000.0, 0.0]]
@@ -95,7 +95,7 @@ def whole(differences: FloatArray) -> FloatArray:
 
 
 def scale(differences: FloatArray) -> FloatArray:
-    """float64[..., 1]: what `whole` multiplies each row with, 1e12 or less."""
+    """float64[..., 1]: the factor of each row in `whole`, 1e12 or less."""
     filled = np.nan_to_num(differences, nan=0.0)
     bound = filled.shape[-1] * np.abs(filled).max(axis=-1, keepdims=True, initial=0.0)
     digits = np.minimum(DIGITS, np.floor(np.log10(EXACT / np.maximum(bound, 1.0))))

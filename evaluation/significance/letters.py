@@ -1,4 +1,6 @@
-"""Letters that show which runs do not differ (Piepho 2004, insert and absorb).
+"""Compact letter display: letters for groups of runs that do not differ.
+
+The method is insert and absorb (Piepho 2004).
 
 >>> different = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
 >>> letters_of(different, order=np.arange(3))
@@ -15,10 +17,10 @@ from evaluation.ragged import BoolArray, IntArray
 
 
 def letters_of(different: BoolArray, order: IntArray) -> tuple[str, ...]:
-    """A word for every run; two runs share a letter exactly when they do not differ.
+    """Return a word for every run; two runs share a letter if and only if they do not differ.
 
-    `different` is bool[R, R] and symmetric, `order` names the runs from the best on. Letters go
-    a to z, A to Z, a' to z' and so on, the first for the group with the best run.
+    `different` is bool[R, R] and symmetric, `order` lists the runs from the best. Letters are
+    a to z, A to Z, a' to z' and so on; the first is for the group of the best run.
     """
     place = np.argsort(order)
     words = [""] * len(order)
@@ -30,7 +32,7 @@ def letters_of(different: BoolArray, order: IntArray) -> tuple[str, ...]:
 
 
 def _groups(different: BoolArray) -> list[int]:
-    """The largest groups without a different pair, as bit sets, ordered by their members."""
+    """Return the largest groups without a differing pair, as bit sets, ordered by their members."""
     if not len(different):
         return []
     later = np.triu(different)
@@ -42,9 +44,9 @@ def _groups(different: BoolArray) -> list[int]:
 
 
 def _stretches(ends: list[int]) -> list[int]:
-    """The groups where one margin decides: from each run to the last that does not differ.
+    """Return the groups under one margin: from each run to the last that does not differ.
 
-    `ends` ascends; a stretch that goes no further than the one before lies within it.
+    `ends` ascends; a stretch with the same end as the one before is part of it.
     """
     befores = [0, *ends]
     return [
@@ -55,7 +57,7 @@ def _stretches(ends: list[int]) -> list[int]:
 
 
 def _inserted_and_absorbed(later: BoolArray) -> list[int]:
-    """The groups under any relation: every different pair splits those that hold both."""
+    """Return the groups under any relation: each differing pair splits the groups with both."""
     groups = [(1 << len(later)) - 1]
     for first, second in zip(*np.nonzero(later), strict=True):
         one, other = 1 << int(first), 1 << int(second)
@@ -68,7 +70,7 @@ def _inserted_and_absorbed(later: BoolArray) -> list[int]:
 
 
 def _absorbed(halves: list[int], kept: list[int]) -> list[int]:
-    """The new groups that lie in no other group."""
+    """Return the new groups that are not part of another group."""
     left: list[int] = []
     for half in sorted(set(halves), key=int.bit_count, reverse=True):
         if not any(half & group == half for group in (*kept, *left)):

@@ -1,6 +1,6 @@
 """Paired t, Wilcoxon and sign test. Each takes the differences of one run, float64[T].
 
-Undefined topics (NaN) are left out. All p are two-sided; no difference at all gives p = 1.
+Undefined topics (NaN) are excluded. All p are two-sided; p is 1 if all differences are 0.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from evaluation.significance.differences import (
 )
 
 WILCOXON_EXACT_UP_TO = 50
-# Two runs whose difference has less than this share of their own variance are nearly alike.
+# Two runs are nearly equal if the variance of their difference is below this share of theirs.
 ALIKE = 1e-4
 
 
 def paired_t(differences: FloatArray) -> TestResult:
     """Student's paired t-test: t = mean / (sd / sqrt(n)) on n - 1 degrees of freedom.
 
-    Differences that are all the same leave t without a denominator: p is its limit, 0, or 1
-    where they are all 0. At least two topics are needed (Student, Biometrika 1908).
+    If all differences are equal, the denominator of t is 0 and p is the limit, 0; if all are 0,
+    p is 1. At least two topics are needed (Student, Biometrika 1908).
 
     >>> result = paired_t(np.array([0.11, 0.01, 0.01, -0.02, 0.02, 0.47, 0.11, -0.01, 0.01, -0.07]))
     >>> round(result.statistic, 6), round(result.p, 6)
@@ -46,9 +46,9 @@ def paired_t(differences: FloatArray) -> TestResult:
 def all_paired_t(scores: FloatArray) -> FloatArray:
     """The p of `paired_t` for all pairs of rows of float64[R, T]: float64[R, R], its diagonal 1.
 
-    One matrix product gives the variances of all differences. Of two runs that are nearly alike
-    it leaves few digits, so such a pair is tested by itself. Topics without a score of every run
-    are left out; at least two are needed.
+    One matrix product gives the variances of all differences. It is inaccurate for two runs that
+    are nearly equal, so such a pair is tested on its own. Only topics with a score of every run
+    are used; at least two are needed.
 
     >>> scores = np.array([[0.1, 0.4, 0.3], [0.2, 0.6, 0.3], [0.1, 0.4, 0.3]])
     >>> all_paired_t(scores).round(4).tolist()
@@ -79,7 +79,7 @@ def t_interval(differences: FloatArray, level: float = 0.95) -> Interval:
 
 
 def interval_around(summary: Summary, level: float) -> Interval:
-    """`t_interval` of differences that are summarised already."""
+    """`t_interval` from a summary of the differences."""
     if summary.deviation == 0:
         return Interval(summary.mean, summary.mean)
     half = t_quantile(summary.topics - 1, level) * summary.deviation / summary.topics**0.5
@@ -93,7 +93,7 @@ def t_quantile(degrees: int, level: float) -> float:
 
 
 def sign_test(differences: FloatArray) -> TestResult:
-    """The exact sign test: wins against losses, ties left out; the statistic is the wins.
+    """The exact sign test: wins against losses, without ties; the statistic is the number of wins.
 
     p = min(1, 2 B(min(wins, losses); wins + losses, 1/2)), B the binomial distribution function.
 
@@ -111,9 +111,9 @@ def sign_test(differences: FloatArray) -> TestResult:
 def wilcoxon(differences: FloatArray, exact: bool | None = None) -> TestResult:
     """Wilcoxon's signed-rank test; the statistic is W, the smaller of the two rank sums.
 
-    Zeros are left out, equal sizes share the mean of their ranks. Up to 50 differences p is
+    Zeros are excluded; equal sizes share the mean of their ranks. Up to 50 differences p is
     exact over these ranks; beyond, normal with correction for ties and continuity
-    (Wilcoxon, Biometrics Bulletin 1945). `exact` chooses one of the two.
+    (Wilcoxon, Biometrics Bulletin 1945). `exact` selects one of the two.
 
     >>> maize = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
     >>> result = wilcoxon(maize)
@@ -133,7 +133,7 @@ def wilcoxon(differences: FloatArray, exact: bool | None = None) -> TestResult:
 
 
 def _doubled_ranks(sizes: FloatArray) -> IntArray:
-    """Twice the rank of every size, ascending from 1; shared ranks then are whole as well."""
+    """Twice the rank of every size, ascending from 1, so that shared ranks are whole too."""
     _, group, count = np.unique(sizes, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     doubled: IntArray = (2 * last - count + 1)[group]
@@ -141,7 +141,7 @@ def _doubled_ranks(sizes: FloatArray) -> IntArray:
 
 
 def _signed_rank_p(doubled: IntArray, smaller: int) -> float:
-    """2 P(rank sum <= smaller), each rank counting or not with probability 1/2."""
+    """2 P(rank sum <= smaller), where each rank is added with probability 1/2."""
     probability = np.zeros(int(doubled.sum()) + 1)
     probability[0] = 1.0
     for rank in doubled:

@@ -1,4 +1,4 @@
-"""How small a difference a number of topics can show, and how many topics a difference needs.
+"""Power: the smallest difference that topics can detect, and the topics that it needs.
 
 >>> f"{minimum_detectable(50):.3f}"
 '0.404'
@@ -18,7 +18,7 @@ from evaluation.significance.studentized import root_chi
 
 
 def power_of(effect: float, topics: int, alpha: float = 0.05) -> float:
-    """The chance that a two-sided paired t-test finds a true effect d_z = mean / sd.
+    """The probability that a two-sided paired t-test detects a true effect d_z = mean / sd.
 
     P(|T| > t) where T has the noncentral t distribution on n - 1 degrees of freedom with
     noncentrality d_z sqrt(n), and t is the central 1 - alpha / 2 quantile. n is at least 2.
@@ -36,7 +36,7 @@ def power_of(effect: float, topics: int, alpha: float = 0.05) -> float:
 
 @lru_cache(maxsize=256)
 def minimum_detectable(topics: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest effect d_z that one paired comparison on so many topics finds with `power`.
+    """The smallest effect d_z that one paired comparison on `topics` topics detects with `power`.
 
     At least two topics are needed; ValueError otherwise.
 
@@ -52,7 +52,7 @@ def minimum_detectable(topics: int, power: float = 0.8, alpha: float = 0.05) -> 
 
 
 def topics_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> int:
-    """The fewest topics on which a paired t-test finds the effect d_z with `power`.
+    """The fewest topics on which a paired t-test detects the effect d_z with `power`.
 
     From a pilot, d_z is the smallest difference of interest over the standard deviation of the
     differences, which is sqrt(2 V) where V is the residual variance of a two-way analysis. The
@@ -74,7 +74,7 @@ def topics_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> int
 
 
 def smallest_p(topics: int) -> float:
-    """The smallest p that sign flips of so many topics can give: 2 / 2^n.
+    """The smallest p that a sign-flip test on n topics can give: 2 / 2^n.
 
     >>> smallest_p(5), smallest_p(6)
     (0.0625, 0.03125)
@@ -83,7 +83,7 @@ def smallest_p(topics: int) -> float:
 
 
 def _bisected(reached: Callable[[float], bool], low: float, high: float) -> float:
-    """The point between `low` and `high` from which on `reached` holds."""
+    """The point between `low` and `high` from which `reached` is true, by bisection."""
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if reached(middle) else (middle, high)

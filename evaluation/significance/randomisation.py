@@ -1,8 +1,8 @@
 """Fisher's paired randomisation test, and maxT, by flipping the signs of differences.
 
-If a run and the baseline were equally good, each topic's difference could as well have had the
-other sign. p is the share of all 2^n ways to flip them whose mean is at least as far from 0 as
-the one observed (Fisher 1935; for retrieval Smucker, Allan and Carterette, CIKM 2007).
+Under the null hypothesis each topic's difference has either sign with equal probability. p is
+the share of all 2^n sign patterns whose mean is at least as far from 0 as the observed one
+(Fisher 1935; for retrieval Smucker, Allan and Carterette, CIKM 2007).
 
     >>> maize = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
     >>> result = sign_flip(maize)
@@ -27,9 +27,9 @@ from evaluation.significance.differences import TestResult, summaries, whole
 # The signs are the same for every run, measure and day: the raw stream of PCG64 from this seed.
 SEED = 20_070_611
 DRAWS = 100_000
-# Up to here all sign patterns are counted.
+# Up to this number of differences all sign patterns are counted.
 EXACT_UP_TO = 30
-# Tables of partial sums win over a matrix product for this many runs.
+# Up to this number of runs, tables of partial sums are faster than a matrix product.
 FEW = 3
 CHUNK = 1024
 STRETCH = 256
@@ -42,10 +42,10 @@ Float32Array = npt.NDArray[np.float32]
 def sign_flip(differences: FloatArray, draws: int = DRAWS) -> TestResult:
     """Paired two-sided sign-flip test of one run on the mean difference.
 
-    `differences` is float64[T], topics in number order; NaN is left out, a difference below
-    1e-12 is zero and never changes p. With up to 30 non-zero differences all sign patterns are
-    counted; beyond, p = (c + 1) / (draws + 1), c being the drawn patterns that reach the
-    observed mean. No difference at all gives p = 1.
+    `differences` is float64[T], topics in the order of their numbers; NaN is excluded, a
+    difference below 1e-12 is 0 and does not change p. With up to 30 non-zero differences all
+    sign patterns are counted; above, p = (c + 1) / (draws + 1), where c drawn
+    patterns reach the observed mean. p is 1 if all differences are 0.
 
     >>> sign_flip(np.array([0.1, 0.2, 0.3])).p
     0.25
@@ -56,7 +56,7 @@ def sign_flip(differences: FloatArray, draws: int = DRAWS) -> TestResult:
 
 
 def sign_flips(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
-    """p of every row of float64[R, T]; bit for bit what `sign_flip` gives for the row alone.
+    """p of every row of float64[R, T], with the same bits as `sign_flip` of that row.
 
     >>> sign_flips(np.array([[0.1, 0.2, 0.3], [0.1, -0.1, 0.0]])).tolist()
     [0.25, 1.0]
@@ -65,7 +65,7 @@ def sign_flips(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
 
 
 def sign_flip_results(differences: FloatArray, draws: int = DRAWS) -> list[TestResult]:
-    """`sign_flip` of every row of float64[R, T], the drawn signs shared by all rows."""
+    """`sign_flip` of every row of float64[R, T]; all rows share the drawn signs."""
     rows = whole(np.asarray(differences, dtype=np.float64))
     changed = np.count_nonzero(rows, axis=1)
     needed = _needed(rows)
@@ -77,7 +77,7 @@ def sign_flip_results(differences: FloatArray, draws: int = DRAWS) -> list[TestR
     if len(drawn):
         p[drawn] = (_reached(rows[drawn], needed[drawn], draws) + 1) / (draws + 1)
     cases = np.where(exact, 2.0 ** np.minimum(changed, EXACT_UP_TO), draws)
-    means = [each.mean if each.topics else 0.0 for each in summaries(differences)]
+    means = [summary.mean if summary.topics else 0.0 for summary in summaries(differences)]
     columns = zip(p.tolist(), exact.tolist(), cases.astype(int).tolist(), means, strict=True)
     return [TestResult(*column) for column in columns]
 
@@ -85,15 +85,15 @@ def sign_flip_results(differences: FloatArray, draws: int = DRAWS) -> list[TestR
 def _needed(rows: FloatArray) -> FloatArray:
     """The total a flipped row must reach to count.
 
-    Rounding moves a difference by half a unit, so totals that are equal on paper may stand one
-    unit apart for every non-zero difference.
+    Rounding changes a difference by up to half a unit, so totals that are equal in exact
+    arithmetic may differ by one unit per non-zero difference.
     """
     needed: FloatArray = np.abs(rows.sum(axis=1)) - np.count_nonzero(rows, axis=1)
     return needed
 
 
 def _exact_p(row: FloatArray, needed: float) -> float:
-    """Count all sign patterns, meeting in the middle: 2^15 sums of each half, not 2^30."""
+    """Count all sign patterns from the sums of two halves: 2 times 2^15 sums instead of 2^30."""
     changed = row[row != 0]
     half = len(changed) // 2
     left, right = _all_sums(changed[:half]), _all_sums(changed[half:])
@@ -105,13 +105,13 @@ def _all_sums(values: FloatArray) -> FloatArray:
     """The totals under all 2^n sign patterns, ascending."""
     sums = np.zeros(1)
     for value in values:
-        # Two ascending runs: a stable sort merges them.
+        # A stable sort merges the two ascending halves.
         sums = np.sort(np.concatenate((sums - value, sums + value)), kind="stable")
     return sums
 
 
 def _reached(rows: FloatArray, needed: FloatArray, draws: int) -> IntArray:
-    """How many of the drawn sign patterns bring each row's total to `needed` or beyond."""
+    """Count the drawn sign patterns for which each row's total is at least `needed`."""
     if len(rows) > FEW:
         return _reached_by_product(rows, needed, draws)
     packed = sign_bytes(rows.shape[1], draws)
@@ -122,10 +122,10 @@ def _reached(rows: FloatArray, needed: FloatArray, draws: int) -> IntArray:
 def _reached_by_product(rows: FloatArray, needed: FloatArray, draws: int) -> IntArray:
     """The counts of many runs at once, from matrix products of 32-bit floats.
 
-    In lowest terms the scores of many measures (P@10) are whole numbers so small that their
-    totals have no error. Any other total may be off by a rounding of 2**-24 for each addition,
-    in all less than `doubt` (Higham, Accuracy and Stability of Numerical Algorithms, 4.2): the
-    few so close to `needed` are added again in 64 bits, where whole numbers have none.
+    For many measures (P@10) the differences reduce to small whole numbers, whose totals are
+    exact. Other totals have a rounding error of 2**-24 per addition, in total less than `doubt`
+    (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). The few totals that close to
+    `needed` are added again in 64 bits, where sums of whole numbers are exact.
     """
     steps = np.gcd.reduce(rows.astype(np.int64), axis=1)
     rows, needed = rows / steps[:, np.newaxis], np.ceil(needed / steps)
@@ -147,7 +147,7 @@ def _reached_by_product(rows: FloatArray, needed: FloatArray, draws: int) -> Int
 
 
 def _product(signs: Float32Array, factors: Float32Array) -> Float32Array:
-    """signs @ factors, added up by stretches of topics: short sums round less often."""
+    """signs @ factors, added in stretches of topics, since short sums have smaller errors."""
     starts = range(0, len(factors), STRETCH)
     parts = (signs[:, at : at + STRETCH] @ factors[at : at + STRETCH] for at in starts)
     return reduce(np.add, parts)
@@ -174,8 +174,8 @@ def _patterns() -> FloatArray:
 def sign_bytes(topics: int, draws: int) -> ByteArray:
     """uint8[ceil(topics / 8), draws]: the signs of eight topics in each byte.
 
-    Only the raw stream of a bit generator is promised to stay the same in every numpy, and a
-    topic's signs do not depend on how many topics follow it.
+    Numpy guarantees only the raw stream of a bit generator across versions. The signs of a
+    topic do not depend on the number of topics after it.
     """
     rows, words = -(-topics // 8), -(-draws // 8)
     stream = PCG64(SEED).random_raw(rows * words)
@@ -185,7 +185,7 @@ def sign_bytes(topics: int, draws: int) -> ByteArray:
 def _sign_blocks(
     topics: int, draws: int, kind: np.dtype[Any] = FLOAT64
 ) -> Iterator[npt.NDArray[Any]]:
-    """The drawn signs as floats of a kind, [block, topics], a block of draws at a time."""
+    """The drawn signs as floats of one type, [block, topics], in blocks of draws."""
     signs, patterns = sign_bytes(topics, draws), _patterns().astype(kind)
     for start in range(0, draws, CHUNK):
         block = np.ascontiguousarray(signs[:, start : start + CHUNK].T)
@@ -195,7 +195,7 @@ def _sign_blocks(
 def max_t(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
     """Adjusted p of every row of float64[R, T] by step-down maxT (Westfall and Young 1993).
 
-    All runs are flipped together, so runs that resemble each other cost less than under Holm
+    All runs are flipped together, so similar runs lose less power than with Holm
     (Boytsov, Belova and Westfall, CIKM 2013). The statistic is |sum d| / sqrt(sum d^2), which
     orders flips as |t| does. Up to 2^topics <= draws all sign patterns are counted.
 
@@ -221,7 +221,7 @@ def max_t(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
 
 
 def _maxima_reached(totals: FloatArray, observed: FloatArray) -> IntArray:
-    """Per run, flips in which it or a run with a smaller statistic gets as far as it did."""
+    """Count per run the flips in which it, or a run with a smaller statistic, reaches its own."""
     maxima = np.maximum.accumulate(np.abs(totals)[:, ::-1], axis=1)[:, ::-1]
     reached: IntArray = (maxima >= observed - 1e-10).sum(axis=0)
     return reached

@@ -27,7 +27,7 @@ from evaluation.ragged import FloatArray
 BLOCK = 2000
 NODES = 160
 NEGLIGIBLE = 1e-14
-# Ends so close, as a share of themselves, are one point.
+# The search stops when the relative distance of the ends is below this.
 CLOSE = 1e-12
 
 
@@ -47,7 +47,7 @@ def studentized_range_tail(q: FloatArray, runs: int, degrees: float) -> FloatArr
 
 
 def studentized_range_quantile(level: float, runs: int, degrees: float) -> float:
-    """The q with P(Q <= q) = level; kept, for a board asks for the same one again."""
+    """The q with P(Q <= q) = level; cached, since boards need the same values repeatedly."""
     return _quantile(1.0 - level, runs, degrees)
 
 
@@ -63,7 +63,7 @@ def _quantile(tail: float, runs: int, degrees: float) -> float:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses 0 between two points around that (Ridders 1979).
+    """The root of a decreasing function between two points around it (Ridders 1979).
 
     >>> f"{_root(lambda x: 2.0 - x * x, 0.0, 4.0):.9f}"
     '1.414213562'
@@ -93,9 +93,9 @@ def _tail(q: FloatArray, runs: int, degrees: float) -> FloatArray:
 def root_chi(degrees: float, coarsest: float = 0.12) -> tuple[FloatArray, FloatArray]:
     """Nodes s and weights, sum w g(s) = mean of g(s) for s a chi variable over root degrees.
 
-    The nodes are even in u = log s. Scaling the weights to sum to 1 spares the constant of the
-    density, which loses digits where there are many degrees. What is averaged must be smooth
-    over steps of u of `coarsest`.
+    The nodes are evenly spaced in u = log s. The weights are scaled to sum to 1, since the
+    constant of the density is inaccurate for many degrees. g must be smooth over steps of
+    `coarsest` in u.
 
     >>> nodes, weights = root_chi(5)
     >>> round(float(nodes**2 @ weights), 12)
@@ -109,7 +109,7 @@ def root_chi(degrees: float, coarsest: float = 0.12) -> tuple[FloatArray, FloatA
 
 
 def _range_tail(widths: FloatArray, runs: int) -> FloatArray:
-    """P(range of `runs` standard normals > w), a block of widths at a time."""
+    """P(range of `runs` standard normals > w), in blocks of widths."""
     step = 0.1
     z = np.arange(-9.0, 9.0 + step, step)
     below = ndtr(z)

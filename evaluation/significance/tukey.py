@@ -1,4 +1,4 @@
-"""All runs against each other: Tukey's HSD, rank intervals, groups of runs that share a letter.
+"""Comparison of all pairs of runs: Tukey's HSD, rank intervals and letter groups.
 
 Scores are modelled as run + topic + error; a pair differs when its means are further apart than
 margin = q sqrt(V / T), V the variance of the residuals and q the quantile of the studentized
@@ -29,17 +29,17 @@ from evaluation.significance.studentized import studentized_range_quantile, stud
 SEED = 19_530_101
 DRAWS = 10_000
 
-# Differences of means, float64[k] >= 0, to the p of each.
+# Maps differences of means, float64[k] >= 0, to their p.
 Tail = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
 class AllPairs:
-    """What separates R runs; `q`, `margin`, `residual_variance` are None where undefined.
+    """The comparison of R runs; `q`, `margin`, `residual_variance` are None where undefined.
 
-    Ranks count from 1; [rank_low, rank_high] hold the ranks of all runs at once with the chosen
-    confidence (Al Mohamad, Goeman and van Zwet 2022). Runs that share a letter do not differ.
-    `topics` counts the topics used, `undefined` those left out because a run has no score.
+    Ranks count from 1; [rank_low, rank_high] contain the ranks of all runs simultaneously with
+    the chosen confidence (Al Mohamad, Goeman and van Zwet 2022). Runs that share a letter do
+    not differ. `topics` counts the topics used, `undefined` those without a score of every run.
     """
 
     margin: float | None
@@ -93,8 +93,8 @@ class AllPairs:
 def tukey_hsd(scores: FloatArray, level: float = 0.95, direction: int = 1) -> AllPairs:
     """Tukey's HSD over float64[R, T]; with `direction` -1 lower means rank first.
 
-    One run, or one topic, separates nothing: margin is None and every run may have every rank.
-    Runs that differ by the same amount on every topic leave no residual: margin is 0.
+    With one run or one topic, margin is None and every run may have any rank. If runs differ by
+    the same amount on every topic, the residual and the margin are 0.
 
     >>> tukey_hsd(np.array([[0.5], [0.9]])).rank_high.tolist()
     [2, 2]
@@ -111,11 +111,11 @@ def tukey_hsd(scores: FloatArray, level: float = 0.95, direction: int = 1) -> Al
 def randomised_tukey(
     scores: FloatArray, level: float = 0.95, draws: int = DRAWS, direction: int = 1
 ) -> AllPairs:
-    """Tukey's HSD without a distribution: shuffle the runs within each topic.
+    """Randomised Tukey HSD: shuffle the runs within each topic, without assuming a distribution.
 
-    p of a pair is the share of shuffles whose range of means reaches its difference, all
-    shuffles where there are at most `draws` of them, else (c + 1) / (draws + 1). One very bad
-    run widens the range for all pairs and hides their differences (Carterette, TOIS 2012).
+    p of a pair is the share of shuffles whose range of means reaches its difference: over all
+    shuffles if there are at most `draws`, else (c + 1) / (draws + 1). One very poor run widens
+    the range for all pairs and reduces power (Carterette, TOIS 2012).
 
     >>> rows = [[0.5, 0.6, 0.7, 0.4, 0.8], [0.4, 0.5, 0.3, 0.45, 0.6], [0.1, 0.2, 0.3, 0.2, 0.25]]
     >>> pairs = randomised_tukey(np.array(rows))
@@ -128,7 +128,7 @@ def randomised_tukey(
     counted = lgamma(layout.runs + 1) * layout.topics <= log(draws)
     ranges = np.sort(_every_range(layout.scores) if counted else _drawn_ranges(layout, draws))
     extra = 0 if counted else 1
-    # The p of a difference stays below 1 - level while fewer than `allowed` ranges reach it.
+    # The p of a difference is below 1 - level if fewer than `allowed` ranges reach it.
     allowed = int(np.ceil((1 - level) * (len(ranges) + extra) - EQUAL)) - extra
     margin = float(ranges[-allowed]) if allowed > 0 else None
     tail = partial(_range_tail, ranges=ranges, extra=extra)
@@ -137,7 +137,7 @@ def randomised_tukey(
 
 @dataclass(frozen=True)
 class _Layout:
-    """Scores without undefined topics, and the residual of run + topic."""
+    """Scores on the defined topics, and the residuals of the model run + topic."""
 
     scores: FloatArray
     undefined: int
@@ -204,7 +204,7 @@ def _nothing_known(differences: FloatArray) -> FloatArray:
 
 
 def _every_range(scores: FloatArray) -> FloatArray:
-    """The range of means under every way to shuffle the runs within the topics."""
+    """The range of means for every shuffle of the runs within the topics."""
     totals = np.zeros((1, len(scores)))
     for column in scores.T:
         shuffled = np.array(list(permutations(column)))
@@ -214,7 +214,7 @@ def _every_range(scores: FloatArray) -> FloatArray:
 
 
 def _drawn_ranges(layout: _Layout, draws: int) -> FloatArray:
-    """The range of means under drawn shuffles: random keys, sorted with their run inside."""
+    """The range of means for drawn shuffles, each made by sorting random keys."""
     stream = PCG64(SEED)
     low_bits = np.uint64(2 ** layout.runs.bit_length() - 1)
     run = np.arange(layout.runs, dtype=np.uint64)

@@ -332,7 +332,7 @@ def test_measures_lists_every_measure(capfd):
 def test_measures_says_all_about_one(capfd):
     main(["measures", "RBP"])
     printed = capfd.readouterr().out
-    assert printed.startswith("RBP(rel=1,p=0.8,gain=binary): Rate at which a user gains")
+    assert printed.startswith("RBP(rel=1,p=0.8,gain=binary): Expected rate of gain of a user")
     assert "Source: Moffat and Zobel, TOIS 2008." in printed
 
 

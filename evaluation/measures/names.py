@@ -1,4 +1,6 @@
-"""trec_eval's names: `map`, `ndcg_cut_10`, `P.5,10`, `official`, `all_trec`.
+"""From name to measure: our own names, and trec_eval's (`map`, `P.5,10`, `official`).
+
+`parse_measure` reads a name that stands for one measure, `parse_measures` any name.
 
 >>> [(asked.name, asked.measure) for asked in trec_measures("ndcg_cut.10,5")]
 [('ndcg_cut_5', nDCG@5), ('ndcg_cut_10', nDCG@10)]
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 
 from evaluation.measures.declaring import MeasureError
 from evaluation.measures.text import read_measure
-from evaluation.measures.value import Measure
+from evaluation.measures.value import Measure, TrecMeasure
 
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 LEVELS = ",".join(f"{step / 10:.2f}" for step in range(11))
@@ -58,15 +60,22 @@ success set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret rbp 
 
 @dataclass(frozen=True)
 class Asked:
-    """A measure and the name it was asked for by."""
+    """A measure and the name by which it was requested."""
 
     name: str
     measure: Measure
 
 
 @dataclass(frozen=True)
+class TrecAsked(Asked):
+    """A measure requested by one of trec_eval's names."""
+
+    measure: TrecMeasure
+
+
+@dataclass(frozen=True)
 class Series:
-    """A trec_eval name that takes a list, one measure for each member."""
+    """A name of trec_eval that takes a list, with one measure per member."""
 
     ours: str
     default: str
@@ -112,7 +121,7 @@ def _gain_map(ours: str) -> Callable[[str], str]:
     return write
 
 
-# Names whose whole parameter text belongs to one measure: its default, and our text for it.
+# Names of one measure with parameters: our text without and with parameters.
 SINGLE: dict[str, tuple[str, Callable[[str], str]]] = {
     "set_F": ("SetF", _f_measure),
     "utility": ("Utility", _worths),
@@ -127,16 +136,16 @@ SETS = {"official": OFFICIAL.split(), "all_trec": ALL_TREC.split()}
 WITH_PARAMETERS = sorted((*SERIES, *SINGLE), key=len, reverse=True)
 
 
-def trec_measures(text: str) -> tuple[Asked, ...]:
-    """The measures that one of trec_eval's names stands for, in its order; none for others.
+def trec_measures(text: str) -> tuple[TrecAsked, ...]:
+    """Return the measures that one of trec_eval's names means, none for other names.
 
-    Raises MeasureError for a known name with parameters that it does not take, and for a
-    measure of trec_eval that is not built.
+    Raises MeasureError for wrong parameters of a known name, and for measures of trec_eval that
+    are not built.
     """
     if text in SETS:
         return tuple(asked for name in SETS[text] for asked in trec_measures(name))
     if text in PLAIN:
-        return (Asked(text, read_measure(PLAIN[text])),)
+        return (TrecAsked(text, _named(text, PLAIN[text])),)
     if text.startswith(NOT_BUILT):
         raise MeasureError(f"{text}: a measure of trec_eval that is not built here")
     for name in WITH_PARAMETERS:
@@ -148,7 +157,7 @@ def trec_measures(text: str) -> tuple[Asked, ...]:
     return ()
 
 
-def _with_parameters(name: str, text: str, parameters: str) -> tuple[Asked, ...]:
+def _with_parameters(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
     if text not in (name,) and not parameters:
         raise MeasureError(f"{text}: the parameters are missing")
     if name in SERIES:
@@ -158,31 +167,46 @@ def _with_parameters(name: str, text: str, parameters: str) -> tuple[Asked, ...]
         ours = write(parameters) if parameters else default
     except ValueError:
         raise MeasureError(f"{text}: {parameters} are not parameters of {name}") from None
-    return (Asked(f"{name}_{parameters}" if parameters else name, _renamed(text, ours)),)
+    return (
+        TrecAsked(f"{name}_{parameters}" if parameters else name, _named(text, ours, parameters)),
+    )
 
 
-def _series(name: str, text: str, parameters: str) -> tuple[Asked, ...]:
+def _series(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
     series = SERIES[name]
-    measures: dict[float, Asked] = {}
+    measures: dict[float, TrecAsked] = {}
     for member in (parameters or series.default).split(","):
-        measure = _renamed(text, series.ours.format(member))
+        measure = _named(text, series.ours.format(member))
         key = float(member)
         if key in measures:
             raise MeasureError(f"{text}: {member} is given twice")
         shown = f"{key:.2f}" if series.shown == "{:.2f}" else member
-        measures[key] = Asked(f"{name}_{shown}", measure)
+        measures[key] = TrecAsked(f"{name}_{shown}", measure)
     return tuple(measures[key] for key in sorted(measures))
 
 
-def _renamed(text: str, ours: str) -> Measure:
+def _named(text: str, ours: str, written: str = "") -> TrecMeasure:
+    """Return trec_eval's form of the measure that we write as `ours`."""
     try:
-        return read_measure(ours)
+        measure = read_measure(ours)
     except MeasureError as error:
         raise MeasureError(f"{text}: {str(error).partition(': ')[2]}") from None
+    return TrecMeasure(measure.name, measure.given, measure.at, written)
+
+
+def parse_measure(text: str) -> Measure:
+    """Return the measure of ours that a text names: `AP`, `nDCG@10`, `map_cut_100`.
+
+    Raises MeasureError, which says what is allowed.
+    """
+    found = trec_measures(text)
+    if len(found) > 1 and not text.isidentifier():
+        raise MeasureError(f"{text}: names {len(found)} measures where one is wanted")
+    return found[0].measure.ours if len(found) == 1 else read_measure(text)
 
 
 def parse_measures(text: str) -> tuple[Asked, ...]:
-    """All measures that a text asks for, each with the name to print it under.
+    """Return all measures that a text requests, each with the name to print.
 
     >>> [asked.name for asked in parse_measures("P.5,10") + parse_measures("AP(rel=2)")]
     ['P_5', 'P_10', 'AP(rel=2)']

@@ -1,0 +1,29 @@
+"""What a track asks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.reading.containers import RUN_LIMITS
+
+
+@dataclass(frozen=True)
+class RunRules:
+    """What a track asks of a run. `topics` or `docnos` None means: not checked.
+
+    `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
+    has one, and is the tag where its format has none; ties across `cutoff` are noted.
+    """
+
+    topics: Container[bytes] | None = None
+    docnos: Container[bytes] | None = None
+    depth: int = 1000
+    tag: str | None = None
+    missing_topics: Literal["warn", "refuse"] = "warn"
+    unknown_documents: Literal["refuse", "drop"] = "refuse"
+    duplicates: Literal["refuse", "keep_best"] = "refuse"
+    line: int = RUN_LIMITS.line
+    formats: tuple[str, ...] = ("trec",)
+    cutoff: int | None = None
