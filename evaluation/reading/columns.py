@@ -15,6 +15,7 @@ COLUMN = re.compile(rb"[^ \t]+")
 LONGEST_IDENTIFIER = 128
 IDENTIFIER = re.compile(rb"[!-~]{1,128}")
 INTEGER = re.compile(rb"[+-]?\d{1,18}")
+ZERO = re.compile(rb"0+(?:\.0*)?")
 DECIMAL = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")

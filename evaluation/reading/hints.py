@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 
-from evaluation.reading.columns import DECIMAL, INTEGER
+from evaluation.reading.columns import DECIMAL, INTEGER, ZERO
 
 COMPARED = 500
 
@@ -181,8 +181,15 @@ def for_score(score: bytes, columns: Sequence[bytes]) -> str:
     return for_header(columns)
 
 
+LIKE_SMART = "This looks like a SMART file of relevant documents. Select the SMART format."
+
+
 def for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a grade that is no small integer."""
+    if b" " in grade:
+        return "Columns 3 and 4 are 0 in SMART files. Select another format."
+    if len(columns) == 4 and all(map(ZERO.fullmatch, columns[2:])):
+        return LIKE_SMART
     if grade.lstrip(b"+-").isdigit():
         return "Map grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):

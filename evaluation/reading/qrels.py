@@ -1,7 +1,7 @@
 """Qrels: the file of judgments, `topic iteration docno grade`.
 
 The iteration column is ignored. A negative grade means: in the pool, but not judged. The columns
-of Cranfield, BEIR and NTCIR are read where they are asked for, see `qrels_lines`.
+of Cranfield, BEIR, NTCIR and SMART are read where they are asked for, see `qrels_lines`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_qrels(
 ) -> Qrels:
     """Judgments in exactly four columns, each of a known topic and once for a document.
 
-    `format` "cranfield", "beir" or "ntcir" asks for those columns instead. The whole file is
+    `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead. The whole file is
     read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
     E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
     E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format that is recognised but
@@ -163,6 +163,8 @@ class _QrelsLines:
             self.problems.warn("W_UNJUDGED", number, message, docno, self._hint(docno))
 
     def _hint_of_duplicate(self, judgment: Judgment) -> str:
+        if (judgment.docno, judgment.token) == (b"0", b"0"):
+            return hints.LIKE_SMART
         before = self.iterations.get((judgment.topic, judgment.docno), b"0")
         if judgment.iteration == before or {judgment.iteration, before} <= SINGLE:
             return "Keep one judgment per document and topic."

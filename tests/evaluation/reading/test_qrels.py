@@ -124,6 +124,28 @@ def test_other_columns_are_read_where_they_are_asked_for(format, text):
     assert (qrels.format, qrels.grades) == (format, accepted(GOOD).grades)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [b"     1     28\t0\t0.000000\n     1     35\t0\t0.000000\n", b"01 28  0 0\n01 35  0 0\n"],
+)
+def test_a_smart_file_lists_relevant_documents(text):
+    assert accepted(text, format="smart").grades == {b"1": {b"28": 1, b"35": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "code", "hint"),
+    [
+        (b"1 28 0 1.915561\n", "smart", "E_REL", "Columns 3 and 4 are 0 in SMART files."),
+        (b"1 28 0 0.000000\n", None, "E_REL", "This looks like a SMART file"),
+        (b"01 28 0 0\n01 35 0 0\n", None, "E_DUP_QREL", "This looks like a SMART file"),
+    ],
+)
+def test_judgments_of_smart_read_otherwise_say_so(text, format, code, hint):
+    (problem,) = refused(text, format=format)
+    assert problem.code == code
+    assert problem.hint.startswith(hint)
+
+
 def test_a_line_of_another_format_is_told_by_the_columns_asked_for():
     (problem,) = refused(b"301 D1 2\n301 0 D2 1\n", format="cranfield")
     assert (problem.code, problem.line) == ("E_COLUMNS", 2)
