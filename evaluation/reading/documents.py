@@ -29,8 +29,8 @@ from evaluation.reading.records import (
     json_records,
     sample,
     smart_records,
-    table_records,
 )
+from evaluation.reading.tables import table_records
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
@@ -75,7 +75,9 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "trec": trec_document_records,
     "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
     "smart": smart_records,
-    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, DOCNOS),
+    "tsv": lambda lines, problems: table_records(
+        lines, problems, TABLE, DOCNOS, (*TITLES, *TEXTS)
+    ),
     "jsonl": json_records,
     "docnos": docno_records,
 }
