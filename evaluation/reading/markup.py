@@ -195,7 +195,6 @@ class _Elements:
     def __init__(self, names: Collection[str]) -> None:
         self.names = names
         self.line = 0
-        self.depth = 0
         self.record_depth = 0
         self.field = ""
         self.size = 0
@@ -230,8 +229,9 @@ class _Elements:
         closing = _CLOSING.search(line, max(0, error.offset - 2 - self.shift(error.lineno)))
         tag, opened = self.opened[-1] if self.opened else ("", 0)
         if error.code == MISMATCHED and len(self.opened) > 1 and self.is_missing(closing):
-            by = closing[0].decode() if closing else "the end of the file"
-            hint = f"Line {error.lineno:,} has {by} instead of </{tag}>."
+            hint = f"The file ends without </{tag}>."
+            if closing is not None:
+                hint = f"Line {error.lineno:,} has {closing[0].decode()} instead of </{tag}>."
             message = f"invalid XML: <{tag}> is not closed"
             problems.error("E_XML", opened, message, f"<{tag}>", hint)
             return
@@ -250,18 +250,18 @@ class _Elements:
         return closing is None or closing[1] in outer
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.opened.append((tag, self.parser.CurrentLineNumber))
-        self.depth += 1
-        if self.depth > DEEPEST:
+        line = self.parser.CurrentLineNumber
+        self.opened.append((tag, line))
+        depth = len(self.opened)
+        if depth > DEEPEST:
             raise _TooMuch(f"elements are nested more than {DEEPEST} deep")
         name = _local(tag)
         if not self.record_depth:
             self.size = 0
             if name in self.names:
-                self.record_depth, self.fields = self.depth, {}
-                self.line = self.parser.CurrentLineNumber
+                self.record_depth, self.fields, self.line = depth, {}, line
                 self.attributes = {_local(key): value for key, value in attributes.items()}
-        elif self.depth == self.record_depth + 1:
+        elif depth == self.record_depth + 1:
             self.field = name
             if name in self.fields:
                 self.text("\n")
@@ -269,15 +269,15 @@ class _Elements:
             self.text(" ")
 
     def end(self, tag: str) -> None:
-        if self.depth == self.record_depth:
+        depth = len(self.opened)
+        self.opened.pop()
+        if depth == self.record_depth:
             texts = {name: "".join(pieces) for name, pieces in self.fields.items()}
             kept = {name: text for name, text in texts.items() if text.strip()}
             self.records.append(Record(self.line, kept, self.attributes))
             self.record_depth = self.size = 0
-        elif self.depth == self.record_depth + 1:
+        elif depth == self.record_depth + 1:
             self.field = ""
-        self.opened.pop()
-        self.depth -= 1
 
     def text(self, data: str) -> None:
         if self.record_depth:

@@ -75,7 +75,7 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         while (row := self._next()) is not None:
             number, line = row
-            if b'"' in line and _is_open(line):
+            if (b'\t"' in line or line[:1] == b'"') and _is_open(line):
                 line = self._joined(number, line)
             yield number, line
 
@@ -97,7 +97,7 @@ class _Rows:
 
     def cells(self, text: str) -> list[str]:
         plain = text.split("\t")
-        if '"' not in text:
+        if '\t"' not in text and text[:1] != '"':
             return plain
         if not self.quoted and "\n" not in text and len(plain) in self.counts:
             return [self._unquoted(cell) for cell in plain]
@@ -183,8 +183,6 @@ def _is_open(line: bytes) -> bool:
     >>> _is_open(b'7\\t"boundary'), _is_open(b'7\\t"boundary"'), _is_open(b'7\\t12" pipe')
     (True, False, False)
     """
-    if not (line.startswith(b'"') or b'\t"' in line):
-        return False
     place = 0
     while True:
         closed = _CLOSED.match(line, place)

@@ -312,7 +312,7 @@ def test_warnings_of_the_lines_stay_where_topics_are_read_again():
     ("text", "message", "line"),
     [
         (b"<t>\n<topic>\n<title>a\n</topic></t>", "invalid XML: <title> is not closed", 3),
-        (b"<t>\n<topic>a</topic>\n", "invalid XML: <t> is not closed", 1),
+        (b'<t>\n<topic number="1">a</topic>\n', "invalid XML: <t> is not closed", 1),
         (b"<t><topic>a</topic>\n</b></t>", "invalid XML: mismatched tag", 2),
     ],
 )
