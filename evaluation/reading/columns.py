@@ -94,9 +94,9 @@ def check_identifier(
     if is_docno(identifier) if may_be_foreign else IDENTIFIER.fullmatch(identifier):
         return True
     if len(identifier) > LONGEST_IDENTIFIER:
-        problems.error(
-            code, number, f"the {what} is longer than {LONGEST_IDENTIFIER} characters", identifier
-        )
+        unit = "characters" if identifier.isascii() else "bytes"
+        message = f"the {what} is longer than {LONGEST_IDENTIFIER} {unit}"
+        problems.error(code, number, message, identifier)
     else:
         problems.error(
             "E_CHAR",
