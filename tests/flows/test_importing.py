@@ -68,7 +68,7 @@ def test_docnos_of_any_script_go_through_to_the_score(ada, ben):
 def test_a_list_of_docnos_keeps_each_once(ada):
     collection = bring(ada, documents=f"{DOCNOS}d3\nd7\nd3\n", asks_first=False)
     assert (collection.state, collection.num_documents) == ("ready", 12)
-    assert collection.problem_totals == {"W_DUP_ID": 3}
+    assert collection.problem_totals == {"W_DUP_ID": 1}
     assert list(open_documents(collection.documents.name).docnos()) == DOCNOS.split()
 
 
