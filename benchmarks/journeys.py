@@ -80,11 +80,11 @@ class Newcomer:
 
     def signs_up(self, name: str) -> None:
         self.opens("/")
-        self.clicks_on("link", "Make an account", "**/account/signup/")
+        self.clicks_on("link", "Create account", "**/account/signup/")
         self.types("Name", name)
         self.types("Password", PASSWORD)
-        self.types("The password again", PASSWORD)
-        self.clicks_on("button", "Make the account", "**/")
+        self.types("Repeat password", PASSWORD)
+        self.clicks_on("button", "Create account", "**/")
 
     def since_then(self, clicks: int = 0) -> tuple[str, ...]:
         waited = time.monotonic() - self.began
@@ -128,19 +128,19 @@ def set_up(ada: Newcomer, folder: Path) -> None:
     ada.picks("topics", folder / "cran.qry.xml")
     ada.picks("documents", folder / "cran.all.1400.xml")
     ada.picks("judgments", folder / "cranqrel.trec.txt")
-    ada.clicks_on("button", "Send the files", "**/collections/cranfield/")
-    ada.waits_for("button", "Import this collection")
-    ada.clicks_on("radio", "Number the topics 1 to 225 in the order of the file")
-    ada.clicks_on("button", "Import this collection")
-    ada.waits_for("link", "Open a track")
-    ada.clicks_on("link", "Open a track", "**/tracks/new/")
-    ada.clicks_on("button", "Open the track", "**/tracks/cranfield/")
+    ada.clicks_on("button", "Upload files", "**/collections/cranfield/")
+    ada.waits_for("button", "Import collection")
+    ada.clicks_on("radio", "Renumber topics 1 to 225 in file order")
+    ada.clicks_on("button", "Import collection")
+    ada.waits_for("link", "Create track")
+    ada.clicks_on("link", "Create track", "**/tracks/new/")
+    ada.clicks_on("button", "Create track", "**/tracks/cranfield/")
 
 
 def send(ben: Newcomer, folder: Path) -> None:
     ben.clicks_on("link", "Submit a run", "**/tracks/cranfield/submit/")
     ben.picks("file", folder / "runs" / "bm25-porter.run.gz")
-    ben.clicks_on("button", "Submit the run", "**/runs/*/")
+    ben.clicks_on("button", "Submit run", "**/runs/*/")
     ben.waits_for("heading", "Topic by topic")
 
 

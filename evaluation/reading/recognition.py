@@ -139,7 +139,7 @@ JUDGMENT_FORMATS = {
 }
 NOT_READ = {
     "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
-    "xinf": "Stratified judgments (xinfAP) need estimators, which are not supported.",
+    "xinf": "Stratified sampled judgments (xinfAP) need estimators, which are not supported.",
     "legal": "Legal track sampled judgments need estimators, which are not supported.",
     "diversity": "Subtopic judgments grade a document several times. They are not supported.",
     "preferences": "Preferences between documents are not grades of documents.",

@@ -71,5 +71,5 @@ class Pool(models.Model):
 
     @property
     def rule(self) -> str:
-        """Its method with the number in it: "The first 100 documents of every run"."""
+        """Its method with the number in it: "Top 100 documents of each run"."""
         return self.get_method_display().replace("N ", f"{self.size:,} ", 1)

@@ -282,9 +282,9 @@ def provisional(board: Board, frozen: Snapshot | None) -> str:
         until = anywhere_on_earth(track.closes_at)
         return f"These scores are provisional: submission closes {until}."
     if track.takes_runs():
-        return "These scores are provisional: late runs still count."
+        return "These scores are provisional: late runs are still accepted."
     if not board.sight.everything:
-        return "These numbers are provisional until the release."
+        return "These scores are provisional until the release."
     if frozen is not None:
         return "New judgments could still change these scores."
     return "These scores are provisional until organisers freeze a snapshot."

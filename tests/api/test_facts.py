@@ -20,12 +20,12 @@ def test_a_missing_fact_is_named(collection, ben_api):
     make_track(collection, required_facts=["hardware"])
     answer = ben_api.send_run(facts='{"stage": "rerank"}')
     assert (answer.status_code, answer.json()["code"]) == (422, "E_FIELD")
-    assert answer.json()["message"] == "facts: this track asks for `hardware`."
+    assert answer.json()["message"] == "facts: this track requires `hardware`."
 
 
 def test_a_wrong_fact_is_named(track, ben_api):
     answer = ben_api.send_run(facts='{"priority": "first"}')
-    assert answer.json()["message"] == "facts: `priority` is a whole number from 1 to 999"
+    assert answer.json()["message"] == "facts: `priority` must be an integer from 1 to 999"
 
 
 def test_facts_are_changed_one_by_one(bens_run, ben_api):
@@ -38,7 +38,7 @@ def test_facts_are_changed_one_by_one(bens_run, ben_api):
 def test_a_wrong_change_changes_nothing(bens_run, ben_api):
     answer = ben_api.patch(f"/api/v1/runs/{bens_run.pk}", {"facts": {"stage": "last"}})
     assert answer.status_code == 422
-    assert answer.json()["message"].startswith("facts: `stage` is one of first-stage")
+    assert answer.json()["message"].startswith("facts: `stage` must be one of first-stage")
     assert Run.objects.get().facts == {}
 
 
@@ -58,4 +58,4 @@ def test_the_schema_of_facts_is_described(anybody_api):
     schema = anybody_api.get("/api/v1/openapi.json").json()["components"]["schemas"]
     facts = schema["RunPatch"]["properties"]["facts"]["properties"]
     assert facts["stage"]["enum"] == ["first-stage", "rerank", "fusion"]
-    assert facts["topic_fields"]["description"].startswith("Fields of the topics")
+    assert facts["topic_fields"]["description"].startswith("Topic fields used")

@@ -83,7 +83,7 @@ def test_facts_are_a_flat_json_object(track, ben_api, facts):
 
 def test_a_kind_that_nobody_knows_is_a_wrong_field(track, ben_api):
     answer = ben_api.send_run(RUN, facts='{"kind": "magic"}')
-    assert answer.json()["message"] == "facts: `kind` is one of automatic, feedback, manual"
+    assert answer.json()["message"] == "facts: `kind` must be one of automatic, feedback, manual"
 
 
 def test_a_request_without_a_file_names_the_field(track, ben_api):

@@ -13,8 +13,8 @@ def sign_up(page, name: str) -> None:
     page.goto("/account/signup/")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Password", exact=True).fill(WORD)
-    page.get_by_label("The password again").fill(WORD)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_label("Repeat password").fill(WORD)
+    page.get_by_role("button", name="Create account").click()
     page.wait_for_url("**/")
 
 
@@ -29,12 +29,12 @@ def test_a_run_is_sent_watched_and_opened(page, tmp_path):
     page.get_by_role("link", name="Submit a run").first.click()
     choose(page, tmp_path / "ben.run", RUN)
     page.get_by_text("Checked in your browser").wait_for()
-    page.get_by_role("button", name="Submit the run").click()
+    page.get_by_role("button", name="Submit run").click()
     page.wait_for_url("**/runs/*/")
     page.get_by_role("heading", name="Topic by topic").wait_for(timeout=20_000)
     assert page.locator(".chip").inner_text() == "Scored"
     page.get_by_role("link", name=".5833").click()
-    page.get_by_role("heading", name="What it retrieved").wait_for()
+    page.get_by_role("heading", name="Retrieved documents").wait_for()
     page.get_by_text("Document 6").click()
     assert "Loaf 6 of twelve" in page.locator("main").inner_text()
 
@@ -44,9 +44,9 @@ def test_a_faulty_run_is_told_before_and_after_it_is_sent(page, tmp_path):
     page.goto("/tracks/open/submit/")
     choose(page, tmp_path / "bad.run", RUN.replace("9.0", "nan", 1))
     page.get_by_text("not a finite number").wait_for()
-    page.get_by_role("button", name="Submit the run").click()
+    page.get_by_role("button", name="Submit run").click()
     page.wait_for_url("**/runs/*/")
-    page.get_by_text("Refused: 1 error of 1 kind").wait_for(timeout=20_000)
+    page.get_by_text("Rejected: 1 error of 1 type").wait_for(timeout=20_000)
     assert page.locator(".code").last.inner_text() == "E_SCORE"
 
 
@@ -63,7 +63,7 @@ def test_a_deadline_is_said_in_the_readers_own_time(browser, scene):
     page = context.new_page()
     page.goto("/tracks/blind/")
     said = page.locator(".head").first.inner_text()
-    assert "31 Dec 2035, 12:00 AoE (1 Jan, 09:00 where you are), in " in said
+    assert "31 Dec 2035, 12:00 AoE (1 Jan, 09:00 your time), in " in said
     context.close()
 
 
@@ -73,7 +73,7 @@ def test_everything_works_without_javascript(browser, scene, tmp_path):
     sign_up(page, "eve")
     page.goto("/tracks/open/submit/")
     choose(page, tmp_path / "eve.run", RUN.replace("8.0", "8.5"))
-    page.get_by_role("button", name="Submit the run").click()
+    page.get_by_role("button", name="Submit run").click()
     for _ in range(100):
         if page.get_by_role("heading", name="Topic by topic").count():
             break

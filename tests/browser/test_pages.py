@@ -77,11 +77,11 @@ def gather_a_pool(tab) -> None:
     tab.goto("/tracks/open/pools/")
     tab.locator("[name=runs]").first.check()
     with tab.expect_navigation():
-        tab.get_by_role("button", name="Gather it").click()
+        tab.get_by_role("button", name="Create pool").click()
 
 
 def keep_the_pool(tab) -> None:
-    keep = tab.get_by_role("button", name="Keep it")
+    keep = tab.get_by_role("button", name="Approve pool")
     until(lambda: tab.reload() and keep.count(), "the pool is gathered")
     with tab.expect_navigation():
         keep.click()
@@ -91,7 +91,7 @@ def freeze_the_board(tab) -> None:
     tab.goto("/tracks/open/snapshots/")
     tab.get_by_label("Name").fill("As published")
     with tab.expect_navigation():
-        tab.get_by_role("button", name="Freeze it").click()
+        tab.get_by_role("button", name="Freeze board").click()
 
 
 @pytest.fixture(scope="package")
@@ -103,7 +103,7 @@ def participant(browser, scene: Site, organiser: Reader, tmp_path_factory) -> Re
     for slug in ("open", "blind"):
         tab.goto(f"/tracks/{slug}/submit/")
         choose(tab, tmp_path_factory.mktemp("flo") / "flo.run", RUN.replace("9.0", "9.5"))
-        tab.get_by_role("button", name="Submit the run").click()
+        tab.get_by_role("button", name="Submit run").click()
         tab.wait_for_url("**/runs/*/")
     return found_by(context, tab)
 
@@ -168,9 +168,9 @@ def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
 @pytest.mark.parametrize(
     ("slug", "said"),
     [
-        ("unjudged", "The board appears with the judgments."),
-        ("empty", "The board appears with the first scored run."),
-        ("planned", "Runs are taken from 1 Jan 2036"),
+        ("unjudged", "The board appears once judgments exist."),
+        ("empty", "The board appears once a run is scored."),
+        ("planned", "Opens 1 Jan 2036"),
         ("rounded", "Means are rounded to 2 decimals."),
     ],
 )
@@ -200,7 +200,7 @@ def test_what_a_form_says_that_was_open_too_long_passes_too(page):
     page.get_by_label("Password").fill(WORD)
     page.context.clear_cookies()
     page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Nothing was sent").wait_for()
+    page.get_by_role("heading", name="Form not sent").wait_for()
     assert seen(page) == []
 
 
@@ -264,8 +264,8 @@ def test_two_clicks_make_one_token(page, organiser):
     page.context.add_cookies(organiser.cookies["cookies"])
     for name in ("first", "second", "third"):
         page.goto("/account/")
-        page.get_by_label("What it is for").fill(name)
-        page.get_by_role("button", name="Make it").dblclick(delay=40)
+        page.get_by_label("Purpose").fill(name)
+        page.get_by_role("button", name="Create token").dblclick(delay=40)
         page.locator("#secret").wait_for()
     page.goto("/account/")
     made = page.get_by_role("rowheader").all_inner_texts()
@@ -365,7 +365,7 @@ def is_idle(scene: Site) -> bool:
 # all that a script adds, the times of the reader's own zone.
 MOMENTS = re.compile(
     r"\d+ (?:s|min|seconds?|minutes?)\b|\d\d:\d\d(?::\d\d)?|just now|rankfield-\d+@.*"
-    r"| \([^()]* where you are\)"
+    r"| \([^()]* your time\)"
 )
 
 

@@ -186,7 +186,7 @@ def counted(scene: Scene) -> Iterator[str]:
     if not scene.sent:
         return
     page = scene.stage.ben.open(f"/tracks/{scene.slug}/submit/").text
-    left = re.search(r"<b>([\d,]+) of [\d,]+</b> left in all", page)
+    left = re.search(r"<b>([\d,]+) of [\d,]+</b> left in total", page)
     used = sum(row[0] in USED for row in rows_of(scene).values())
     if left is None or QUOTA - int(left[1].replace(",", "")) != used:
         yield f"{left and left[0]} after {used} runs"

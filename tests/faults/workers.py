@@ -41,7 +41,7 @@ def run_that_needs_too_much_memory(scene: Scene) -> Iterator[None]:
     run = scene.send(file="hungry", ends="failed")
     scene.send()
     yield
-    assert "Too large for this server" in scene.run(run)["reason"], scene.run(run)["reason"]
+    assert "Too large: processing needs over" in scene.run(run)["reason"], scene.run(run)["reason"]
     assert scene.job(run).attempts == 1, "not tried again"
     assert processes(scene) == pool, "no process ended of it"
 
@@ -104,5 +104,6 @@ def metric_that_never_ends(scene: Scene) -> Iterator[None]:
     others = [scene.send() for _ in range(3)]
     yield
     for run in runs:
-        assert "Too slow for this server" in scene.run(run)["reason"], scene.run(run)["reason"]
+        reason = scene.run(run)["reason"]
+        assert "Timed out: processing took over" in reason, reason
     assert all(scene.run(run)["state"] == "scored" for run in others), "the slots are free again"

@@ -277,7 +277,7 @@ def test_load_collection_says_what_is_wrong_with_its_options(ada, folder, words,
 
 def test_load_collection_touches_no_collection_there_is(ada, folder):
     make_collection(ada)
-    with pytest.raises(CommandError, match="There is a collection bread already; it is ready"):
+    with pytest.raises(CommandError, match=r"Collection bread already exists \(ready\)"):
         load(folder, "--yes")
 
 
@@ -327,7 +327,7 @@ def test_load_runs_waits_for_judgments_as_valid(collection, runs):
 
 
 def test_load_runs_names_what_is_not_there(track, runs):
-    with pytest.raises(CommandError, match="There is no track rye"):
+    with pytest.raises(CommandError, match="No such track: rye"):
         command("load_runs", "rye", runs)
     with pytest.raises(CommandError, match="No such file"):
         command("load_runs", "bread", runs / "nowhere")
@@ -383,7 +383,7 @@ def test_rescore_without_a_track_takes_all_that_have_judgments(collection, ben):
 
 
 def test_rescore_of_a_track_that_is_not_there_fails(db):
-    with pytest.raises(CommandError, match="There is no track rye"):
+    with pytest.raises(CommandError, match=r"No track rye with judgments\."):
         command("rescore", "rye")
 
 
@@ -396,7 +396,7 @@ def test_judgments_alone_become_a_version_of_the_collection_there_is(folder, db)
     load(folder, "--yes")
     (folder / "second.txt").write_text(QRELS + "1 0 d12 2\n")
     words = ("--judgments", folder / "second.txt", "--version", "v2", "--yes")
-    assert "bread has the judgments v2." in command("load_collection", "bread", *words)
+    assert "bread now has judgments v2." in command("load_collection", "bread", *words)
     assert Collection.objects.get().judgment_sets.get(version="v2").num_judgments == 9
 
 

@@ -14,13 +14,13 @@ from tests.builders import OTHER_RUN, make_run, signed_in
 
 def test_without_a_yes_nothing_goes(track, ben):
     make_run(track, ben)
-    with pytest.raises(CommandError, match="would erase the track bread with 1 run"):
+    with pytest.raises(CommandError, match="permanently erases the track bread with 1 run"):
         call_command("erase", "track", "bread")
     assert Track.objects.exists() and Run.objects.exists()
 
 
 def test_what_is_not_there_is_said(db):
-    with pytest.raises(CommandError, match="There is no run abc"):
+    with pytest.raises(CommandError, match="No such run: abc"):
         call_command("erase", "run", "abc", "--yes")
 
 

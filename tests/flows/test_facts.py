@@ -48,26 +48,34 @@ def with_header(*lines: str) -> str:
 @pytest.mark.parametrize(
     ("name", "wrong", "words"),
     [
-        ("kind", "magic", "`kind` is one of automatic, feedback, manual"),
-        ("topic_fields", ["title", "colour"], "`topic_fields` is a list of title, description"),
-        ("topic_fields", 5, "`topic_fields` is a list of title, description"),
-        ("topic_fields", [["title"]], "`topic_fields` is a list of title, description"),
-        ("priority", 10**400, "`priority` is a whole number from 1 to 999"),
+        ("kind", "magic", "`kind` must be one of automatic, feedback, manual"),
+        (
+            "topic_fields",
+            ["title", "colour"],
+            "`topic_fields` must be a list of title, description",
+        ),
+        ("topic_fields", 5, "`topic_fields` must be a list of title, description"),
+        ("topic_fields", [["title"]], "`topic_fields` must be a list of title, description"),
+        ("priority", 10**400, "`priority` must be an integer from 1 to 999"),
         ("k1", 10**400, "`k1` holds texts of at most 1,000 characters, numbers"),
         ("efficiency", [{"what": ["memory"]}], "`what` is one of seconds_per_topic"),
-        ("efficiency", [{"what": "memory", "value": 10**400}], "a figure is a number"),
-        ("efficiency", [{"what": "memory", "value": 1, "unit": {}, "origin": []}] * 2, "twice"),
-        ("priority", 0, "`priority` is a whole number from 1 to 999"),
-        ("code", "http://example.org", "`code` is an address that begins with https://"),
-        ("code", "https://a@example.org", "`code` is an address that begins with https://"),
-        ("code", "javascript:alert(1)", "`code` is an address that begins with https://"),
-        ("llm", "perhaps", "`llm` is true or false"),
-        ("models", "\0", "`models` is a text of at most 1,000 characters"),
+        ("efficiency", [{"what": "memory", "value": 10**400}], "the value must be a number"),
+        (
+            "efficiency",
+            [{"what": "memory", "value": 1, "unit": {}, "origin": []}] * 2,
+            "has a duplicate cost",
+        ),
+        ("priority", 0, "`priority` must be an integer from 1 to 999"),
+        ("code", "http://example.org", "`code` must be a URL starting with https://"),
+        ("code", "https://a@example.org", "`code` must be a URL starting with https://"),
+        ("code", "javascript:alert(1)", "`code` must be a URL starting with https://"),
+        ("llm", "perhaps", "`llm` must be true or false"),
+        ("models", "\0", "`models` must be text of at most 1,000 characters"),
         ("efficiency", [{"what": "speed", "value": 1}], "`what` is one of seconds_per_topic"),
-        ("efficiency", [{"what": "memory", "value": 0}], "memory: the value is more than 0"),
+        ("efficiency", [{"what": "memory", "value": 0}], "memory: the value must be above 0"),
         ("efficiency", [{"what": "memory", "value": 1, "unit": "s"}], "the unit is one of GB"),
-        ("efficiency", [{"what": "memory", "value": True}], "the value of a figure is a number"),
-        ("efficiency", [{"what": "memory", "value": 1}] * 2, "states a cost twice"),
+        ("efficiency", [{"what": "memory", "value": True}], "the value must be a number"),
+        ("efficiency", [{"what": "memory", "value": 1}] * 2, "has a duplicate cost"),
     ],
 )
 def test_a_wrong_fact_is_refused_by_its_name(name, wrong, words):
@@ -88,7 +96,7 @@ def test_what_a_team_states_is_kept_with_its_run(track, ben):
 
 def test_facts_that_a_track_asks_for_are_not_optional(collection, ben):
     track = make_track(collection, required_facts=["topic_fields", "hardware"])
-    with pytest.raises(NotAccepted, match=r"facts: this track asks for `hardware`\."):
+    with pytest.raises(NotAccepted, match=r"facts: this track requires `hardware`\."):
         send(track, ben, topic_fields=["title"])
     assert not Run.objects.exists()
 

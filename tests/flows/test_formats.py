@@ -44,14 +44,14 @@ def test_a_run_in_another_format_is_refused_by_its_name(track, ben, format):
     run = make_run(track, ben, IN_FORMAT[format], tag="ben-bm25")
     problem = run.problems[0]
     assert (run.state, problem["code"]) == ("refused", "E_FORMAT")
-    assert "in a format that is not taken here" in problem["message"]
+    assert "this track does not accept the format" in problem["message"]
     assert "topic Q0 docno rank score tag" in problem["hint"]
 
 
 def test_columns_that_may_be_ranks_or_scores_are_asked_for(collection, ben):
     track = make_track(collection, run_formats=["msmarco", "scores"])
     text = "1\td1\t9\n1\td2\t7\n1\td3\t3\n"
-    assert "two ways" in make_run(track, ben, text, tag="t").problems[0]["message"]
+    assert "matches two formats" in make_run(track, ben, text, tag="t").problems[0]["message"]
     assert make_run(track, ben, text, tag="t", format="scores").state == "scored"
 
 

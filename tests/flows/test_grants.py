@@ -19,14 +19,14 @@ def test_a_team_sends_as_many_runs_more_as_were_granted(collection, ada, ben):
     run = make_run(track, ben)
     grant(run.team, ada, 1, today=True)
     make_run(track, ben, OTHER_RUN)
-    with pytest.raises(NotAccepted, match="its 2 runs of today"):
+    with pytest.raises(NotAccepted, match="all 2 runs for today"):
         make_run(track, ben, RUN.replace("9.0", "9.5"))
 
 
 def test_a_grant_in_all_widens_no_day(collection, ada, ben):
     track = make_track(collection, quota_per_day=1, quota_total=1)
     grant(make_run(track, ben).team, ada, 5, today=False)
-    with pytest.raises(NotAccepted, match="its 1 runs of today"):
+    with pytest.raises(NotAccepted, match="all 1 runs for today"):
         make_run(track, ben, OTHER_RUN)
 
 
@@ -53,5 +53,5 @@ def test_the_team_reads_what_is_left(collection, ada, ben, as_ben):
 
 def test_the_team_is_told_and_the_trail_keeps_it(track, ada, ben):
     grant(make_run(track, ben).team, ada, 1, today=False, reason="a crash of ours")
-    assert "may send 1 run more in all" in ben.notices.first().text
+    assert "can submit 1 run more in total to" in ben.notices.first().text
     assert AuditEvent.objects.get(act="grant").after["reason"] == "a crash of ours"

@@ -342,7 +342,7 @@ def test_a_job_that_kills_its_process_three_times_has_failed(ada, kind) -> None:
     abandon(job, attempts=3)
     see("killed")
     assert jobs.run_due("tests") == 0
-    assert failures == [(str(ada.pk), "The process that worked on this died 3 times.")]
+    assert failures == [(str(ada.pk), "Processing crashed 3 times.")]
 
 
 def test_a_job_is_not_handed_back_for_ever(ada, kind) -> None:
@@ -350,7 +350,7 @@ def test_a_job_is_not_handed_back_for_ever(ada, kind) -> None:
     job = jobs.enqueue("greet", ada)
     abandon(job, handed_back=MAX_HANDED_BACK)
     jobs.run_due("tests")
-    assert failures == [(str(ada.pk), "The worker was stopped 10 times while it worked on this.")]
+    assert failures == [(str(ada.pk), "The worker was stopped 10 times during processing.")]
 
 
 def test_a_slot_stays_free_beside_a_long_job(ada, ben, cat, kind) -> None:

@@ -54,7 +54,7 @@ def test_a_folder_that_is_there_is_not_written_into(db, tmp_path):
 
 
 def test_a_site_that_has_accounts_is_not_written_over(backup):
-    with pytest.raises(CannotKeep, match="has accounts already"):
+    with pytest.raises(CannotKeep, match="already has accounts"):
         restore(backup)
 
 

@@ -55,7 +55,9 @@ def test_the_page_of_a_run_shows_a_value_where_it_once_rose(ladder, ben, cat):
     first = with_mean(ladder, ben, "first", 0.50)
     with_mean(ladder, ben, "second", 0.60)
     hardly = with_mean(ladder, ben, "hardly", 0.61)
-    assert "The board holds of each team the last run" in page_of(cat, first)
+    assert "The board shows the last run of each team to beat its previous one" in page_of(
+        cat, first
+    )
     assert "AP.50" in page_of(cat, first) and "AP." not in page_of(ben, hardly)
 
 
@@ -114,7 +116,7 @@ def test_only_a_leaderboard_has_a_ladder(collection, ada):
         "/collections/bread/tracks/new/",
         {"name": "Steps", "measures": "AP", "disclosure": "open", "ladder_step": "0.01"},
     )
-    assert "Only a leaderboard of rounded means has that." in page.text
+    assert "Only available with rounded leaderboard means." in page.text
 
 
 def test_what_many_noisy_runs_learn_is_a_few_steps():

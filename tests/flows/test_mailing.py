@@ -79,7 +79,7 @@ def test_a_notice_comes_by_mail_with_the_way_to_its_page(postman, track, reader)
     run = make_run(track, reader)
     (mail,) = postman.taken
     assert (mail["To"], mail["From"]) == ("ben@example.org", "board@example.org")
-    assert mail["Subject"] == "[Rankfield] ben-bm25 is scored."
+    assert mail["Subject"] == "[Rankfield] ben-bm25 was scored."
     assert f"https://board.example.org/runs/{run.pk}/" in mail.get_payload()
 
 
@@ -95,15 +95,15 @@ def test_a_release_is_mailed(postman, blind_track, ada, reader):
     make_run(blind_track, reader)
     organising.release(blind_track, ada)
     work()
-    assert "The scores of Blind track are released." in bodies(postman)[1]
+    assert "Scores for Blind track are released." in bodies(postman)[1]
 
 
 def test_a_refused_run_is_mailed(postman, track, reader):
     make_run(track, reader, "not a run\n")
-    assert "run.txt was refused: 1 error." in bodies(postman)[0]
+    assert "run.txt was rejected: 1 error." in bodies(postman)[0]
 
 
-@pytest.mark.parametrize(("answer", "said"), [("approve", "You take part in"), ("decline", "decl")])
+@pytest.mark.parametrize(("answer", "said"), [("approve", "You joined"), ("decline", "decl")])
 def test_the_answer_to_a_request_is_mailed(postman, collection, ada, reader, answer, said):
     track = make_track(collection, joining="approval")
     getattr(joining, answer)(joining.ask(track, reader, joining.Asking()), ada)

@@ -44,7 +44,7 @@ def test_a_page_says_when_to_come_back(answering, track, monkeypatch, error, sta
     monkeypatch.setattr("leaderboard.views.tracks.render", break_with(error))
     answer = answering.get("/")
     assert (answer.status_code, answer["Retry-After"].isdecimal()) == (status, True)
-    assert "In a moment again" in answer.content.decode()
+    assert "Try again shortly" in answer.content.decode()
 
 
 def test_nobody_signs_in_while_tries_cannot_be_counted(answering, ben, settings) -> None:
@@ -52,7 +52,7 @@ def test_nobody_signs_in_while_tries_cannot_be_counted(answering, ben, settings)
     settings.CACHES = {"default": {**nowhere, "LOCATION": "redis://127.0.0.1:1/0"}}
     answer = answering.post("/account/login/", {"login": "ben", "password": "a guess"})
     assert (answer.status_code, answer["Retry-After"].isdecimal()) == (503, True)
-    assert "counts the tries to sign in" in answer.content.decode()
+    assert "Sign-in is temporarily unavailable." in answer.content.decode()
 
 
 def test_an_error_of_ours_is_no_outage(answering, track, monkeypatch) -> None:

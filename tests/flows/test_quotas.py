@@ -17,7 +17,7 @@ from tests.builders import OTHER_RUN, make_run, make_track
 def test_withdrawing_what_was_scored_asks_no_second_time(collection, ben):
     track = make_track(collection, quota_total=1)
     organising.withdraw(make_run(track, ben), ben, "a slip")
-    with pytest.raises(NotAccepted, match="has used its 1 runs"):
+    with pytest.raises(NotAccepted, match="has used all 1 runs"):
         make_run(track, ben, OTHER_RUN)
 
 

@@ -61,12 +61,12 @@ def texts_for(user) -> list[str]:
 
 def test_a_team_learns_that_its_run_is_scored(track, ben, cat):
     make_run(track, ben)
-    assert texts_for(ben) == ["ben-bm25 is scored."] and texts_for(cat) == []
+    assert texts_for(ben) == ["ben-bm25 was scored."] and texts_for(cat) == []
 
 
 def test_a_team_learns_that_its_run_is_refused(track, ben):
     make_run(track, ben, "not a run\n")
-    assert texts_for(ben) == ["run.txt was refused: 1 error. The page says how to mend each."]
+    assert texts_for(ben) == ["run.txt was rejected: 1 error. Open it to see the fixes."]
 
 
 def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
@@ -77,7 +77,7 @@ def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
 def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
     organising.release(blind_track, ada)
-    assert texts_for(ben)[0] == "The scores of Blind track are released."
+    assert texts_for(ben)[0] == "Scores for Blind track are released."
 
 
 def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, ben):
@@ -86,8 +86,8 @@ def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, b
     for changes in ({"closes_at": later}, {"closes_at": later, "depth": 500}, {"closes_at": None}):
         organising.change_track(blind_track, ada, changes)
     assert texts_for(ben)[:-1] == [
-        "Blind track takes runs without a deadline now.",
-        "Blind track takes runs until 01 Dec 2030, 11:59 UTC now.",
+        "Blind track no longer has a deadline.",
+        "Blind track now closes on 01 Dec 2030, 11:59 UTC.",
     ]
 
 
@@ -105,8 +105,8 @@ def test_everybody_who_takes_part_learns_of_other_judgments_on_the_board(track, 
     make_run(track, ben)
     judged_anew(track, ada)
     assert texts_for(ben) == [
-        "The board of Bread track stands on judgments v2 now.",
-        "ben-bm25 is scored.",
+        "The board of Bread track now uses judgments v2.",
+        "ben-bm25 was scored.",
     ]
 
 

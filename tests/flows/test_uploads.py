@@ -50,7 +50,7 @@ def test_an_idempotency_key_makes_one_run(track, ben):
         send(track, ben, OTHER_RUN, idempotency_key="k1")
 
 
-@pytest.mark.parametrize("days, word", [((1, 2), "from"), ((-2, -1), "until")])
+@pytest.mark.parametrize("days, word", [((1, 2), "opens on"), ((-2, -1), "closed on")])
 def test_dates_close_a_track(collection, ben, days, word):
     opens, closes = (timezone.now() + timedelta(days=n) for n in days)
     track = make_track(collection, opens_at=opens, closes_at=closes)
@@ -70,14 +70,14 @@ def test_who_missed_the_answer_asks_again_after_the_deadline(track, ben, key):
     first = send(track, ben, idempotency_key=key).run
     close(track)
     assert send(track, ben, idempotency_key=key).run == first
-    with pytest.raises(NotAccepted, match="until"):
+    with pytest.raises(NotAccepted, match="closed on"):
         send(track, ben, OTHER_RUN)
 
 
 def test_after_the_deadline_nobody_learns_of_the_runs_of_others(track, ben, cat):
     send(track, ben, idempotency_key="k1")
     close(track)
-    with pytest.raises(NotAccepted, match="until"):
+    with pytest.raises(NotAccepted, match="closed on"):
         send(track, cat, idempotency_key="k1")
     assert track.team_of(cat) is None
 
@@ -108,14 +108,14 @@ def test_a_refused_run_uses_no_quota(collection, ben):
 def test_attempts_are_limited_by_the_day(collection, ben):
     track = make_track(collection, attempts_per_day=1)
     make_run(track, ben, "1 Q0 d1 1")
-    with pytest.raises(NotAccepted, match="refused today"):
+    with pytest.raises(NotAccepted, match="rejected today"):
         send(track, ben)
 
 
 def test_a_repeated_tag_is_refused_where_the_track_says_so(collection, ben):
     track = make_track(collection, repeated_tags="refuse")
     make_run(track, ben, tag="ben-bm25")
-    with pytest.raises(NotAccepted, match="has a run ben-bm25"):
+    with pytest.raises(NotAccepted, match="already has a run ben-bm25"):
         send(track, ben, OTHER_RUN, tag="ben-bm25")
 
 

@@ -53,10 +53,10 @@ def test_what_is_wrong_with_an_account_is_said_at_its_field(client, ben, field, 
 
 def test_where_accounts_are_made_by_hand_nobody_signs_up(client, settings):
     settings.SIGNUP_OPEN = False
-    assertContains(client.get("/account/signup/"), "No new accounts here")
+    assertContains(client.get("/account/signup/"), "Sign-up is closed")
     sign_up(client)
     assert not User.objects.exists()
-    assertNotContains(client.get("/account/login/"), "Make an account")
+    assertNotContains(client.get("/account/login/"), "Create an account")
 
 
 def test_one_signs_in_and_comes_to_the_page_that_asked(client, ben):
@@ -100,9 +100,9 @@ def test_the_password_is_changed_by_whoever_knows_the_old_one(as_ben, ben):
 
 def test_without_mail_no_link_is_promised(client, settings):
     assertNotContains(client.get("/account/login/"), "Forgot")
-    assertContains(client.get("/account/password/reset/"), "This site sends no mail.")
+    assertContains(client.get("/account/password/reset/"), "This site cannot send email.")
     settings.EMAIL_HOST = "mail.example.org"
-    assertContains(client.get("/account/password/reset/"), "Send the link")
+    assertContains(client.get("/account/password/reset/"), "Send reset link")
 
 
 def test_the_account_is_ones_own(client, as_ben, track, ben):
@@ -145,24 +145,26 @@ def test_the_token_of_another_is_not_there(as_cat, ben):
 def test_a_page_that_is_not_there_leads_on(client, as_ben):
     page = client.get("/nothing/here/")
     assertContains(page, 'href="/account/login/?next=/nothing/here/"', status_code=404)
-    assertContains(as_ben.get("/nothing/here/"), "not open to your account", status_code=404)
+    assertContains(
+        as_ben.get("/nothing/here/"), "your account does not have access", status_code=404
+    )
 
 
 def test_what_is_forbidden_reads_as_what_is_not_there(track, as_ben):
     forbidden = as_ben.get("/tracks/bread/manage/")
-    assertContains(forbidden, "Not for you, or not there", status_code=403)
+    assertContains(forbidden, "Page not found", status_code=403)
 
 
 def test_a_form_that_was_not_ours_is_answered_in_our_words(ben):
     client = Client(enforce_csrf_checks=True)
     page = client.post("/account/login/", {"login": "ben", "password": "ben-s-word"})
-    assertContains(page, "Nothing was sent", status_code=403)
+    assertContains(page, "Form not sent", status_code=403)
 
 
 def test_a_failure_of_ours_has_a_page(ben, monkeypatch):
     monkeypatch.setattr("leaderboard.views.site.families", lambda: 1 / 0)
     page = Client(raise_request_exception=False).get("/measures/")
-    assertContains(page, "This went wrong here", status_code=500)
+    assertContains(page, "Something went wrong", status_code=500)
 
 
 def test_a_run_is_found_by_its_tag_where_it_may_be_seen(track, blind_track, ben, as_cat, as_ben):
@@ -200,11 +202,11 @@ def test_the_search_is_only_read(client):
 def test_an_address_is_confirmed_before_mails_go_there(as_ben, ben, settings, mailoutbox):
     settings.EMAIL_HOST = "mail.example.org"
     as_ben.post("/account/email/", {"action_add": "", "email": "ben@example.org"})
-    assertContains(as_ben.get("/account/"), "No mail address of yours is confirmed")
+    assertContains(as_ben.get("/account/"), "You have no confirmed email address")
     link = re.search(r"/account/confirm-email/\S+", mailoutbox[0].body)[0]
-    assertContains(as_ben.get(link), "Is this your address?")
+    assertContains(as_ben.get(link), "Confirm your email")
     assert as_ben.post(link)["Location"] == "/account/"
-    assertContains(as_ben.get("/account/"), "They go to <bdi>ben@example.org</bdi>")
+    assertContains(as_ben.get("/account/"), "Sent to <bdi>ben@example.org</bdi>")
 
 
 def test_mails_are_switched_off_and_on(as_ben, ben, settings):
@@ -216,8 +218,8 @@ def test_mails_are_switched_off_and_on(as_ben, ben, settings):
 
 
 def test_a_site_without_mail_asks_for_no_address(as_ben):
-    assertNotContains(as_ben.get("/account/"), "Notices by mail")
-    assertContains(as_ben.get("/account/email/"), "This site sends no mail.")
+    assertNotContains(as_ben.get("/account/"), "Email notices")
+    assertContains(as_ben.get("/account/email/"), "This site cannot send email.")
 
 
 def test_a_mail_server_that_is_away_keeps_nobody_from_an_account(client, settings):

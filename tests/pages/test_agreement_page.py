@@ -114,7 +114,7 @@ def test_one_measure_has_nothing_to_agree_with(ten, client):
 
 def test_a_board_without_runs_has_no_chart(ten, client):
     Run.objects.update(state="valid")
-    assert "Two runs are needed." in page_at(client, ADDRESS)
+    assert "Two runs needed." in page_at(client, ADDRESS)
 
 
 def test_an_undefined_mean_has_no_rank(ten, client):

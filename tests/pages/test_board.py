@@ -93,7 +93,7 @@ def test_a_long_board_tells_its_two_tests_apart(ten, ada, ben, client, monkeypat
     send(ten, ben, "near", [1] * 9 + [2])
     send(ten, ben, "worse", 5)
     said = words(page_of(client, ten))
-    together = "near cannot be told apart from it when all are compared with all."
+    together = "near cannot be told apart from it when all runs are compared."
     alone = "the baseline base alone, first and near are significantly better, 1 of 3 runs worse."
     assert f"first leads with AP 1.000, but {together} Compared with {alone}" in said
 
@@ -118,7 +118,9 @@ def test_equal_leaders_lead_together_and_share_the_rank(ten, ben, cat, client):
     send(ten, cat, "b", 1)
     send(ten, cat, "c", 2)
     page = page_of(client, ten)
-    said = "a and b lead together with AP 1.000 and are significantly better than every other run."
+    said = (
+        "a and b tie for the lead with AP 1.000 and are significantly better than every other run."
+    )
     assert said in words(page)
     assert [line.split()[0] for line in rows(page)] == ["1", "1", "3"]
 
@@ -126,15 +128,15 @@ def test_equal_leaders_lead_together_and_share_the_rank(ten, ben, cat, client):
 def test_one_run_has_no_rivals(ten, ben, client):
     send(ten, ben, "alone", 1)
     said = words(page_of(client, ten))
-    assert "alone has AP 1.000. Ranks and tests need a second run." in said
-    assert "a single comparison" not in said
+    assert "alone has AP 1.000. Ranks and tests need two runs." in said
+    assert "one comparison" not in said
 
 
 def test_the_power_of_the_board_is_told(ten, ada, ben, client):
     with_baseline(ten, ada)
     send(ten, ben, "first", [1] * 9 + [2])
     said = words(page_of(client, ten))
-    assert "With 10 topics a single comparison detects an effect of d = 1.00" in said
+    assert "With 10 topics one comparison can detect an effect of d = 1.00" in said
     assert "On this board two runs must differ by .113 AP" in said
 
 
@@ -143,7 +145,7 @@ def test_below_six_topics_nothing_is_significant(track, ada, ben, client):
     organising.choose_baseline(track, ada, base)
     make_run(track, ben)
     page = page_of(client, track)
-    assert "With 3 topics nothing can be significant: no p is below .250." in words(page)
+    assert "With 3 topics nothing can be significant: p is at least .250." in words(page)
     assert 'class="same"' in page and 'class="better">+' not in page
     assert "break" not in page and "Tukey" not in page
 
@@ -275,7 +277,7 @@ def test_the_best_of_each_team(ten, ben, cat, client):
 
 def test_nothing_that_matches_is_said(ten, ben, client):
     send(ten, ben, "first", 1)
-    assert "No run of this board matches." in words(page_of(client, ten, "?text=zzz"))
+    assert "No runs match your filters." in words(page_of(client, ten, "?text=zzz"))
 
 
 def test_the_form_keeps_what_was_chosen(ten, ben, client):
@@ -349,7 +351,7 @@ def test_a_head_sorts_and_the_second_time_turns_the_order(ten, ben, client):
     assert 'aria-sort="ascending"><a href="?measure=AP&amp;sort=-team">Team' in page
     page = page_of(client, ten, "?sort=-team")
     assert 'aria-sort="descending"><a href="?sort=team">Team' in page
-    assert "the lines are sorted by team, turned round." in words(page)
+    assert "the lines are sorted by team, reversed." in words(page)
 
 
 def test_an_export_is_exactly_what_is_shown(ten, ada, ben, cat, client):
@@ -379,7 +381,7 @@ def test_the_other_formats_are_offered_too(ten, ben, client, format, head):
 
 def test_a_blind_board_exports_nothing(blind_track, ben, as_ben):
     make_run(blind_track, ben)
-    assert "No scores before the release" in words(page_of(as_ben, blind_track, "?format=csv"))
+    assert "Scores hidden until release" in words(page_of(as_ben, blind_track, "?format=csv"))
 
 
 # Runs that are not on it
@@ -405,7 +407,7 @@ def test_refused_and_withdrawn_runs_are_no_runs_of_the_board(ten, ben, as_ben):
     make_run(ten, ben, "1 Q0 d1 1 broken\n")
     organising.withdraw(send(ten, ben, "gone", 1), ben)
     page = page_of(as_ben, ten)
-    assert "Refused" not in words(page) and "gone" not in page
+    assert "Rejected" not in words(page) and "gone" not in page
 
 
 # No board to see
@@ -425,7 +427,7 @@ def test_a_blind_board_tells_a_stranger_nothing(blind_track, ben, client):
     make_run(blind_track, ben)
     after = words(page_of(client, blind_track))
     assert before.partition("answered")[0] == after.partition("answered")[0]
-    assert "No scores before the release" in after
+    assert "Scores hidden until release" in after
 
 
 def test_organisers_see_a_blind_board(blind_track, ben, as_ada):
@@ -451,7 +453,7 @@ def test_without_judgments_runs_wait(ada, ben, as_ben, as_ada):
 
 def test_an_empty_board_says_what_makes_it_appear(ten, client):
     said = words(page_of(client, ten))
-    assert "No run yet" in said and "judgments v1, 20 of them" in said
+    assert "No runs yet" in said and "judgments v1, 20 of them" in said
 
 
 def test_a_track_to_come_says_when_in_two_zones(collection, client):
@@ -459,7 +461,7 @@ def test_a_track_to_come_says_when_in_two_zones(collection, client):
     track = make_track(collection, slug="later", opens_at=opens)
     said = words(page_of(client, track))
     assert "Not open yet" in said and "not open yet" in said
-    assert re.search(r"Runs are taken from .* UTC \(.* AoE\), in 19 days", said)
+    assert re.search(r"Opens .* UTC \(.* AoE\), in 19 days", said)
     assert "Submit a run" not in said
 
 
@@ -505,11 +507,11 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
-    assert "are being made" not in page_of(client, ten)
+    assert "are running." not in page_of(client, ten)
     page = page_of(client, ten, f"?baseline={run.pk}")
-    assert "The tests against first are being made." in words(page) and "▲" not in page
+    assert "The tests against first are running." in words(page) and "▲" not in page
     work()
-    assert "are being made" not in page_of(client, ten, f"?baseline={run.pk}")
+    assert "are running." not in page_of(client, ten, f"?baseline={run.pk}")
 
 
 def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):
@@ -525,8 +527,8 @@ def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, clien
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
-    assert "are being made" in page_of(client, ten, f"?baseline={first.pk}")
-    assert "are being made" not in page_of(client, ten, f"?baseline={second.pk}")
+    assert "are running." in page_of(client, ten, f"?baseline={first.pk}")
+    assert "are running." not in page_of(client, ten, f"?baseline={second.pk}")
 
 
 def test_a_table_too_wide_for_a_desk_scrolls_in_its_frame(ten, ada, ben, client):

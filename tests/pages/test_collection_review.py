@@ -106,16 +106,16 @@ def test_with_the_numbers_kept_nothing_is_imported(bring, as_ada):
 def test_a_refused_file_is_told_with_line_and_code(bring, as_ada):
     bring(qrels=QRELS + "1 0 d9\n")
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "Refused: 1 kind of error, 1 in all.")
+    assertContains(page, "Rejected: 1 error of 1 type.")
     assertContains(page, '<span class="line">9</span>')
     assertContains(page, "E_COLUMNS")
-    assertNotContains(page, "Import this collection")
+    assertNotContains(page, "Import collection")
 
 
 def test_a_refused_collection_is_not_confirmed(bring, as_ada):
     bring(qrels=QRELS + "1 0 d9\n")
     page = as_ada.post("/collections/rye/confirm/", follow=True)
-    assertContains(page, "does not wait for a confirmation")
+    assertContains(page, "is not awaiting confirmation")
     assert state() == "refused"
 
 
@@ -128,7 +128,7 @@ def test_what_is_foreign_in_a_problem_is_printed_as_text(bring, as_ada):
 def test_a_failure_of_ours_is_owned_up_to(bring, as_ada):
     importing.collection_failed(bring().pk, "the worker ran out of memory")
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "Not your fault.")
+    assertContains(page, "Something went wrong on our side.")
     assertContains(page, "The worker ran out of memory.")
 
 
@@ -240,7 +240,7 @@ def test_a_grade_that_one_judgment_has_is_asked_about(bring, as_ada):
     bring(documents=documents, qrels=judged + "1 0 d1100 3\n")
     page = as_ada.get("/collections/rye/")
     assertContains(page, "1 of 1,100 judgments have the grade 3; the first is document d1100")
-    assertContains(page, "next to never: a slip?")
+    assertContains(page, "very rare: an error?")
 
 
 def test_two_readings_of_a_file_are_a_question_with_their_first_records(bring, as_ada):
@@ -249,7 +249,7 @@ def test_two_readings_of_a_file_are_a_question_with_their_first_records(bring, a
     page = as_ada.get("/collections/rye/")
     assertContains(page, 'value="docno iteration topic grade" required')
     assertContains(page, "topic 1, document d1, grade 2")
-    assertContains(page, "The topics stand in column 3, not in column 1.")
+    assertContains(page, "The topics are in column 3, not column 1.")
     answer = {"format_judgments": "docno iteration topic grade", "act": "look"}
     as_ada.post("/collections/rye/confirm/", answer)
     work()
@@ -264,7 +264,7 @@ JUDGMENTS = [line.split() for line in QRELS.splitlines()]
 def test_sampled_judgments_are_refused_by_name(bring, as_ada):
     bring(qrels="1 0 d1 1 0.0375\n2 0 d2 -1 0.5\n3 0 d3 1 1.0\n")
     page = as_ada.get("/collections/rye/")
-    assertContains(page, "Judgments sampled for the Legal track need estimators")
+    assertContains(page, "Legal track sampled judgments need estimators")
     assertContains(page, "E_FORMAT")
 
 
@@ -286,7 +286,7 @@ def test_a_faulty_file_is_replaced_and_the_others_stay(bring, as_ada):
 
 def test_an_imported_collection_is_not_checked_again(collection, as_ada):
     page = as_ada.post("/collections/bread/again/", follow=True)
-    assertContains(page, "does not wait for a confirmation")
+    assertContains(page, "is not awaiting confirmation")
 
 
 def test_judged_documents_that_are_not_there_are_named(bring, as_ada):

@@ -23,7 +23,7 @@ def test_only_organisers_are_led_to_a_new_track(track, as_ada, as_ben):
 
 
 def test_without_any_collection_the_page_says_so(db):
-    assertContains(Client().get("/collections/"), "No collection yet")
+    assertContains(Client().get("/collections/"), "No collections yet")
 
 
 def test_a_collection_shows_its_topics_and_counts(track):
@@ -77,7 +77,7 @@ def test_refused_judgments_say_what_is_wrong_with_its_line(collection, as_ada):
     uploads.accept_judgments(collection, upload("2.txt", "1 0 d1\n"), "v2", collection.owner)
     work()
     page = as_ada.get("/collections/bread/")
-    assertContains(page, "Refused: 1 kind of error")
+    assertContains(page, "Rejected: 1 error of 1 type.")
     assertContains(page, '<code class="wrong"><bdi>1 0 d1</bdi></code>')
 
 
@@ -115,7 +115,7 @@ def test_a_document_that_is_not_there_is_not_found(track, docno):
 
 def test_an_imported_collection_is_not_discarded(collection, as_ada):
     page = as_ada.post("/collections/bread/discard/", follow=True)
-    assertContains(page, "An imported collection stays")
+    assertContains(page, "This collection cannot be deleted")
     assert Collection.objects.filter(slug="bread").exists()
 
 
@@ -164,13 +164,13 @@ def test_refused_judgments_are_replaced_or_discarded(collection, as_ada):
 
 def test_imported_judgments_are_not_discarded(collection, as_ada):
     page = as_ada.post("/collections/bread/judgments/v1/discard/", follow=True)
-    assertContains(page, "Imported judgments stay")
+    assertContains(page, "Imported judgments cannot be deleted")
 
 
 def test_judgments_as_they_were_say_so(collection, as_ada):
     uploads.accept_judgments(collection, upload("2.txt", QRELS), "v2", collection.owner)
     work()
-    assertContains(as_ada.get("/collections/bread/"), "Every judgment is as it was.")
+    assertContains(as_ada.get("/collections/bread/"), "No judgments changed.")
 
 
 def test_a_document_that_came_as_a_docno_says_so(ada, as_ada):

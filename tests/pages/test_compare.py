@@ -38,7 +38,7 @@ def test_the_difference_is_said_in_a_sentence(ten, client):
     said = words(page_at(client, between(ten, "base", "first")))
     assert "first is significantly better than base: +.500 AP, 95 % interval +.500 to" in said
     assert "p = .002. It wins 10 topics, loses 0 and ties 0." in said
-    assert "all sign patterns, not corrected: one comparison was asked for." in said
+    assert "all sign patterns, not corrected: this is a single comparison." in said
 
 
 def test_the_other_way_round_is_worse(ten, client):
@@ -109,7 +109,7 @@ def cards(page: str) -> list[str]:
 def test_both_rankings_of_a_topic_stand_side_by_side(bread, client):
     page = page_at(client, between(bread, "other", "ben-bm25", "&number=1"))
     assert "Topic 1, side by side" in words(page)
-    assert "3 of the first 10 shared, unjudged 1 and 1" in words(page)
+    assert "3 of the top 10 shared, 1 and 1 unjudged" in words(page)
     shown = cards(page)
     assert shown[0].startswith("1 d1 Document 1 Loaf 1 of twelve, baked slowly. grade 2 ↘ 3 rank 3")
     assert "rank 3 in the other run, 2 places lower" in shown[0]
@@ -204,7 +204,7 @@ def test_below_six_topics_nothing_is_significant(track, ben, cat, client):
 def test_one_run_is_not_enough(track, ben, client):
     make_run(track, ben)
     said = words(page_at(client, "/tracks/bread/compare/"))
-    assert "Two runs are needed" in said and "ben-bm25 is the only run" in said
+    assert "Two runs needed" in said and "ben-bm25 is the only run" in said
 
 
 @pytest.mark.parametrize("more", ["?a=nosuch", "?a=%00", "?b=nosuch", "?a={base}&b=nosuch"])

@@ -54,7 +54,7 @@ def test_the_cheapest_run_that_is_good_enough_is_named(ten, client):
         "The cheapest run that is not significantly worse than the best is near: "
         ".950 for 1 s, best has 1.000 for 10 s." in said
     )
-    assert "4 runs state it; 1 run does not." in said
+    assert "4 runs report it; 1 run does not." in said
 
 
 def test_the_runs_stand_from_cheap_to_dear_with_their_origin(ten, client):
@@ -68,7 +68,7 @@ def test_the_axis_and_the_table_have_one_unit(ten, client):
         run = Run.objects.get(tag=tag)
         state(run, run.submitted_by, seconds)
     page = page_at(client, ADDRESS)
-    assert ">Time a topic, ms</text>" in page and ">1,000</text>" in page
+    assert ">Time per topic, ms</text>" in page and ">1,000</text>" in page
     assert [line.split(" ms ")[0].split()[-1] for line in rows(page)] == ["4", "20", "50", "2,000"]
 
 
@@ -117,13 +117,13 @@ def test_any_measure_and_any_cost_that_a_run_states(ten, ben, client):
     memory = {"what": "memory", "value": 2.0, "unit": "GB", "origin": "tool"}
     change_facts(Run.objects.get(tag="silent"), ben, {"efficiency": [memory]})
     page = page_at(client, f"{ADDRESS}?cost=memory&measure=P@5")
-    assert "silent is the only run that states it: .200 for 2 GB." in words(page)
+    assert "silent is the only run with this cost: .200 for 2 GB." in words(page)
     assert "seconds_per_topic" in page
 
 
 def test_a_board_on_which_nobody_states_a_cost_says_so(collection, client):
     make_track(collection, slug="ten")
-    assert "No run says what it cost" in page_at(client, ADDRESS)
+    assert "No cost figures yet" in page_at(client, ADDRESS)
 
 
 @pytest.mark.parametrize("query", ["?cost=x", "?cost=%00", "?measure=x&baseline=%00"])
@@ -141,10 +141,10 @@ def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
 def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatch):
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     said = words(page_at(client, ADDRESS))
-    assert "The tests against best are being made." in said and "cheapest run that" not in said
+    assert "The tests against best are running." in said and "cheapest run that" not in said
     work()
     said = words(page_at(client, ADDRESS))
-    assert "are being made" not in said and "The cheapest run that is not significantly" in said
+    assert "are running." not in said and "The cheapest run that is not significantly" in said
 
 
 def test_queries_do_not_grow_with_the_board(ten, ben, client):

@@ -25,7 +25,7 @@ DESK = "/tracks/bread/desk/"
 
 
 def test_an_empty_desk_says_so(track, as_ada):
-    assert "Nothing waits for you." in as_ada.get(DESK).text
+    assert "Nothing to do." in as_ada.get(DESK).text
 
 
 def test_a_run_in_the_queue_waits(track, ben, as_ada):
@@ -89,8 +89,8 @@ def test_judgments_that_were_refused_are_named(track, ada, as_ada):
     uploads.accept_judgments(track.collection, upload("v2", "no judgments\n"), "v2", ada)
     work()
     page = as_ada.get(DESK).text
-    assert "<bdi>v2</bdi></a>: the page says what is wrong" in page
-    assert "Nothing waits for you." not in page
+    assert "<bdi>v2</bdi></a>: open it to see the errors." in page
+    assert "Nothing to do." not in page
 
 
 def test_calls_that_were_given_up_are_made_again_from_here(track, ada, as_ada):
@@ -114,7 +114,7 @@ def test_all_runs_are_scored_again_and_no_value_changes(track, ben, ada, as_ada)
     after = Score.objects.get(measure="AP")
     assert after.pk != before.pk and after.values.tolist() == before.values.tolist()
     assert Notice.objects.filter(user=ada).first().text == (
-        "1 run of Bread track scored again with judgments v1: no value changed."
+        "1 run in Bread track rescored with judgments v1: no scores changed."
     )
 
 
@@ -124,7 +124,7 @@ def test_a_value_that_was_not_what_it_should_be_is_mended_and_told(track, ben, a
     as_ada.post(f"{DESK}scores/again/")
     work()
     assert Score.objects.get(measure="AP").mean == pytest.approx(25 / 36)
-    assert "the values of 1 changed" in Notice.objects.filter(user=ada).first().text
+    assert "v1: 1 changed." in Notice.objects.filter(user=ada).first().text
 
 
 def test_a_measure_that_the_track_has_no_more_is_kept(track, ben, ada, as_ada):
@@ -145,34 +145,34 @@ def test_judgments_on_trial_are_scored_again_with_the_board(track, ben, ada, as_
     as_ada.post(f"{DESK}scores/again/")
     work()
     assert [each.mean > 0 for each in Score.objects.filter(measure="AP")] == [True, True]
-    told = [each.text for each in Notice.objects.filter(user=ada, text__contains="again")]
+    told = [each.text for each in Notice.objects.filter(user=ada, text__contains="rescored")]
     assert [each.split(": ")[0][-2:] for each in sorted(told)] == ["v1", "v2"]
 
 
 def test_without_judgments_nothing_is_scored_again(collection, as_ada):
     make_track(collection, judgment_set=None)
     page = as_ada.post(f"{DESK}scores/again/", follow=True).text
-    assert "There are no judgments yet" in page and "Score all runs again" not in page
+    assert "There are no judgments to score with yet." in page and "Rescore all runs" not in page
 
 
 def test_the_same_run_of_two_teams_is_seen(track, ben, cat, as_ada):
     make_run(track, ben, RUN)
     make_run(track, cat, RUN.replace("ben-bm25", "mine"))
     page = as_ada.get(DESK).text
-    assert "Runs of two teams that hardly differ" in page and "1.0000" in page
+    assert "Nearly identical runs from two teams" in page and "1.0000" in page
 
 
 def test_different_runs_of_two_teams_are_no_matter(track, ben, cat, as_ada):
     make_run(track, ben, RUN)
     make_run(track, cat, OTHER_RUN)
-    assert "hardly differ" not in as_ada.get(DESK).text
+    assert "Nearly identical runs" not in as_ada.get(DESK).text
 
 
 def test_a_run_that_nobody_judged_is_named(track, ben, as_ada):
     unjudged = {1: range(4, 13), 2: range(6, 13), 3: range(9, 13)}
     lines = [f"{topic} Q0 d{n} 1 {20 - n} mine" for topic in unjudged for n in unjudged[topic]]
     make_run(track, ben, "\n".join(lines))
-    assert "Runs of which little was judged" in as_ada.get(DESK).text
+    assert "Runs with few judged documents" in as_ada.get(DESK).text
 
 
 def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
@@ -184,7 +184,7 @@ def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
 
 def test_workers_show_their_heartbeat(track, as_ada):
     Worker.objects.all().delete()
-    assert "No worker is alive" in as_ada.get(DESK).text
+    assert "No workers running." in as_ada.get(DESK).text
     Worker.objects.beat("rankfield-7@here")
     assert "rankfield-7@here" in as_ada.get(DESK).text
 
@@ -218,15 +218,15 @@ def test_a_team_of_another_track_gets_nothing(track, collection, ben, as_ada):
 def test_the_trail_names_what_it_tells_of(track, ada, ben, as_ada):
     organising.keep_pool(gathered(track, ada, ben), ada)
     AuditEvent.objects.create(act="keep", target_kind="pool", target_id="", track=track)
-    assert "kept the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
+    assert "approved the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
 
 
 def test_a_kept_pool_waits_until_its_judgments_are_sent(track, ada, ben, as_ada):
     made = gathered(track, ada, ben)
     organising.keep_pool(made, ada)
-    assert "to be judged." in as_ada.get(DESK).text
+    assert "to judge." in as_ada.get(DESK).text
     uploads.accept_judgments(track.collection, upload("v2", QRELS), "v2", ada, pool=made)
-    assert "to be judged." not in as_ada.get(DESK).text
+    assert "to judge." not in as_ada.get(DESK).text
 
 
 def gathered(track, ada, ben) -> Pool:

@@ -48,17 +48,17 @@ def test_without_what_a_track_asks_for_nothing_is_taken(collection, as_ben):
 def test_a_figure_that_is_asked_for_may_be_any(collection, as_ben):
     make_track(collection, required_facts=["efficiency"])
     refused = send(as_ben)
-    assert refused.status_code == 422 and b"State at least one figure." in refused.content
+    assert refused.status_code == 422 and b"Enter at least one figure." in refused.content
     assert send(as_ben, **{"memory-value": "2", "memory-unit": "GB"}).status_code == 302
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"code": "http://example.org"}, "is an address that begins with https://"),
+        ({"code": "http://example.org"}, "must be a URL starting with https://"),
         ({"kind": "magic"}, "Select a valid choice."),
         ({"priority": "0"}, "greater than or equal to 1"),
-        ({"memory-value": "-1"}, "memory: the value is more than 0"),
+        ({"memory-value": "-1"}, "memory: the value must be above 0"),
         ({"memory-value": "nan"}, "Enter a number."),
     ],
 )
@@ -72,7 +72,7 @@ def test_its_team_changes_a_fact_and_sees_what_was_before(track, ben, as_ben):
     run = make_run(track, ben)
     assert change(as_ben, run, stage="rerank").url == f"/runs/{run.pk}/"
     page = words(page_at(as_ben, f"/runs/{run.pk}/"))
-    assert "1 change of the facts" in page and "Stage: not said → rerank" in page
+    assert "1 change to the facts" in page and "Stage: not said → rerank" in page
 
 
 def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_cat):
@@ -80,7 +80,7 @@ def test_strangers_see_the_facts_and_not_their_history(track, ben, as_ben, as_ca
     change(as_ben, run, stage="rerank")
     page = words(page_at(as_cat, f"/runs/{run.pk}/"))
     assert "Stagererank" in page
-    assert "change of the facts" not in page and "State or correct facts" not in page
+    assert "change to the facts" not in page and "Edit facts" not in page
 
 
 def test_the_form_holds_what_is_stated(track, ben, as_ben):
@@ -120,7 +120,7 @@ def test_a_board_is_filtered_by_a_fact_and_ranks_stay(track, ben, cat, as_ben, c
     make_run(track, cat, OTHER_RUN)
     for query in ("?stage=rerank", "?topic_fields=narrative"):
         assert len(rows(page_at(client, f"/tracks/bread/{query}"))) == 1
-    assert "Ranks and tests are those of the whole board" in page_at(
+    assert "Ranks and tests cover the whole board." in page_at(
         client, "/tracks/bread/?stage=rerank"
     )
 
@@ -140,8 +140,8 @@ def test_facts_in_which_no_runs_differ_are_no_filters(track, ben, cat, client):
 def test_a_track_says_which_runs_and_facts_it_wants(collection, client):
     make_track(collection, selection="primary", required_facts=["topic_fields", "hardware"])
     said = words(page_at(client, "/tracks/bread/about/"))
-    assert "the primary run of each team, or the first run of a team that names none" in said
-    assert "Facts asked fortopic fields, hardware" in said
+    assert "the primary run of each team, or its first run if none is named" in said
+    assert "Required factstopic fields, hardware" in said
 
 
 def test_the_board_says_that_it_holds_primary_runs(collection, ben, client):

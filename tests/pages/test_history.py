@@ -176,7 +176,7 @@ def test_a_run_is_held_to_the_teams_previous_best(track, ben, cat, as_ben):
     assert as_ben.get(f"/runs/{first.pk}/").context["previous"] is None
     page = as_ben.get(f"/runs/{second.pk}/")
     assert page.context["previous"].a == first
-    assert "Against the best earlier run of" in page.text
+    assert "Against the previous best of" in page.text
 
 
 def test_the_api_gives_the_verdict(track, ben):

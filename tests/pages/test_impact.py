@@ -69,7 +69,7 @@ def test_settings_that_change_make_the_trial_anew(track, ada, v2):
 
 
 def test_organisers_alone_are_told(track, ada, ben, v2):
-    text = "Every run of Bread track is scored with the judgments v2: see what they change."
+    text = "All runs in Bread track are scored with judgments v2. See what changes."
     assert ada.notices.filter(text=text).count() == 1
     assert not ben.notices.filter(text__contains="v2").exists()
 
@@ -96,7 +96,7 @@ def test_the_first_judgments_wait_to_be_put_on_the_board(collection, ada, ben, a
     assert Run.objects.get(pk=run.pk).state == "valid" and not as_board(ben)
     link = 'href="/tracks/bread/judgments/v2/impact/"'
     assert link in as_ada.get("/tracks/bread/judgments/").text
-    assert "Put v2 on the board" in as_ada.get("/tracks/bread/judgments/v2/impact/").text
+    assert "Use v2 for the board" in as_ada.get("/tracks/bread/judgments/v2/impact/").text
     as_ada.post("/tracks/bread/judgments/v2/switch/")
     work()
     assert Run.objects.get(pk=run.pk).state == "scored" and as_board(ben)
@@ -136,7 +136,7 @@ def test_topics_that_are_no_longer_judged_are_named(impact):
 
 def test_the_page_says_what_would_change(as_ada, v2):
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "leads now; 2 runs of 2 change place" in page
+    assert "leads now; 2 runs of 2 change rank" in page
     assert "Switch the board to v2" in page
 
 
@@ -174,8 +174,8 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     Comparison.objects.all().delete()
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "are being made" in page and "Known when the tests are made." in page
-    assert "against the baseline turn" not in page
+    assert "are running." in page and "Available when tests finish." in page
+    assert "against the baseline change" not in page
     work()
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
-    assert "are being made" not in page and "against the baseline turn" in page
+    assert "are running." not in page and "against the baseline change" in page

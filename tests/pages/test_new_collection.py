@@ -59,7 +59,7 @@ def test_a_short_name_that_is_taken_is_said_at_its_field(as_ada, collection):
 @pytest.mark.parametrize("slug", ["new", "admin", "api"])
 def test_words_of_other_addresses_are_no_short_names(as_ada, slug):
     page = as_ada.post("/collections/new/", files(slug=slug))
-    assertContains(page, "part of other addresses", status_code=422)
+    assertContains(page, "reserved for site URLs", status_code=422)
 
 
 def test_two_collections_of_one_name_have_two_addresses(as_ada):
@@ -74,5 +74,5 @@ def test_two_collections_of_one_name_have_two_addresses(as_ada):
 def test_a_file_over_the_limit_is_not_stored(as_ada, settings):
     settings.COLLECTION_UPLOAD_LIMIT = 100
     page = as_ada.post("/collections/new/", files())
-    assertContains(page, "100 are taken", status_code=422)
+    assertContains(page, "the limit is 100.", status_code=422)
     assert not Collection.objects.exists()

@@ -19,12 +19,12 @@ def names(track: Track) -> list[str]:
 
 def test_an_organiser_names_another_who_learns_it(track, as_ada, as_ben, ben):
     assert as_ben.get("/tracks/bread/desk/").status_code == 403
-    assertContains(as_ada.post(PEOPLE, {"name": "ben"}, follow=True), "ben organises this track")
+    assertContains(as_ada.post(PEOPLE, {"name": "ben"}, follow=True), "ben is now an organiser.")
     assert as_ben.get("/tracks/bread/desk/").status_code == 200
-    assert Notice.objects.get(user=ben).text == "You organise Bread track."
+    assert Notice.objects.get(user=ben).text == "You now organise Bread track."
 
 
-@pytest.mark.parametrize(("name", "said"), [("dan", "no user dan"), ("ada", "already")])
+@pytest.mark.parametrize(("name", "said"), [("dan", "No such user: dan."), ("ada", "already")])
 def test_a_name_that_cannot_be_added_is_said_at_its_field(track, as_ada, name, said):
     assertContains(as_ada.post(PEOPLE, {"name": name}), said, status_code=422)
 
@@ -37,7 +37,7 @@ def test_an_organiser_is_taken_out(track, as_ada, ada, ben):
 
 def test_the_last_organiser_stays(track, as_ada, ada):
     page = as_ada.post(f"{PEOPLE}{ada.pk}/remove/", follow=True)
-    assertContains(page, "A track needs an organiser: add another one first.")
+    assertContains(page, "A track needs an organiser. Add another first.")
     assert names(track) == ["ada"]
 
 

@@ -34,12 +34,12 @@ def test_every_accepted_run_is_proposed_for_a_pool(as_ada, runs):
 def test_a_pool_shows_its_size_before_it_is_kept(as_ada, pool):
     page = as_ada.get("/tracks/bread/pools/pool-1/").content.decode()
     assert "<b>10</b> documents of 3 topics: <b>3</b> to judge" in page
-    assert "Keep it" in page
+    assert "Approve pool" in page
 
 
 def test_a_pool_says_its_rule_with_its_number(as_ada, pool):
-    assert "<span>The first 2 documents of every run</span>" in as_ada.get(POOL).text
-    assert Pool(method="rbp", size=1000).rule == "1,000 documents a topic, by the weight of RBP"
+    assert "<span>Top 2 documents of each run</span>" in as_ada.get(POOL).text
+    assert Pool(method="rbp", size=1000).rule == "1,000 documents per topic, by RBP weight"
 
 
 def test_the_cost_of_a_pool_follows_the_minutes_that_a_document_takes(as_ada, pool):
@@ -55,7 +55,7 @@ def test_minutes_that_are_no_number_count_as_one(as_ada, pool):
 def test_the_form_names_the_teams_and_the_priorities_of_their_runs(as_ada, runs, ben):
     make_run(runs[0].track, ben, RUN.replace("ben-bm25", "first"), facts={"priority": 1})
     page = as_ada.get("/tracks/bread/pools/").content.decode()
-    assert page.index("first, priority 1") < page.index("ben-bm25") < page.index("other")
+    assert page.index("first, priority 1") < page.index("ben-bm25") < page.index(" other</label>")
 
 
 def test_a_pool_of_so_many_runs_a_team_says_so(as_ada, runs):
@@ -67,7 +67,7 @@ def test_a_pool_of_so_many_runs_a_team_says_so(as_ada, runs):
 
 def test_a_kept_pool_waits_for_its_judgments(as_ada, pool):
     page = as_ada.post("/tracks/bread/pools/pool-1/keep/", follow=True).content.decode()
-    assert "The judgments of it" in page and "Keep it" not in page
+    assert "<h2>Judgments</h2>" in page and "Approve pool" not in page
 
 
 def test_a_pool_is_downloaded_with_the_texts_of_its_documents(as_ada, pool):

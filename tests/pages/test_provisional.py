@@ -19,9 +19,7 @@ def said(client: Client, track: Track, **fields: object) -> str:
     """The sentence under the board of a track in this state; empty where there is none."""
     Track.objects.filter(pk=track.pk).update(**fields)
     page = client.get(f"/tracks/{track.slug}/").text
-    lines = (
-        line for line in page.splitlines() if "These numbers" in line or "these numbers" in line
-    )
+    lines = (line for line in page.splitlines() if "These scores" in line or "these scores" in line)
     return next(lines, "")
 
 
@@ -38,21 +36,21 @@ def frozen(board, as_ada) -> Track:
 
 
 def test_before_the_deadline_runs_may_come(board, as_cat):
-    assert "are provisional: runs are taken until" in said(as_cat, board, closes_at=BEFORE)
+    assert "are provisional: submission closes" in said(as_cat, board, closes_at=BEFORE)
 
 
 def test_where_late_runs_are_taken_they_may_come_still(board, as_cat):
     words = said(as_cat, board, closes_at=AFTER, late_runs="mark")
-    assert "are provisional: late runs are still taken." in words
+    assert "are provisional: late runs are still accepted." in words
 
 
 def test_after_the_deadline_it_waits_for_a_snapshot(board, as_cat):
-    assert "until the organisers freeze them" in said(as_cat, board, closes_at=AFTER)
+    assert "until organisers freeze a snapshot." in said(as_cat, board, closes_at=AFTER)
 
 
 def test_beside_a_snapshot_only_judgments_can_change_it(frozen, as_cat):
     words = said(as_cat, frozen, closes_at=AFTER)
-    assert "Other judgments would still change these numbers." in words
+    assert "New judgments could still change these scores." in words
     assert "/tracks/bread/snapshots/final/" in words and "provisional" not in words
 
 
@@ -61,7 +59,7 @@ def test_a_board_that_never_closes_needs_no_such_word(board, as_cat):
 
 
 def test_a_snapshot_of_it_does(frozen, as_cat):
-    assert "change as runs and judgments come." in said(as_cat, frozen)
+    assert "change as runs and judgments arrive." in said(as_cat, frozen)
 
 
 def test_a_split_board_that_is_closed_waits_for_the_release(collection, ada, ben, as_cat):
@@ -70,4 +68,4 @@ def test_a_split_board_that_is_closed_waits_for_the_release(collection, ada, ben
     make_run(track, ben)
     assert "provisional until the release." in said(as_cat, track, closes_at=AFTER)
     organising.release(track, ada)
-    assert "until the organisers freeze them" in said(as_cat, track)
+    assert "until organisers freeze a snapshot." in said(as_cat, track)

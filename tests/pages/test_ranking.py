@@ -86,8 +86,8 @@ def test_what_is_lost_is_lost_by_ranking_or_by_retrieval(track, ben, client):
     assert found.lost_by_ranking == pytest.approx(3 * (1 - DISCOUNTED[2]) / ideal)
     assert found.lost_by_retrieval == pytest.approx(DISCOUNTED[1] / ideal)
     said = words(page_at(client, f"/runs/{run.pk}/ranking/?number=3"))
-    assert "other gains .413 of what an ideal ranking gains in its first ten." in said
-    assert ".413 is lost by ranking" in said and ".174 is lost by retrieval" in said
+    assert "other reaches .413 of the ideal gain in its first ten." in said
+    assert ".413 is lost in ranking" in said and ".174 is lost in retrieval" in said
 
 
 def test_the_curves_have_the_values_of_their_table(track, ben, client):
@@ -137,7 +137,7 @@ def test_gains_are_a_table_also_below_the_last_document(track, ben, client):
 def test_a_blind_track_shows_ones_documents_without_grades(blind_track, ben, as_ben):
     run = make_run(blind_track, ben)
     page = page_at(as_ben, f"/runs/{run.pk}/ranking/?number=1")
-    assert "Document 1<" in page and "grades are not shown" in page
+    assert "Document 1<" in page and "grades hidden" in page
     for hidden in ("unjudged", 'class="grade', "What it gains", "Relevant, further"):
         assert hidden not in page
     answer = as_ben.get(f"/runs/{run.pk}/ranking/?number=1&format=csv").content.decode()

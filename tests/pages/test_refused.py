@@ -30,12 +30,12 @@ def test_organisers_see_what_their_participants_stumble_over(refused, as_ada):
 def test_what_never_was_on_the_board_is_not_taken_off_it(refused, who, request):
     page = request.getfixturevalue(who).get(f"/runs/{refused.pk}/")
     assertNotContains(page, f"/runs/{refused.pk}/withdraw/")
-    assertNotContains(page, "Take off the board")
+    assertNotContains(page, "Remove from board")
 
 
 def test_the_page_about_managing_leads_to_them(track, as_ada):
     assertContains(as_ada.get("/tracks/bread/manage/"), f'href="{REFUSED}"')
-    assertContains(as_ada.get(REFUSED), "Nothing was refused")
+    assertContains(as_ada.get(REFUSED), "No rejected files")
 
 
 def test_a_long_list_asks_the_database_no_more(track, ben, as_ada, django_assert_max_num_queries):

@@ -64,7 +64,7 @@ def test_the_order_of_the_topics_can_be_chosen(scored, client):
 def test_a_refused_run_shows_every_problem_with_its_line(track, ben, as_ben):
     run = make_run(track, ben, RUN.replace("d1 1 9.0", "d1 1 nan").replace("d9", "<b>d99</b>"))
     page = page_of(as_ben, run)
-    assert "Refused: 2 errors of 2 kinds" in page
+    assert "Rejected: 2 errors of 2 types" in page
     assert "E_SCORE" in page and "E_UNKNOWN_DOC" in page
     assert "<b>d99" not in page and "&lt;b&gt;d99" in page
 
@@ -83,7 +83,7 @@ def test_problems_are_for_the_team_alone(track, ben, as_cat):
 def test_a_failed_run_can_be_tried_again(track, ben, as_ben):
     run = make_run(track, ben)
     Run.objects.filter(pk=run.pk).update(state="failed", reason="Too large for this server.")
-    assert "Not your fault" in page_of(as_ben, run)
+    assert "Something went wrong on our side." in page_of(as_ben, run)
     as_ben.post(f"/runs/{run.pk}/again/")
     run.refresh_from_db()
     assert run.state == "queued"
@@ -91,7 +91,7 @@ def test_a_failed_run_can_be_tried_again(track, ben, as_ben):
 
 def test_a_blind_track_says_valid_and_nothing_more(blind_track, ben, as_ben):
     page = page_of(as_ben, make_run(blind_track, ben))
-    assert "Scores are shown when the organisers release them" in page
+    assert "Scores appear when the organisers release them" in page
     assert "nDCG" not in page and "Scored" not in page
 
 
@@ -276,7 +276,7 @@ def left_out(collection, ben, cat) -> Run:
 
 def test_a_run_that_the_rule_leaves_out_shows_its_numbers_and_says_so(left_out, client):
     page = words(page_of(client, left_out))
-    assert "Scored. It is not on the board. The board holds the primary run of each team" in page
+    assert "Scored, but not on the board. The board shows the primary run of each team" in page
     assert "not on the board" in page and "rank 1 of" not in page
     assert "AP.69441 of 3" in page and "Topic by topic" in page
 
@@ -308,7 +308,7 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
     """Rounded means are all that anybody sees of a leaderboard, and pseudonyms all names."""
     Track.objects.update(disclosure="leaderboard", pseudonyms=True)
     page = words(page_of(client, left_out))
-    assert "AP.69" in page and "The board holds the primary run" in page
+    assert "AP.69" in page and "The board shows the primary run" in page
     assert ".694" not in page and "Topic by topic" not in page and "second" not in page
     Track.objects.update(disclosure="blind")
     assert client.get(f"/runs/{left_out.pk}/").status_code == 404
@@ -317,4 +317,4 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
 def test_a_withdrawn_run_is_left_out_by_no_rule(left_out, ben, as_ben):
     organising.withdraw(left_out, ben, "wrong file")
     page = words(page_of(as_ben, left_out))
-    assert "The board holds" not in page and "Topic by topic" not in page
+    assert "The board shows" not in page and "Topic by topic" not in page

@@ -47,10 +47,11 @@ def test_everybody_takes_home_the_judgments_behind_the_board(shared):
 
 def test_pages_lead_to_the_file(shared, client):
     link = '<a href="/tracks/bread/judgments/v1/qrels.txt">'
-    for page in ("about/", "judgments/"):
+    withheld = {"about/": "cannot be downloaded", "judgments/": "Not available for download"}
+    for page, words_of_it in withheld.items():
         told = page_at(client, f"/tracks/bread/{page}")
-        assert link in told and "not handed out" not in told
-    assert "for the organisers" not in words(page_at(client, "/tracks/bread/judgments/"))
+        assert link in told and words_of_it not in told
+    assert "(organisers only)" not in words(page_at(client, "/tracks/bread/judgments/"))
 
 
 def test_judgments_on_trial_stay_with_the_organisers(shared, client):
@@ -93,7 +94,7 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     make_run(track, ben)
     assert qrels_at("lead") == 404 and not look(track, ben).qrels
     about = words(page_at(client, "/tracks/lead/about/"))
-    assert "handed out as a file once every score shows" in about
+    assert "download the judgments once all scores are visible" in about
     organising.release(track, ada)
     assert qrels_at("lead") == QRELS
 
@@ -103,7 +104,7 @@ def test_before_the_release_stands_that_the_judgments_go_out_with_it(blind_track
     assert "the files of runs and judgments" in words(page_at(as_ada, release))
     Track.objects.update(shares_judgments=True)
     told = words(page_at(as_ada, release))
-    assert "as a file to take home" in told and "the files of runs;" in told
+    assert "as a download" in told and "the files of runs;" in told
 
 
 def test_the_switch_is_in_the_form(track, as_ada):

@@ -126,7 +126,7 @@ def test_few_topics_have_differences_and_no_p(track, ben, cat, client):
 @pytest.mark.parametrize("tags", [[], ["tops"]])
 def test_a_matrix_needs_two_runs(ten, client, tags):
     Run.objects.exclude(tag__in=tags).update(state="valid")
-    assert "Two runs are needed" in page_at(client, ADDRESS)
+    assert "Two runs needed" in page_at(client, ADDRESS)
 
 
 def test_own_runs_are_marked(ten, ben):

@@ -63,7 +63,7 @@ def test_a_paper_cites_it(frozen, as_cat):
 
 def test_two_snapshots_never_share_an_address(frozen, as_ada):
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "as published"}, follow=True)
-    assert "There is a snapshot as-published already." in page.content.decode()
+    assert "Snapshot as-published already exists." in page.content.decode()
     assert Snapshot.objects.count() == 1
 
 
@@ -71,11 +71,12 @@ def test_no_board_is_frozen_before_its_tests_are_made(track, ada, ben, cat, as_a
     make_run(track, cat, OTHER_RUN)
     organising.choose_baseline(track, ada, make_run(track, ben))
     monkeypatch.setattr(comparing, "AT_ONCE", 0)
-    assert "are being made" in as_ada.get("/tracks/bread/snapshots/").text
+    assert "are running." in as_ada.get("/tracks/bread/snapshots/").text
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "Too early"}, follow=True).text
-    assert "still being made; freeze it with them." in page and not Snapshot.objects.exists()
+    assert "Tests are still running. Freeze the board when they finish." in page
+    assert not Snapshot.objects.exists()
     work()
-    assert "Freeze it" in as_ada.get("/tracks/bread/snapshots/").text
+    assert "Freeze board" in as_ada.get("/tracks/bread/snapshots/").text
     as_ada.post("/tracks/bread/manage/freeze/", {"name": "In time"})
     assert Snapshot.objects.exists()
 

@@ -38,7 +38,7 @@ def test_a_closed_track_says_until_when_it_took_runs(collection, as_ben):
     make_track(collection, closes_at="2020-01-01T00:00:00Z")
     answer = send(as_ben, "bread")
     assert answer.status_code == 403
-    assert "took runs until 01 Jan 2020" in answer.content.decode()
+    assert "This track closed on 01 Jan 2020" in answer.content.decode()
 
 
 def test_a_used_up_day_is_told_before_sending(collection, ben, as_ben):
@@ -51,7 +51,7 @@ def test_a_used_up_day_is_told_before_sending(collection, ben, as_ben):
 def test_while_some_is_left_the_page_says_when_the_day_ends(collection, ben, as_ben):
     make_run(make_track(collection, quota_per_day=2), ben)
     page = as_ben.get("/tracks/bread/submit/").content.decode()
-    assert "1 of 2" in page and "counted anew from <b><time" in page
+    assert "1 of 2" in page and "runs left today, resets <b><time" in page
 
 
 def test_a_double_click_is_one_run(track, as_ben):
@@ -91,7 +91,7 @@ def test_ones_runs_are_listed_with_their_states(track, ben, as_ben):
     make_run(track, ben)
     make_run(track, ben, "1 Q0 d1 1")
     page = as_ben.get("/tracks/bread/runs/").content.decode()
-    assert "Scored" in page and "Refused" in page and "1 error" in page
+    assert "Scored" in page and "Rejected" in page and "1 error" in page
 
 
 def test_an_empty_file_is_refused_like_any_other(track, as_ben):

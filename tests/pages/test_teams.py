@@ -33,27 +33,27 @@ def approve(client, track: Track, **how: str) -> None:
 
 def test_who_asks_waits_for_the_organisers(by_approval, as_ben):
     page = as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"}, follow=True)
-    assert "Your request waits" in page.content.decode()
+    assert "Request pending" in page.content.decode()
     assert not Team.objects.filter(name="Crumbs").exists()
 
 
 def test_organisers_are_told_and_approve_with_one_click(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    assert Notice.objects.get(user=ada).text == "ben asks to take part in Bread track as Crumbs."
+    assert Notice.objects.get(user=ada).text == "ben asked to join Bread track as Crumbs."
     approve(as_ada, by_approval, approve="Crumbs")
     assert by_approval.team_of(ben).name == "Crumbs"
-    assert Notice.objects.get(user=ben).text == "You take part in Bread track."
+    assert Notice.objects.get(user=ben).text == "You joined Bread track."
 
 
 def test_who_is_declined_is_told(by_approval, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     approve(as_ada, by_approval)
     assert by_approval.team_of(ben) is None
-    assert "Declined" in as_ben.get("/tracks/bread/join/").content.decode()
+    assert "Request declined" in as_ben.get("/tracks/bread/join/").content.decode()
 
 
 def test_nobody_uploads_past_the_approval(by_approval, ben):
-    with pytest.raises(NotAccepted, match="approve its teams"):
+    with pytest.raises(NotAccepted, match="organisers approve teams"):
         make_run(by_approval, ben)
 
 
@@ -78,7 +78,7 @@ def test_a_link_lets_in_who_waits_or_was_declined(by_approval, as_ada, as_ben, b
     assert 'name="team_name"' in as_ben.get(address).text
     as_ben.post(address, {"team_name": "Crumbs"})
     assert by_approval.team_of(ben).name == "Crumbs"
-    assert "asks to take part as" not in as_ada.get("/tracks/bread/desk/").text
+    assert "asks to join as" not in as_ada.get("/tracks/bread/desk/").text
 
 
 def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben, ben):
@@ -86,7 +86,7 @@ def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben,
     approve(as_ada, by_approval, approve="Crumbs")
     ben.memberships.all().delete()
     as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
-    assert "Your request waits" in as_ben.get("/tracks/bread/join/").text
+    assert "Request pending" in as_ben.get("/tracks/bread/join/").text
     assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
     approve(as_ada, by_approval, approve="Crusts")
     assert by_approval.team_of(ben).name == "Crusts"
@@ -96,7 +96,7 @@ def test_a_name_that_is_taken_is_not_asked_for(by_approval, as_ben, cat):
     joining.team_called(by_approval, "Crumbs")
     answer = as_ben.post("/tracks/bread/join/", {"team_name": "CRUMBS"})
     assert answer.status_code == 422
-    assert "There is a team CRUMBS already; choose another name." in answer.text
+    assert "The team name CRUMBS is taken. Choose another." in answer.text
     assert not by_approval.join_requests.exists()
 
 
@@ -114,7 +114,7 @@ def test_organisers_approve_the_name_that_they_read(by_approval, as_ada, as_ben,
     assert 'name="approve" value="Crumbs"' in as_ada.get("/tracks/bread/manage/").text
     as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
     approve(as_ada, by_approval, approve="Crumbs")
-    assert "asks for another name now" in as_ada.get("/tracks/bread/manage/").text
+    assert "already answered or now has another name." in as_ada.get("/tracks/bread/manage/").text
     assert by_approval.team_of(ben) is None
 
 
@@ -122,10 +122,10 @@ def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_b
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
     joining.team_called(by_approval, "crumbs")
     approve(as_ada, by_approval, approve="Crumbs")
-    assert "ben was told to choose another name" in as_ada.get("/tracks/bread/manage/").text
+    assert "We asked ben to choose another." in as_ada.get("/tracks/bread/manage/").text
     told = Notice.objects.get(user=ben)
-    assert told.text == "There is a team Crumbs in Bread track already; ask for another name."
-    assert "There is a team <bdi>Crumbs</bdi> already" in as_ben.get(told.address).text
+    assert told.text == "The name Crumbs is taken in Bread track. Choose another."
+    assert "The name <bdi>Crumbs</bdi> is taken. Choose another." in as_ben.get(told.address).text
 
 
 def test_organisers_are_told_of_the_name_instead_of_a_taken_one(by_approval, ada, as_ben):
@@ -167,7 +167,7 @@ def test_nobody_has_accepted_terms_that_came_later(by_approval, ada, ben):
 
 
 def test_nobody_uploads_past_the_terms(with_terms, ben):
-    with pytest.raises(NotAccepted, match="read and accept them on its page first"):
+    with pytest.raises(NotAccepted, match="First accept this track’s terms on its page"):
         make_run(with_terms, ben)
 
 
@@ -214,7 +214,7 @@ def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben
 
 def test_members_make_no_link(crumbs, track, cat, as_cat):
     joining.join(track, cat, joining.Asking(team_code=crumbs.invitation))
-    assert "Another link" not in as_cat.get("/tracks/bread/team/").text
+    assert "New link" not in as_cat.get("/tracks/bread/team/").text
     assert as_cat.post("/tracks/bread/team/link/").status_code == 404
 
 
@@ -231,13 +231,13 @@ def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
     as_ben.post("/tracks/bread/team/link/")
     as_ada.post("/tracks/bread/manage/invitation/")
     trail = as_ada.get("/tracks/bread/desk/trail/").text
-    assert "made another invitation link of the team" in trail
-    assert "made another invitation link of the track" in trail
+    assert "renewed the invitation link of the team" in trail
+    assert "renewed the invitation link of the track" in trail
 
 
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
-    with pytest.raises(joining.CannotJoin, match="There is a team"):
+    with pytest.raises(joining.CannotJoin, match=r"The team name .* is taken"):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 
@@ -259,13 +259,13 @@ def test_a_name_may_be_of_any_script(track, ben, name):
 @pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
 def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
     joining.join(track, ben, joining.Asking(team_name="TU-AI"))
-    with pytest.raises(joining.CannotJoin, match="There is a team"):
+    with pytest.raises(joining.CannotJoin, match=r"The team name .* is taken"):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["organisers", "0rganisers", "OrganIsers", "organlsers"])
 def test_nobody_passes_for_the_organisers(track, cat, name):
-    with pytest.raises(joining.CannotJoin, match="those who run the track"):
+    with pytest.raises(joining.CannotJoin, match="is reserved"):
         joining.join(track, cat, joining.Asking(team_name=name))
 
 

@@ -91,9 +91,9 @@ def test_organisers_read_whether_the_order_of_runs_is_inverted(ada, ben, cat, cl
         send(track, user, tag, ranks)
     send(track, cat, "middle", [2] * 9 + [3])
     said = words(page_at(signed_in(ada), "/tracks/ten/topic/?number=10"))
-    assert "agrees with the board: r = −.87" in said and "The order of runs is inverted." in said
-    assert "inverted" not in page_at(client, "/tracks/ten/topic/?number=10")
-    assert "inverted" not in page_at(signed_in(ada), "/tracks/ten/topic/?number=1")
+    assert "correlation with other topics: r = −.87" in said and "Inverted order." in said
+    assert "Inverted order" not in page_at(client, "/tracks/ten/topic/?number=10")
+    assert "Inverted order" not in page_at(signed_in(ada), "/tracks/ten/topic/?number=1")
 
 
 def test_what_nobody_judged(judged, client):
@@ -150,7 +150,7 @@ def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, 
     head = page.partition("Found<small>")[2].partition("</tr>")[0]
     assert words(head.replace("<th", " <th")) == "in top 100 r1 r2 r3 r4 r5 r6 r7 r8 bens base"
     assert rows(page, 2)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
-    assert "10 of 14 runs have a column: the first of the board, your own and the" in words(page)
+    assert "10 of 14 runs are shown: the top of the board, your own and the" in words(page)
 
 
 def test_neighbours_follow_the_arrow_keys(judged, client):
@@ -164,7 +164,7 @@ def test_a_topic_that_does_not_count_says_so(judged, ada, client):
     organising.change_track(judged, ada, {"excluded_topics": ["1"]})
     work()
     said = words(page_at(client, ADDRESS))
-    assert "Not evaluated. The track leaves this topic out of every mean." in said
+    assert "Not evaluated. The track excludes this topic from all means." in said
 
 
 @pytest.mark.parametrize("number", ["", "9", "%00", "1%20", "../1"])
@@ -175,7 +175,7 @@ def test_a_number_that_is_none(judged, client, number):
 def test_a_blind_topic_is_its_text(blind_track, ben, as_ben):
     make_run(blind_track, ben)
     page = page_at(as_ben, "/tracks/blind/topic/?number=1")
-    assert "sourdough bread" in page and "Not shown before the release." in page
+    assert "sourdough bread" in page and "Hidden until the release." in page
     main = page.partition("<main")[2]
     for hidden in ("ben-bm25", "d1", "grade", "median", "<table", "format=csv"):
         assert hidden not in main

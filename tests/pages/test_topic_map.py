@@ -103,7 +103,7 @@ def test_two_runs_are_too_few_for_a_correlation():
 
 def test_organisers_see_on_which_topics_the_order_is_inverted(ten, ada):
     page = page_at(signed_in(ada), ADDRESS)
-    assert "On 1 topic the order of runs is inverted: 3." in words(page)
+    assert "On 1 topic the order is inverted: 3." in words(page)
     assert "inverted −" in rows(page, 1)[2]
     assert page.count("order of runs inverted</title>") == 1
 
@@ -218,7 +218,7 @@ def test_another_measure_has_its_own_map(ten, client):
 
 def test_a_board_without_runs_has_no_map(ten, client):
     Run.objects.update(state="valid")
-    assert "The map appears with the first scored run." in page_at(client, ADDRESS)
+    assert "The map appears once a run is scored." in page_at(client, ADDRESS)
 
 
 def test_the_topics_lead_to_the_map(ten, client):

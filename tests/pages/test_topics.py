@@ -30,7 +30,7 @@ def test_a_topic_says_what_was_judged_and_how_runs_did(ten, client):
 
 def test_the_readers_best_run_is_a_dot(ten, cat, client):
     assert "the dot .5000" in page_at(signed_in(cat), ADDRESS)
-    assert "this run" not in page_at(client, ADDRESS)
+    assert "the dot" not in page_at(client, ADDRESS)
 
 
 def test_the_list_as_csv_in_the_order_on_the_page(ten, client):

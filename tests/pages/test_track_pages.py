@@ -98,13 +98,13 @@ def test_a_new_track_proposes_the_attempts_of_the_site(collection, as_ada, setti
 def test_a_track_does_not_close_before_it_opens(collection, as_ada):
     dates = {"opens_at": "2026-11-30T12:00", "closes_at": "2026-11-30T11:00"}
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
-    assertContains(page, "closes before it opens", status_code=422)
+    assertContains(page, "Must be after the opening time.", status_code=422)
 
 
 def test_a_release_is_planned_after_the_deadline(collection, as_ada):
     dates = {"closes_at": "2026-11-30T12:00", "release_at": "2026-11-29T12:00"}
     page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **dates})
-    assertContains(page, "planned before the track closes", status_code=422)
+    assertContains(page, "on or after the closing time", status_code=422)
 
 
 def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada, client):
@@ -166,7 +166,7 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
     make_run(blind_track, ben)
     make_run(blind_track, cat, OTHER_RUN)
     page = as_ada.get("/tracks/blind/manage/release/")
-    for words in ("everybody, signed in or not", "2 runs of 2 teams", "3 topics"):
+    for words in ("everyone, signed in or not", "2 runs of 2 teams", "3 topics"):
         assertContains(page, words)
     assert not Track.objects.get().released_at
 
@@ -176,8 +176,10 @@ def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ad
     blind_track.refresh_from_db()
     freezing.freeze(find_board(look(blind_track, ada)), ada, "final")
     page = as_ada.get("/tracks/blind/manage/release/")
-    assertContains(page, "1 frozen board, with every run as it stood there then")
-    assertContains(page, "descriptions, and the facts that they stated")
+    assertContains(
+        page, "1 frozen board, with all runs on it, including runs since removed from the board"
+    )
+    assertContains(page, "run descriptions and facts given by teams")
     as_ada.post("/tracks/blind/manage/release/")
     assertContains(Client().get("/tracks/blind/snapshots/final/"), "ben-bm25")
     assertContains(Client().get(f"/runs/{run.pk}/"), "BM25, tuned on last year")
@@ -189,7 +191,7 @@ def test_runs_of_a_blind_track_are_shown_by_no_setting(blind_track, ben, as_ada,
     manage = "/tracks/blind/manage/"
     answer = as_ada.post(manage, form_of(as_ada.get(manage)) | {"disclosure": disclosure})
     assert answer.status_code == 422 and not Track.objects.get().shows_means
-    assertContains(answer, "/tracks/blind/manage/release/ says what becomes visible", 1, 422)
+    assertContains(answer, "/tracks/blind/manage/release/ shows who will see what.", 1, 422)
 
 
 def test_a_blind_track_without_a_run_may_still_be_opened(blind_track, as_ada):
@@ -238,13 +240,13 @@ def test_without_the_link_a_track_for_members_is_not_there(collection, as_cat, i
 
 def test_a_public_track_says_that_it_is_by_invitation(collection, as_cat):
     make_track(collection, joining="invitation")
-    assertContains(as_cat.get("/tracks/bread/join/"), "By invitation")
+    assertContains(as_cat.get("/tracks/bread/join/"), "Invitation only")
     page = as_cat.post("/tracks/bread/join/", {"team_name": "Cats"})
     assert page.status_code == 422 and not Team.objects.exists()
 
 
 def test_without_a_name_the_team_has_the_users(track, as_cat):
-    assertContains(as_cat.get("/tracks/bread/join/"), "Name of your team")
+    assertContains(as_cat.get("/tracks/bread/join/"), "Team name")
     as_cat.post("/tracks/bread/join/", {"team_name": " "})
     assert Team.objects.get().name == "cat"
 
@@ -265,8 +267,8 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
     page = client.get("/tracks/bread/about/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
-    assertContains(page, "up to 100 documents a topic")
-    assertContains(page, "<dt>Unknown document</dt><dd>left out</dd>")
+    assertContains(page, "up to 100 documents per topic")
+    assertContains(page, "<dt>Unknown document</dt><dd>ignored</dd>")
 
 
 def test_a_description_is_printed_as_text(collection, client):
@@ -277,7 +279,7 @@ def test_a_description_is_printed_as_text(collection, client):
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
     page = as_ben.get("/tracks/blind/about/")
-    assertContains(page, "Until the release a team sees its own runs")
+    assertContains(page, "Until release, teams see only their own runs")
     assertNotContains(page, "<bdi>v1</bdi>")
 
 
@@ -306,8 +308,8 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
     page = as_cat.get("/tracks/bread/about/")
-    assertContains(page, "<dt>Runs a day</dt><dd>no limit</dd>")
-    assertContains(page, "<dt>Runs in all</dt><dd>0</dd>")
+    assertContains(page, "<dt>Runs per day</dt><dd>no limit</dd>")
+    assertContains(page, "<dt>Runs in total</dt><dd>0</dd>")
 
 
 LAST_SECOND = datetime(2030, 12, 1, 11, 59, 59, tzinfo=UTC)
@@ -321,7 +323,7 @@ def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
     assertContains(page, 'value="2030-12-01T11:59:59"')
     as_ada.post(MANAGE, {**form_of(page), "description": "Loaves."})
     assert Track.objects.get().closes_at == closes
-    assert not Notice.objects.filter(user=ben, text__contains="takes runs").exists()
+    assert not Notice.objects.filter(user=ben, text__contains="now closes on").exists()
     assert AuditEvent.objects.get(act="change").after == {"description": "Loaves."}
 
 

@@ -49,8 +49,8 @@ def test_the_board_of_earlier_judgments_stays_at_its_address(switched, client):
 
 def test_it_says_that_it_is_not_the_board_of_today(switched, client):
     said = words(page_at(client, V1))
-    assert "The board with judgments v1, as it stood until" in said
-    assert "Now it stands on v2; runs scored since are only there." in said
+    assert "The board with judgments v1, as of" in said
+    assert "The board now uses v2; newer runs appear only there." in said
 
 
 def test_a_run_that_came_later_is_on_the_board_of_today_alone(switched, ada, client):
@@ -73,15 +73,13 @@ def test_the_files_of_it_are_its_own(switched, client):
 
 
 def test_the_page_of_the_judgments_leads_there(switched, client):
-    assert 'href="/tracks/bread/?judgments=v1">Its board' in page_at(
-        client, "/tracks/bread/judgments/"
-    )
+    assert 'href="/tracks/bread/?judgments=v1">Board' in page_at(client, "/tracks/bread/judgments/")
 
 
 def test_judgments_that_were_only_tried_are_for_organisers(track, ada, v2, as_ada, as_ben):
     organising.try_judgments(track, ada, v2)
     work()
-    assert "it was tried and never shown" in words(page_at(as_ada, V2))
+    assert "it was tested, never published" in words(page_at(as_ada, V2))
     assert as_ben.get(V2).status_code == 404
     assert "v2" not in words(page_at(as_ben, "/tracks/bread/judgments/"))
 
@@ -151,11 +149,11 @@ def with_rr(switched, ada):
 
 def test_an_earlier_board_says_which_measure_it_was_made_without(with_rr, client):
     page = page_at(client, V1)
-    assert "It was made without RR; it ranks by AP." in words(page)
+    assert "It does not include RR; it ranks by AP." in words(page)
     assert "ben-bm25" in rows(page)[0]
-    assert "made without" not in words(page_at(client, "/tracks/bread/"))
+    assert "does not include" not in words(page_at(client, "/tracks/bread/"))
     Track.objects.update(primary_measure="AP")
-    assert "It was made without RR. " in words(page_at(client, V1))
+    assert "It does not include RR. " in words(page_at(client, V1))
 
 
 def test_its_files_have_the_measures_that_it_has(with_rr, client):

@@ -52,8 +52,8 @@ def test_what_organisers_withdraw_is_said_to_be_withdrawn_by_them(track, ada, be
 
 
 def test_a_run_stands_again_where_it_stood(withdrawn, track, ben, as_ben):
-    assert "Undo the withdrawal" in as_ben.get(f"/runs/{withdrawn.pk}/").text
-    assert "The run is back." in undo(as_ben, withdrawn)
+    assert "Undo withdrawal" in as_ben.get(f"/runs/{withdrawn.pk}/").text
+    assert "Run restored." in undo(as_ben, withdrawn)
     assert [each.run for each in find_board(look(track, ben)).standings] == [withdrawn]
 
 
@@ -66,17 +66,15 @@ def test_the_record_keeps_the_withdrawal_and_that_it_was_undone(withdrawn, as_be
 
 def test_once_no_run_is_taken_only_organisers_undo_it(withdrawn, track, as_ada, as_ben):
     close(track)
-    assert "Undo the withdrawal" not in as_ben.get(f"/runs/{withdrawn.pk}/").text
-    assert "It stays withdrawn. This track took runs until" in undo(as_ben, withdrawn)
-    assert "The run is back." in undo(as_ada, withdrawn)
+    assert "Undo withdrawal" not in as_ben.get(f"/runs/{withdrawn.pk}/").text
+    assert "Still withdrawn. This track closed on" in undo(as_ben, withdrawn)
+    assert "Run restored." in undo(as_ada, withdrawn)
 
 
 @pytest.mark.parametrize("who", ["as_ada", "as_ben"])
 def test_the_same_file_sent_since_keeps_the_place(withdrawn, track, ben, who, request):
     again = make_run(track, ben)
-    assert f"sent again since, as the run {again.pk}." in undo(
-        request.getfixturevalue(who), withdrawn
-    )
+    assert f"submitted later as run {again.pk}." in undo(request.getfixturevalue(who), withdrawn)
     assert not is_back(withdrawn)
 
 
@@ -85,7 +83,7 @@ def test_a_tag_taken_since_keeps_the_place(collection, ben, as_ben):
     run = make_run(track, ben)
     organising.withdraw(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN.replace("other", "ben-bm25"))
-    assert "Your team has a run ben-bm25 already." in undo(as_ben, run)
+    assert "Your team already has a run ben-bm25." in undo(as_ben, run)
 
 
 def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, as_ada, as_ben):
@@ -93,21 +91,21 @@ def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, 
     run = make_run(track, ben)
     organising.withdraw(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN)
-    assert "Your team has used its 1 runs." in undo(as_ben, run)
-    assert "The run is back." in undo(as_ada, run)
+    assert "Your team has used all 1 runs." in undo(as_ben, run)
+    assert "Run restored." in undo(as_ada, run)
 
 
 def test_what_counts_already_needs_no_room(collection, ben, as_ben):
     run = make_run(make_track(collection, quota_total=1), ben)
     organising.withdraw(run, ben, "a slip")
-    assert "The run is back." in undo(as_ben, run)
+    assert "Run restored." in undo(as_ben, run)
 
 
 def test_a_refused_run_comes_back_beside_the_same_file(track, ben, as_ben):
     first = make_run(track, ben, "no run")
     organising.withdraw(first, ben, "a slip")
     make_run(track, ben, "no run")
-    assert "The run is back." in undo(as_ben, first)
+    assert "Run restored." in undo(as_ben, first)
 
 
 def test_where_another_became_the_primary_run_it_stays_that(collection, ben, as_ben):
@@ -115,7 +113,7 @@ def test_where_another_became_the_primary_run_it_stays_that(collection, ben, as_
     first = make_run(track, ben, facts={"primary": True})
     organising.withdraw(first, ben, "a slip")
     second = make_run(track, ben, OTHER_RUN, facts={"primary": True})
-    assert "The run is back." in undo(as_ben, first)
+    assert "Run restored." in undo(as_ben, first)
     assert list(Run.objects.filter(is_primary=True)) == [second]
 
 
@@ -124,7 +122,7 @@ def test_a_failed_run_whose_file_came_again_is_not_tried_again(track, ben, as_be
     Run.objects.update(state="failed")
     again = make_run(track, ben)
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert f"sent again since, as the run {again.pk}." in page
+    assert f"submitted later as run {again.pk}." in page
     assert Run.objects.get(pk=failed.pk).state == "failed"
 
 
@@ -133,7 +131,7 @@ def test_a_failed_run_whose_place_was_used_is_not_tried_again(collection, ben, a
     Run.objects.update(state="failed")
     make_run(failed.track, ben, RUN.replace("9.0", "9.5"))
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert "Your team has used its 1 runs of today" in page
+    assert "Your team has used all 1 runs for today" in page
 
 
 def test_the_day_of_a_failed_run_is_the_day_it_came(collection, ben, as_ben):
@@ -143,4 +141,4 @@ def test_the_day_of_a_failed_run_is_the_day_it_came(collection, ben, as_ben):
     other = make_run(failed.track, ben, OTHER_RUN)
     Run.objects.filter(pk=other.pk).update(received_at=yesterday)
     page = as_ben.post(f"/runs/{failed.pk}/again/", follow=True).text
-    assert f"its 1 runs of {yesterday:%d %b %Y}." in page
+    assert f"used all 1 runs on {yesterday:%d %b %Y}." in page

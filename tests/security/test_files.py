@@ -238,7 +238,7 @@ def test_t19_no_line_keeps_the_reader_busy(track, ben, kind):
 
 def test_t20_a_file_above_the_limit_is_not_taken(track, ben, settings):
     settings.RUN_UPLOAD_LIMIT = 100
-    with pytest.raises(NotAccepted, match="100 are taken"):
+    with pytest.raises(NotAccepted, match="the limit is 100"):
         uploads.accept_run(track, ben, upload("run.txt", RUN))
     assert not Run.objects.exists() and stored(site.MEDIA_ROOT, "runs") == []
 
@@ -263,7 +263,7 @@ def test_t20_a_body_that_is_announced_too_long_is_refused_unread(track, ben, set
 def test_t20_refused_files_of_a_day_are_counted(track, ben):
     for n in range(track.attempts_per_day):
         make_run(track, ben, f"wrong {n}\n")
-    with pytest.raises(NotAccepted, match="were refused today"):
+    with pytest.raises(NotAccepted, match="were rejected today"):
         uploads.accept_run(track, ben, upload("run.txt", RUN))
 
 

@@ -87,7 +87,7 @@ def test_t13_with_the_code_one_is_in(protected, clock):
     clock["is"] += 30
     client = Client()
     address = sign_in(client, "ben")
-    assertContains(client.get(address), "The code, please")
+    assertContains(client.get(address), "Enter your code")
     client.post(address, {"code": code_of(protected, clock["is"])})
     assert is_in(client)
 
@@ -139,7 +139,7 @@ def test_t13_who_sits_at_an_open_session_is_asked_again(ben):
     client = signed_in(ben)
     assert client.get(ACTIVATE)["Location"].startswith("/account/reauthenticate/")
     page = client.get("/account/reauthenticate/?next=" + ACTIVATE)
-    assertContains(page, "Is it you?")
+    assertContains(page, "<h1>Confirm your identity</h1>")
     sent = {"password": "ben-s-word", "next": ACTIVATE}
     assert client.post("/account/reauthenticate/", sent)["Location"] == ACTIVATE
 
@@ -156,7 +156,7 @@ def test_t13_the_pages_stand_in_our_words_without_style_or_script(ben):
     for address in (CODES, CODES + "generate/", "/account/second-factor/totp/deactivate/"):
         assertContains(client.get(address), "<h1>")
     client.post("/account/second-factor/totp/deactivate/")
-    assertContains(client.get("/account/second-factor/"), "None is set")
+    assertContains(client.get("/account/second-factor/"), "Off. Any authenticator app")
 
 
 WHO = [
@@ -197,7 +197,7 @@ def test_t13_who_must_reaches_nothing_before_and_everything_after(settings):
     assert client.post("/account/", {"name": "a", "scopes": ["read"]}).status_code == 302
     assert user.tokens.count() == 1
     say_again(client, "sue")
-    assertContains(client.get(ACTIVATE + "?asked=1"), "asks you for a second factor")
+    assertContains(client.get(ACTIVATE + "?asked=1"), "This site requires a second factor.")
     set_one(client, "sue")
     assert is_in(client) and program.get("/api/v1/me").status_code == 200
 

@@ -104,7 +104,7 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
 
     put_forward(site, DEADLINE + GRACE + timedelta(minutes=1))
     assert ada.ask("/tracks/life")["state"] == "closed"
-    assert "took runs until" in sends_a_run(dan, LATE_RUN).text
+    assert "This track closed on" in sends_a_run(dan, LATE_RUN).text
     ada.ask("/tracks/life", {"late_runs": "mark"}, method="PATCH")
     third = sent_by_page(dan, LATE_RUN)
     assert state_of(dan, third) == "valid"
@@ -120,7 +120,7 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
     assert ben.open("/tracks/life/").text.count(">late</span>") == 1
 
     bring_judgments(ada, "v2", judged(pool, RELEVANT_AGAIN))
-    assert "runs of 3 change place" in impact_of(ada, "v2").text
+    assert "runs of 3 change rank" in impact_of(ada, "v2").text
     assert ranks(ben) == {"ben-bm25": 1, "dan-late": 1, "other": 3}
     assert switched(ada, "v2") == {"other": 1, "dan-late": 2, "ben-bm25": 3}
 
@@ -132,7 +132,7 @@ def test_a_track_lives_from_its_call_to_its_archive(site: Site, elsewhere: Sqlit
 
     archive = site.home / "life.zip"
     site.manage("export_track", "life", str(archive))
-    assert "to the last bit" in elsewhere.manage("import_track", str(archive))
+    assert "All scores match the archive exactly." in elsewhere.manage("import_track", str(archive))
     assert scores_on(elsewhere) == scores_on(site) != set()
 
 
@@ -180,7 +180,7 @@ def state_of(person: Person, run: str) -> str:
 def gathered(ada: Person, runs: list[str]) -> list[str]:
     """What the first three documents of each run are, as the organisers download it."""
     page = ada.send("/tracks/life/pools/", runs=runs, method="depth", size=3).address
-    until(lambda: "Keep it" in ada.open(page).text, "the pool is gathered")
+    until(lambda: "Approve pool" in ada.open(page).text, "the pool is gathered")
     ada.send(f"{page}keep/")
     return ada.open(f"{page}pool.txt").text.splitlines()
 

@@ -105,7 +105,7 @@ READ = [
     ("judgments", "trec_eval_tests/qrels.rel_level", "3,681 for 3 topics, trec", ""),
     ("judgments", "trec_eval_tests/qrels.test.with-comments", "3,681 for 3 topics, trec", ""),
     ("judgments", "trec_eval_tests/qrels.comment.test", "5,890 for 31 topics, trec", "W_NO_REL"),
-    ("judgments", "trec_eval_tests/qrels.123", "refused", "Judgments of subtopics"),
+    ("judgments", "trec_eval_tests/qrels.123", "refused", "Subtopic judgments"),
     ("run", "trec_eval_tests/results.test", "1,500 lines for 3 topics", ""),
     ("run", "trec_eval_tests/results.comment.test", "30,100 lines for 301 topics", ""),
     ("run", "trec_eval_tests/results.trunc", "refused", "found 9"),
@@ -120,20 +120,24 @@ READ = [
     ("cranfield", "cranfield/runs/title-bm25.run.gz", "75,494 lines for 225 topics", "W_TIES"),
 ]  # fmt: skip
 FAULTY = [
-    ("bom_crlf_tabs", "22,500 lines for 225 topics", "a byte order mark is dropped"),
+    ("bom_crlf_tabs", "22,500 lines for 225 topics", "the byte order mark was ignored"),
     ("dup_docs", "refused", "line 17: E_DUP_DOC: the document is already retrieved for topic 1"),
     ("five_columns", "refused", "found 5: \"1 Q0 51 1 21.783170\" Is the run tag missing?"),
     ("missing_topics", "20,000 lines for 200 topics", "no documents for 25 of the 225 topics"),
     ("nan_inf_scores", "refused", "line 1: E_SCORE: the score is not a finite decimal"),
-    ("raw_query_ids", "refused", "as many as there are: are they numbered otherwise?"),
+    ("raw_query_ids", "refused", "as many as the track. Are they numbered differently?"),
     ("unknown_docids", "refused", "\"DOC00051\" The collection has \"51\"."),
-    ("zero_based_docids", "refused", "does the run count from 0?"),
+    ("zero_based_docids", "refused", "Does the run start at 0?"),
 ]  # fmt: skip
 ACORDAR_RUNS = {
     **dict.fromkeys(("BM25F [d]", "BM25F", "FSDM", "LMD", "TF-IDF"), (493, "W_TIES")),
     "BM25F [m]": (483, "W_TIES"),
-    **dict.fromkeys(("FSDM [d]", "LMD [d]", "TF-IDF [d]"), (493, "Does the run tag hold a blank?")),
-    **dict.fromkeys(("FSDM [m]", "LMD [m]", "TF-IDF [m]"), (483, "Does the run tag hold a blank?")),
+    **dict.fromkeys(
+        ("FSDM [d]", "LMD [d]", "TF-IDF [d]"), (493, "Run tags cannot contain spaces.")
+    ),
+    **dict.fromkeys(
+        ("FSDM [m]", "LMD [m]", "TF-IDF [m]"), (483, "Run tags cannot contain spaces.")
+    ),
 }
 
 

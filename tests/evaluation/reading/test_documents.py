@@ -152,7 +152,7 @@ def test_quoted_cells_of_documents_may_have_line_ends():
 def test_a_text_that_comes_again_is_told_once():
     _, problems = documents(b"D1\ta\nD2\t\nD3\ta\nD4\t\nD5\ta\n")
     assert codes(problems) == [("W_DUP_TEXT", 3)]
-    expected = "2 documents have the text of an earlier one; the first is D3, as D1"
+    expected = "2 documents duplicate the text of an earlier one; first: D3, as D1"
     assert problems.kept[0].message == expected
 
 

@@ -52,12 +52,12 @@ def test_what_does_no_harm_is_accepted_with_a_warning(text, warning):
 @pytest.mark.parametrize(
     ("grade", "hint"),
     [
-        ("0.5", "Map the grades to integers; trec_eval would cut the decimals off."),
-        ("128", "Map the grades to a small scale such as 0 to 3."),
-        ("L2", "Write the grade without the letter, or give the format as that of NTCIR."),
+        ("0.5", "Map grades to integers; trec_eval would truncate the decimals."),
+        ("128", "Map grades to a small scale such as 0 to 3."),
+        ("L2", "Remove the letter, or select the NTCIR format."),
         ("1_0", ""),
         ("٣", ""),
-        ("9" * 3000, "Map the grades to a small scale such as 0 to 3."),
+        ("9" * 3000, "Map grades to a small scale such as 0 to 3."),
     ],
 )
 def test_a_grade_must_be_a_small_integer(grade, hint):
@@ -68,10 +68,10 @@ def test_a_grade_must_be_a_small_integer(grade, hint):
 @pytest.mark.parametrize(
     ("text", "count", "hint"),
     [
-        (b"1 184 2\n", 3, "Is the iteration column missing? Put a 0 there, or give the format"),
+        (b"1 184 2\n", 3, "Is the iteration column missing? Add a 0, or select the Cranfield"),
         (b"301 Q0 D1 1 9.5 bm25\n", 6, "This looks like a run, not relevance judgments."),
-        (b"query-id\tcorpus-id\tscore\n", 3, "This looks like the header of BEIR judgments;"),
-        (b"1 0 D1 1 0.125\n", 5, "Sampled judgments (prels, Legal track) are not read"),
+        (b"query-id\tcorpus-id\tscore\n", 3, "This looks like a BEIR header. Select"),
+        (b"1 0 D1 1 0.125\n", 5, "Sampled judgments (prels, Legal track) are not supported"),
     ],
 )
 def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
@@ -91,7 +91,7 @@ def test_unknown_topics_are_counted_and_told_once_each():
     problems = refused(GOOD + b"7 0 D1 1\n7 0 D2 1\n0302 0 D1 0\n", topics={b"301", b"302"})
     assert codes(problems) == [("E_UNKNOWN_TOPIC", 4), ("E_UNKNOWN_TOPIC", 6)]
     assert problems[0].message == "the topic is not in the collection; unknown topics: 2 of 4"
-    assert problems[1].hint == 'Is topic "302" meant?'
+    assert problems[1].hint == 'Did you mean topic "302"?'
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_a_line_of_another_format_is_told_by_the_columns_asked_for():
 def test_judgments_of_subtopics_are_told_from_a_document_judged_twice():
     problems = refused(b"1 1 D1 1\n1 2 D1 0\n2 0 D1 1\n2 Q0 D1 1\n")
     assert codes(problems) == [("E_DUP_QREL", 2), ("E_DUP_QREL", 4)]
-    assert problems[0].hint.startswith("Column 2 differs. Judgments of subtopics judge a document")
-    assert problems[1].hint == "Keep one judgment of a document for a topic."
+    assert problems[0].hint.startswith("Column 2 differs. Subtopic judgments grade a document")
+    assert problems[1].hint == "Keep one judgment per document and topic."
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,14 @@ def test_the_columns_of_known_topics_and_documents_are_the_evidence():
     found = qrels(b"# pooled\n301 0 D1 2\n302 0 D3 0\n")
     assert (formats(found), found.is_sure, found.refused) == (["trec"], True, "")
     assert found.because == (
-        "The lines have 4 columns; column 1 holds known topics; column 3 holds known documents."
+        "The lines have 4 columns; column 1 has known topics; column 3 has known documents."
     )
 
 
 @pytest.mark.parametrize(
     ("text", "format", "because"),
     [
-        (b"301 D1 2\n302 D2 0\n", "cranfield", "holds known documents. Column 3 holds grades."),
+        (b"301 D1 2\n302 D2 0\n", "cranfield", "has known documents. Column 3 holds grades."),
         (
             b"query-id\tcorpus-id\tscore\n301\tD1\t1\n",
             "beir",
@@ -87,7 +87,7 @@ def test_judgments_that_count_up_may_be_a_run():
 
 def test_swapped_columns_are_found_by_the_known_documents_and_offered():
     usual, offered = qrels(b"301 D1 0 1\n302 D2 0 2\n").candidates
-    assert usual.refused == "The documents stand in column 2, not in column 3."
+    assert usual.refused == "The documents are in column 2, not column 3."
     assert (offered.format, offered.refused) == ("topic docno iteration grade", "")
 
 

@@ -79,11 +79,11 @@ def test_no_other_format_is_read_where_only_six_columns_are_taken(format):
 def test_six_columns_are_refused_by_name_where_they_are_not_taken():
     (problem,) = refused(TREC, "msmarco")
     assert problem.message == (
-        "the run is in a format that is not taken here: TREC (topic Q0 docno rank score tag)"
+        "this track does not accept the format TREC (topic Q0 docno rank score tag)"
     )
     assert problem.hint == (
-        "The lines have 6 columns; column 1 holds known topics; column 3 holds known documents."
-        " Formats that are taken here: MS MARCO (topic docno rank)."
+        "The lines have 6 columns; column 1 has known topics; column 3 has known documents."
+        " Accepted formats: MS MARCO (topic docno rank)."
     )
 
 
@@ -92,11 +92,11 @@ def test_six_columns_are_refused_by_name_where_they_are_not_taken():
     [
         (b"301 0 D1 1\n302 0 D2 0\n", "judgments", "This looks like relevance judgments"),
         (b"301 0 D1 1 0.0375\n301 0 D2 1 0.5\n", "trec5", ""),
-        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", "microblog", "Runs of the Microblog track"),
+        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", "microblog", "Microblog track runs"),
         (
             b"<!DOCTYPE videoAdhocSearchResults SYSTEM 'x.dtd'>\n<videoAdhocSearchResults>",
             "trecvid",
-            "Runs of TRECVID in XML",
+            "TRECVID XML runs",
         ),
         (b"<html>\n<body>", "markup", "This looks like HTML"),
         (b'[{"qid": 1}]', "list", "JSON runs are an object"),
@@ -118,14 +118,14 @@ def test_whole_numbers_that_do_not_count_up_are_a_question():
     text = b"301 D1 9\n301 D2 7\n301 D3 3\n"
     assert formats(recognised(text)) == ["scores", "msmarco"]
     (problem,) = refused(text, "msmarco", "scores")
-    assert problem.message == "the file can be read in two ways; say which format it has"
+    assert problem.message == "the file matches two formats; choose one"
     assert accepted(text, "scores").rankings[b"301"].docnos == [b"D1", b"D2", b"D3"]
     assert accepted(text, "msmarco").rankings[b"301"].docnos == [b"D3", b"D2", b"D1"]
 
 
 def test_scores_are_not_taken_for_ranks():
     (problem,) = refused(SAME["scores"], "msmarco")
-    assert problem.message.endswith("not taken here: three columns (topic docno score)")
+    assert problem.message.endswith("does not accept the format three columns (topic docno score)")
 
 
 def test_whole_scores_with_ties_may_be_judgments():
@@ -137,8 +137,8 @@ def test_whole_scores_with_ties_may_be_judgments():
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        (b"301 Q0 1 D1 9 t\n302 Q0 2 D2 8 t\n", "documents stand in column 4, not in column 3"),
-        (b"D1 Q0 301 1 9 t\nD2 Q0 302 2 8 t\n", "topics stand in column 3, not in column 1"),
+        (b"301 Q0 1 D1 9 t\n302 Q0 2 D2 8 t\n", "documents are in column 4, not column 3"),
+        (b"D1 Q0 301 1 9 t\nD2 Q0 302 2 8 t\n", "topics are in column 3, not column 1"),
     ],
 )
 def test_swapped_columns_are_found_by_what_is_known(text, where):
@@ -154,7 +154,7 @@ def test_numbers_as_docnos_are_not_taken_for_swapped_columns():
 def test_a_rank_may_come_once_for_a_topic():
     problems = refused(b"301 D1 1\n301 D2 2\n301 D3 2\n302 D3 1\n302 D1 2\n", "msmarco")
     assert codes(problems) == [("E_RANK", 3)]
-    assert problems[0].message == "the topic has another document of this rank at line 2"
+    assert problems[0].message == "duplicate rank in this topic, first at line 2"
 
 
 def test_a_format_without_tag_needs_the_tag_given_with_the_file():
@@ -165,7 +165,7 @@ def test_a_line_with_other_columns_is_told_by_those_of_its_format():
     problems = refused(b"301 D1 1\n301 Q0 D2 2 9.5 bm25\n301 D2 2\n301 D3 3\n", "msmarco")
     assert codes(problems) == [("E_COLUMNS", 2)]
     assert problems[0].message == "expected 3 columns (topic docno rank) but found 6"
-    assert problems[0].hint == "This looks like a line of TREC's six columns."
+    assert problems[0].hint == "This looks like the six-column TREC format."
 
 
 def test_the_description_of_ntcir_is_kept_and_its_lines_are_physical():

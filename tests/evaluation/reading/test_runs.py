@@ -77,7 +77,7 @@ def test_scores_that_are_all_equal_are_told_as_such():
     text = line("D1") + line("D2", rank="2") + line("D1", topic="302", rank="3")
     (warning,) = accepted(text).problems
     assert warning.code == "W_TIES"
-    assert warning.message == "all 2 scores of topic 301 are equal (1 of 2 topics)"
+    assert warning.message == "all 2 scores for topic 301 are tied (1 of 2 topics)"
 
 
 def test_ties_across_the_cutoff_are_noted():
@@ -87,7 +87,7 @@ def test_ties_across_the_cutoff_are_noted():
     assert len(accepted(text, cutoff=1).problems) == 0
     (note,) = accepted(text, cutoff=2).problems
     assert (note.code, note.severity) == ("W_TIES_AT_CUTOFF", "note")
-    assert note.message == "ties go across rank 2 in 1 topics (first: 301)"
+    assert note.message == "ties span rank 2 in 1 topics (first: 301)"
 
 
 def test_scores_that_grow_with_the_rank_look_like_distances():
@@ -129,17 +129,17 @@ def test_the_rank_must_be_an_integer(rank):
     [
         (b"301 0 D1 1\n", 4, "This looks like relevance judgments, not a run."),
         (b"301 Q0 D1 1 9.5\n", 5, "Is the run tag missing?"),
-        (b"301 Q0 D 1 1 9.5 bm25\n", 7, "Does the document identifier hold a blank? It must not."),
-        (b"301 Q0 D1 1 9.5 my run\n", 7, "Does the run tag hold a blank? It must not."),
+        (b"301 Q0 D 1 1 9.5 bm25\n", 7, "Docnos cannot contain spaces. Remove them."),
+        (b"301 Q0 D1 1 9.5 my run\n", 7, "Run tags cannot contain spaces. Remove them."),
         (
             b"301\tD1\t9.5\n",
             3,
-            "Are these topic, document and score? Add the columns Q0, rank and tag.",
+            "Is this topic, docno and score? Add Q0, rank and tag columns.",
         ),
-        (b"301,Q0,D1,1,9.5,bm25\n", 1, "Part the columns by blanks or tabs, not by commas."),
+        (b"301,Q0,D1,1,9.5,bm25\n", 1, "Separate columns with spaces or tabs, not commas."),
         (b"<html><body>\n", 1, "This looks like HTML or XML."),
-        (b"qid docno score\n", 3, "Is this a header? Remove it."),
-        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", 7, "This looks like a run of the Microblog track,"),
+        (b"qid docno score\n", 3, "If this is a header, remove it."),
+        (b"20150720 MB228 Q0 D1 1 0.9 tag\n", 7, "This looks like a Microblog track run,"),
     ],
 )
 def test_a_wrong_number_of_columns_is_told_with_what_the_line_may_be(text, count, hint):
@@ -190,26 +190,26 @@ def test_a_run_of_unknown_documents_alone_is_empty():
 
 @pytest.mark.parametrize(
     ("topic", "hint"),
-    [("0301", 'Is topic "301" meant?'), ("q301", 'Is topic "301" meant?'), ("7", "")],
+    [("0301", 'Did you mean topic "301"?'), ("q301", 'Did you mean topic "301"?'), ("7", "")],
 )
 def test_an_unknown_topic_comes_with_the_closest_one(topic, hint):
     (problem,) = refused(GOOD + line("D1", topic=topic) + line("D2", "1", topic=topic))
     assert (problem.code, problem.line, problem.hint) == ("E_UNKNOWN_TOPIC", 4, hint)
-    assert problem.message == "the topic is not in the track; unknown topics: 1 of 3"
+    assert problem.message == "the topic is not in this track; unknown topics: 1 of 3"
 
 
 def test_a_wrong_topic_set_is_told_as_such():
     problems = refused(line(topic="a") + line(topic="b"))
-    assert problems[0].message == "the topic is not in the track; unknown topics: 2 of 2"
-    assert problems[0].hint == "Is this a run on other topics?"
+    assert problems[0].message == "the topic is not in this track; unknown topics: 2 of 2"
+    assert problems[0].hint == "Is this run for other topics?"
 
 
 @pytest.mark.parametrize(
     ("first", "second", "hint"),
     [
-        ("0301", "0302", 'Without leading zeros all of them are known: "0301" is "301".'),
-        ("q301", "q302", "Without what stands before the number all of them are known"),
-        ("D1", "D2", "They are documents: are the columns of topic and document swapped?"),
+        ("0301", "0302", 'Without leading zeros they all match: "0301" is "301".'),
+        ("q301", "q302", "Without the prefix they all match"),
+        ("D1", "D2", "These are docnos. Are the topic and docno columns swapped?"),
     ],
 )
 def test_one_change_that_makes_all_topics_known_is_offered(first, second, hint):
@@ -220,7 +220,7 @@ def test_one_change_that_makes_all_topics_known_is_offered(first, second, hint):
 def test_as_many_topics_as_the_track_has_may_be_numbered_otherwise():
     text = b"".join(line(topic=topic) for topic in ("1", "4", "9"))
     problems = refused(text, topics={b"1", b"2", b"3"})
-    hint = "The file names 3 topics, as many as there are: are they numbered otherwise?"
+    hint = "The file has 3 topics, as many as the track. Are they numbered differently?"
     assert [problem.hint for problem in problems] == [hint, hint]
 
 
@@ -228,8 +228,8 @@ def test_a_run_of_mostly_unknown_documents_says_how_they_differ():
     with pytest.raises(Refused) as refusal:
         accepted(line("X1") + line("X2") + line("D3"), docnos={b"D1", b"D3"})
     (note,) = refusal.value.problems.of("note")
-    assert (note.code, note.message) == ("W_MOSTLY_UNKNOWN", "2 of 3 lines name unknown documents")
-    assert note.hint == 'The file has "X1", the collection "D1": the same document?'
+    assert (note.code, note.message) == ("W_MOSTLY_UNKNOWN", "2 of 3 lines have unknown documents")
+    assert note.hint == 'The file has "X1", the collection "D1". Same document?'
 
 
 @pytest.mark.parametrize(
@@ -248,13 +248,13 @@ def test_an_unknown_document_comes_with_what_may_be_meant(docno, hint):
 
 def test_documents_counted_from_zero_are_recognised():
     (problem,) = refused(line("0"), docnos={b"1", b"2"})
-    assert problem.hint == "The collection counts its documents from 1; does the run count from 0?"
+    assert problem.hint == "The collection numbers documents from 1. Does the run start at 0?"
 
 
 def test_too_deep_a_ranking_names_the_first_line_too_many():
     (problem,) = refused(GOOD, depth=1, topics={b"301", b"302"})
     assert (problem.code, problem.line) == ("E_DEPTH", 2)
-    assert problem.message == "topic 301 has 2 documents; the track takes at most 1"
+    assert problem.message == "topic 301 has 2 documents; the track allows 1"
 
 
 def test_a_document_twice_makes_no_ranking_too_deep():

@@ -69,13 +69,13 @@ def codes(problems) -> list[tuple[str, int | None]]:
 @pytest.mark.parametrize(
     ("text", "format", "because"),
     [
-        (TREC, "trec", "The first tag is <top>, as in files of TREC."),
+        (TREC, "trec", "The first tag is <top>, as in TREC files."),
         (XML, "xml", "The file begins with an XML declaration."),
         (XML.partition(b"\n")[2], "xml", "The first tag is <topics>, so it is read as XML."),
-        (SMART, "smart", "The first line begins with .I, as in files of SMART."),
-        (TSV, "tsv", "The first line has 4 columns parted by tabs."),
+        (SMART, "smart", "The first line begins with .I, as in SMART files."),
+        (TSV, "tsv", "The first line has 4 tab-separated columns."),
         (JSONL, "jsonl", "The first line begins with {, so every line is a JSON object."),
-        (NTCIR, "ntcir", "The first tag is <TOPIC>, as in files of NTCIR."),
+        (NTCIR, "ntcir", "The first tag is <TOPIC>, as in NTCIR files."),
         (COLON, "colon", "Every line begins with a number and a colon."),
         (LIST, "json", "The file begins with [, so it is JSON: a list."),
         (DICT, "json", "The file begins with {, so it is JSON: an object of topics by number."),
