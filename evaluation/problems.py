@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Severity = Literal["error", "warning", "note"]
@@ -97,6 +97,10 @@ class Problems:
         self.counts[code] += 1
         if len(self.kept) < self.keep:
             self.kept.append(Problem(code, severity, line, message, shown(found), hint))
+
+    def copy(self) -> Problems:
+        """The same problems so far; what is added to one is not added to the other."""
+        return replace(self, kept=list(self.kept), counts=self.counts.copy())
 
     def of(self, severity: Severity) -> Iterator[Problem]:
         return (problem for problem in self.kept if problem.severity == severity)

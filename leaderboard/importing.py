@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from evaluation.problems import Problem, Problems
 from evaluation.reading.containers import Limits, unpacked
-from evaluation.reading.documents import Document, read_documents
+from evaluation.reading.documents import Document, read_documents, repeated_places
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
@@ -126,7 +126,7 @@ def store_documents(collection: Collection, progress: Progress) -> StoredDocumen
         opened(collection.documents_file.name) as file,
         tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as blocks,
     ):
-        documents = read_documents(file, problems, document_format(collection))
+        documents = documents_in(collection, file, problems)
         count = write_documents(told(documents, progress), blocks)
         problems.raise_if_refused()
         blocks.seek(0)
@@ -135,6 +135,16 @@ def store_documents(collection: Collection, progress: Progress) -> StoredDocumen
     # What is derived is made here, so that no reader and no run has to wait for it.
     known_docnos(stored.name)
     return stored
+
+
+def documents_in(collection: Collection, file: BinaryIO, problems: Problems) -> Iterator[Document]:
+    """The documents of a file; a docno that a plain list repeats comes once."""
+    documents = read_documents(file, problems, document_format(collection))
+    if collection.preview.get("documents", {}).get("format") != "docnos":
+        return documents
+    with opened(collection.documents_file.name) as again:
+        repeated = repeated_places(read_documents(again, Problems(), "docnos"))
+    return (document for place, document in enumerate(documents) if place not in repeated)
 
 
 def told(documents: Iterator[Document], progress: Progress) -> Iterator[Document]:

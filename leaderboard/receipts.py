@@ -53,10 +53,13 @@ TITLES = {
     "W_BOM": "Byte order mark",
     "W_CRLF": "Windows line endings",
     "W_DUP_DOC": "Duplicate document in a topic",
+    "W_DUP_ID": "Repeated docno",
     "W_DUP_TEXT": "Duplicate text",
+    "W_DUP_TOPIC": "Repeated topic",
     "W_METADATA": "Unusable metadata in the file",
     "W_MISSING_TOPIC": "Topics without results",
     "W_MOSTLY_UNKNOWN": "Most documents are unknown",
+    "W_NFC": "Another Unicode form",
     "W_NO_REL": "Topics with no relevant document",
     "W_RANK": "Scores and ranks disagree",
     "W_RANK_FROM_0": "Ranks start at 0",
@@ -68,6 +71,7 @@ TITLES = {
     "W_UNJUDGED": "Judged document not in the collection",
     "W_UNKNOWN_DOC": "Document not in the collection",
     "W_UPSIDE_DOWN": "Scores increase with rank",
+    "W_XML": "Invalid XML read as TREC topics",
 }
 
 

@@ -1,12 +1,14 @@
 """Lines of columns, as runs and qrels have them, and what may stand in a column.
 
-Columns are parted by blanks and tabs only. Identifiers are printable ASCII without blanks, at
-most 128 characters, since they must survive every tool that reads such files.
+Columns are parted by blanks and tabs only. Topic numbers are printable ASCII without blanks, at
+most 128 characters, since they must survive every tool that reads such files. Docnos may be of
+any script, at most 128 bytes of UTF-8.
 """
 
 from __future__ import annotations
 
 import re
+from unicodedata import is_normalized
 
 from evaluation.problems import Problems
 from evaluation.reading.lines import text_of
@@ -15,6 +17,7 @@ COLUMN = re.compile(rb"[^ \t]+")
 LONGEST_IDENTIFIER = 128
 IDENTIFIER = re.compile(rb"[!-~]{1,128}")
 INTEGER = re.compile(rb"[+-]?\d{1,18}")
+ZERO = re.compile(rb"0+(?:\.0*)?")
 DECIMAL = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -52,21 +55,53 @@ def is_identifier(text: str) -> bool:
     return text.isascii() and IDENTIFIER.fullmatch(text.encode()) is not None
 
 
+def is_docno(docno: bytes) -> bool:
+    """Whether a docno is well formed: characters of any script that print, no blank of any kind.
+
+    >>> [is_docno(text.encode()) for text in ("FT911-3", "caf\u00e9", "a\u00a0b", "\u200b")]
+    [True, True, False, False]
+    """
+    if IDENTIFIER.fullmatch(docno):
+        return True
+    if docno.isascii() or len(docno) > LONGEST_IDENTIFIER:
+        return False
+    text = docno.decode("utf-8", "replace")
+    return text.isprintable() and " " not in text and "\ufffd" not in text
+
+
+def is_normal(docno: bytes) -> bool:
+    """Whether a docno is in Unicode's normal form C, in which most tools write.
+
+    >>> is_normal("caf\u00e9".encode()), is_normal("cafe\u0301".encode())
+    (True, False)
+    """
+    return docno.isascii() or is_normalized("NFC", docno.decode())
+
+
+def warn_of_form(count: int, first: bytes, line: int, problems: Problems) -> None:
+    """Note docnos that look like others but are different bytes."""
+    if count:
+        message = f"docnos in another Unicode form than NFC: {count:,}; their bytes were kept"
+        hint = "Runs must use the same bytes."
+        problems.note("W_NFC", line, message, first, hint)
+
+
 def check_identifier(
     what: str, code: str, number: int, identifier: bytes, problems: Problems
 ) -> bool:
     """Whether a topic number or docno is well formed; E_CHAR, or `code` when it is too long."""
-    if IDENTIFIER.fullmatch(identifier):
+    may_be_foreign = code == "E_DOCID"
+    if is_docno(identifier) if may_be_foreign else IDENTIFIER.fullmatch(identifier):
         return True
     if len(identifier) > LONGEST_IDENTIFIER:
-        problems.error(
-            code, number, f"the {what} is longer than {LONGEST_IDENTIFIER} characters", identifier
-        )
+        unit = "characters" if identifier.isascii() else "bytes"
+        message = f"the {what} is longer than {LONGEST_IDENTIFIER} {unit}"
+        problems.error(code, number, message, identifier)
     else:
         problems.error(
             "E_CHAR",
             number,
-            f"the {what} has a character that is not printable ASCII",
+            f"the {what} has a character that is not printable{'' if may_be_foreign else ' ASCII'}",
             identifier,
         )
     return False

@@ -8,7 +8,7 @@ whether its docno or its text comes again.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import BinaryIO, TypeAlias
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import IDENTIFIER, is_identifier
+from evaluation.reading.columns import is_docno, is_normal, warn_of_form
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.lines import data_lines, numbered_lines, text_of
 from evaluation.reading.markup import trec_document_records, xml_records
@@ -29,8 +29,8 @@ from evaluation.reading.records import (
     json_records,
     sample,
     smart_records,
-    table_records,
 )
+from evaluation.reading.tables import table_records
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
@@ -75,7 +75,7 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "trec": trec_document_records,
     "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
     "smart": smart_records,
-    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, DOCNOS),
+    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, DOCNOS, (*TITLES, *TEXTS)),
     "jsonl": json_records,
     "docnos": docno_records,
 }
@@ -100,7 +100,8 @@ def read_documents(
     The formats are "trec", "xml", "smart", "tsv", "jsonl" and "docnos". Nothing is raised:
     `problems` collects, until the last document has been taken, E_FORMAT, E_XML, E_JSON,
     E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, what a container
-    refuses, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT. A document with an error is left out, a
+    refuses, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT, W_NFC (docnos in another Unicode form than
+    NFC) and W_DUP_ID (a docno that a plain list repeats). A document with an error is left out, a
     second one with the same docno is not: it is told at the end.
 
     >>> from io import BytesIO
@@ -120,9 +121,22 @@ def read_documents(
                 yield document
     except Refused:
         return  # `problems` has the reason already
-    taken.report_repeated(problems)
+    taken.report_repeated(problems, only_docnos=name == "docnos")
+    warn_of_form(taken.num_other_form, taken.other_form, taken.other_form_line, problems)
     if not taken.lines and not problems.errors:
         problems.error("E_EMPTY", None, "the file has no documents")
+
+
+def repeated_places(documents: Iterable[Document]) -> frozenset[int]:
+    """Which documents, counted from 0, have a docno that came before.
+
+    >>> sorted(repeated_places([Document("d1", "", ""), Document("d2", "", "")] * 2))
+    [2, 3]
+    """
+    taken = _Taken()
+    for place, document in enumerate(documents):
+        taken.add(place, document)
+    return frozenset(later for _, later in taken.repeated())
 
 
 def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognised:
@@ -131,7 +145,7 @@ def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognise
         return recognised
     lines = [line for _, line in first if line.strip()]
     in_a_list = any(line.lstrip().startswith(b"[") for line in lines[:1])
-    if lines and not in_a_list and all(IDENTIFIER.fullmatch(line.strip()) for line in lines):
+    if lines and not in_a_list and all(is_docno(line.strip()) for line in lines):
         return Recognised.surely(
             "docnos", f"The first {len(lines)} lines each hold one identifier."
         )
@@ -149,8 +163,8 @@ def _document(record: Record, problems: Problems) -> Document | None:
     text = (record.first_of(TEXTS) or record.all_but(NOT_TEXT)).strip()
     if not docno:
         problems.error("E_DOCID", record.line, "the document has no docno")
-    elif not is_identifier(docno):
-        message = "use 1 to 128 printable ASCII characters, without spaces"
+    elif not is_docno(docno.encode("utf-8", "surrogatepass")):
+        message = "use 1 to 128 bytes of printable characters, without spaces"
         problems.error("E_DOCID", record.line, message, docno)
     elif is_storable(record.line, (title, text), problems):
         return Document(docno, title, text)
@@ -169,6 +183,8 @@ class _Taken:
         self.ends = array("q")
         self.docno_keys = array("q")
         self.text_keys = array("q")
+        self.num_other_form = self.other_form_line = 0
+        self.other_form = b""
 
     def add(self, line: int, document: Document) -> None:
         docno = document.docno.encode()
@@ -177,12 +193,24 @@ class _Taken:
         self.ends.append(len(self.docnos))
         self.docno_keys.append(hash(docno))
         self.text_keys.append(hash(document.text))
+        if not is_normal(docno):
+            if not self.num_other_form:
+                self.other_form, self.other_form_line = docno, line
+            self.num_other_form += 1
 
-    def report_repeated(self, problems: Problems) -> None:
+    def repeated(self) -> Iterator[tuple[int, int]]:
+        """The place of each document with a docno that came before, behind where it came first."""
         for earlier, later in zip(*_repeated(self.docno_keys), strict=True):
             if self._docno(earlier) == self._docno(later):
-                message = f"the document is already defined at line {self.lines[earlier]:,}"
-                problems.error("E_DUP_ID", self.lines[later], message, self._docno(later))
+                yield int(earlier), int(later)
+
+    def report_repeated(self, problems: Problems, only_docnos: bool = False) -> None:
+        if only_docnos:
+            self._warn_of_repeated(problems)
+            return
+        for earlier, later in self.repeated():
+            message = f"the document is already defined at line {self.lines[earlier]:,}"
+            problems.error("E_DUP_ID", self.lines[later], message, self._docno(later))
         earlier_twins, later_twins = _repeated(self.text_keys, hash(""))
         if len(later_twins):
             later, earlier = later_twins[0], earlier_twins[0]
@@ -192,6 +220,15 @@ class _Taken:
                 f"{len(later_twins):,} documents duplicate the text of an earlier one; first:"
                 f" {self._docno(later).decode()}, as {self._docno(earlier).decode()}",
             )
+
+    def _warn_of_repeated(self, problems: Problems) -> None:
+        """In a plain list a docno that comes again does no harm."""
+        repeated = list(self.repeated())
+        if repeated:
+            earlier, later = repeated[0]
+            message = f"lines that repeat a docno were ignored: {len(repeated):,}"
+            hint = f"The first repeats line {self.lines[earlier]:,}."
+            problems.warn("W_DUP_ID", self.lines[later], message, self._docno(later), hint)
 
     def _docno(self, place: int) -> bytes:
         return bytes(self.docnos[self.ends[place - 1] if place else 0 : self.ends[place]])

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
+from unicodedata import normalize
 
-from evaluation.reading.columns import DECIMAL, INTEGER
+from evaluation.reading.columns import DECIMAL, INTEGER, ZERO
 
 COMPARED = 500
 
@@ -87,17 +88,27 @@ def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
     if docno == b"0" and b"1" in docnos:
         return "The collection numbers documents from 1. Does the run start at 0?"
     found = _document_like(docno, docnos)
+    if found is not None and not found.isascii() and _forms(found).intersection(_forms(docno)):
+        return "The collection has this docno in another Unicode form (NFC or NFD)."
     return "" if found is None else f'The collection has "{_text(found)}".'
 
 
 def _document_like(docno: bytes, docnos: Container[bytes]) -> bytes | None:
-    candidates = list(_variants(docno))
+    candidates = [*_forms(docno), *_variants(docno)]
     if isinstance(docnos, Collection) and docnos:
         example: bytes = next(iter(docnos))
         prefix = example[: len(example) - len(example.lstrip(_NOT_DIGITS))]
         candidates += [prefix + docno, prefix + docno.zfill(len(example) - len(prefix))]
         candidates.append(prefix + docno.lstrip(_NOT_DIGITS))
     return next((c for c in candidates if c in docnos), None)
+
+
+def _forms(docno: bytes) -> frozenset[bytes]:
+    """A docno in the normal forms of Unicode, which look the same; none of one in ASCII."""
+    if docno.isascii():
+        return frozenset()
+    text = docno.decode("utf-8", "replace")
+    return frozenset(normalize(form, text).encode() for form in ("NFC", "NFD"))
 
 
 def _text(identifier: bytes) -> str:
@@ -181,8 +192,15 @@ def for_score(score: bytes, columns: Sequence[bytes]) -> str:
     return for_header(columns)
 
 
+LIKE_SMART = "This looks like a SMART file of relevant documents. Select the SMART format."
+
+
 def for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a grade that is no small integer."""
+    if b" " in grade:
+        return "Columns 3 and 4 are 0 in SMART files. Select another format."
+    if len(columns) == 4 and all(map(ZERO.fullmatch, columns[2:])):
+        return LIKE_SMART
     if grade.lstrip(b"+-").isdigit():
         return "Map grades to a small scale such as 0 to 3."
     if DECIMAL.fullmatch(grade):

@@ -2,7 +2,7 @@
 
 TREC's files leave tags open and ampersands bare, so they are taken apart by their known tags and
 never by an XML parser. XML is parsed by expat, and refused where it reaches beyond the file or
-could grow it: document types, entities of its own, deep nesting.
+could grow it: entities of its own, other files, deep nesting.
 """
 
 from __future__ import annotations
@@ -13,15 +13,20 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from xml.parsers import expat
 
-from evaluation.problems import Problems
+from evaluation.problems import Problem, Problems
+from evaluation.reading.document_types import without_document_type
 from evaluation.reading.lines import text_of
 from evaluation.reading.records import LONGEST_RECORD, Lines, Record
 
 DEEPEST = 64
+ROOT = b"<records>"
+NO_DOCUMENT_TYPE = "document types and entities are not allowed here"
+MISMATCHED = expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH]
 PIECE = 1024 * 1024
 
 _XML_DECLARATION = re.compile(rb"\A\s*+<\?xml\b[^>]*+(?<=\?)>")
 _DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
+_CLOSING = re.compile(rb"</([^\s<>]+)\s*>")
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*+)[^<>]*+>")
@@ -136,19 +141,15 @@ def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Ite
     Record(line=1, fields={'title': 'boundary layers'}, attributes={'number': '7'})
     """
     elements = _Elements(names)
+    lines = without_document_type(lines, problems)
     try:
-        elements.parse(1, b"<records>")
+        elements.parse(1, ROOT)
         for first, piece in _pieces(lines, problems):
             yield from elements.parse(first, piece)
         if not problems.counts["E_ENCODING"]:
             yield from elements.parse(elements.parser.CurrentLineNumber, b"</records>", last=True)
     except expat.ExpatError as error:
-        line = elements.line_at(error.lineno)
-        reason = expat.ErrorString(error.code)
-        if _DOCTYPE.search(line):
-            reason = "document types and entities are not allowed"
-        message = f"invalid XML: {reason}"
-        problems.error("E_XML", error.lineno, message, line, _hint(reason))
+        elements.report(error, problems)
     except _TooMuch as error:
         problems.error("E_XML", elements.parser.CurrentLineNumber, str(error))
 
@@ -172,9 +173,16 @@ def _pieces(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
 
 
 def _hint(reason: str) -> str:
+    if reason == NO_DOCUMENT_TYPE:
+        return "Remove the <!DOCTYPE> and <!ENTITY> declarations."
     if "undefined entity" in reason:
         return "Write the character itself."
     return "Write &amp; for &, &lt; for <." if "invalid token" in reason else ""
+
+
+def is_repairable(fault: Problem) -> bool:
+    """Whether broken XML may be read tag by tag instead: not where it declares entities."""
+    return "document type" not in fault.message
 
 
 class _TooMuch(Exception):
@@ -187,10 +195,10 @@ class _Elements:
     def __init__(self, names: Collection[str]) -> None:
         self.names = names
         self.line = 0
-        self.depth = 0
         self.record_depth = 0
         self.field = ""
         self.size = 0
+        self.opened: list[tuple[str, int]] = []
         self.fields: dict[str, list[str]] = {}
         self.attributes: dict[str, str] = {}
         self.records: list[Record] = []
@@ -215,18 +223,45 @@ class _Elements:
         place = number - self.first_line
         return b"".join(self.data.split(b"\n")[place : place + 1]) if place >= 0 else b""
 
+    def report(self, error: expat.ExpatError, problems: Problems) -> None:
+        """E_XML at its line; where a tag is not closed, at the line where it was opened."""
+        line = self.line_at(error.lineno)
+        closing = _CLOSING.search(line, max(0, error.offset - 2 - self.shift(error.lineno)))
+        tag, opened = self.opened[-1] if self.opened else ("", 0)
+        if error.code == MISMATCHED and len(self.opened) > 1 and self.is_missing(closing):
+            hint = f"The file ends without </{tag}>."
+            if closing is not None:
+                hint = f"Line {error.lineno:,} has {closing[0].decode()} instead of </{tag}>."
+            message = f"invalid XML: <{tag}> is not closed"
+            problems.error("E_XML", opened, message, f"<{tag}>", hint)
+            return
+        reason = expat.ErrorString(error.code)
+        if _DOCTYPE.search(line):
+            reason = NO_DOCUMENT_TYPE
+        problems.error("E_XML", error.lineno, f"invalid XML: {reason}", line, _hint(reason))
+
+    def shift(self, number: int) -> int:
+        """How far the tag around everything moves the columns of a line."""
+        return len(ROOT) if number == 1 else 0
+
+    def is_missing(self, closing: re.Match[bytes] | None) -> bool:
+        """Whether another closing tag stands where that of the last element should."""
+        outer = [tag.encode() for tag, _ in self.opened[:-1]]
+        return closing is None or closing[1] in outer
+
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
+        line = self.parser.CurrentLineNumber
+        self.opened.append((tag, line))
+        depth = len(self.opened)
+        if depth > DEEPEST:
             raise _TooMuch(f"elements are nested more than {DEEPEST} deep")
         name = _local(tag)
         if not self.record_depth:
             self.size = 0
             if name in self.names:
-                self.record_depth, self.fields = self.depth, {}
-                self.line = self.parser.CurrentLineNumber
+                self.record_depth, self.fields, self.line = depth, {}, line
                 self.attributes = {_local(key): value for key, value in attributes.items()}
-        elif self.depth == self.record_depth + 1:
+        elif depth == self.record_depth + 1:
             self.field = name
             if name in self.fields:
                 self.text("\n")
@@ -234,14 +269,15 @@ class _Elements:
             self.text(" ")
 
     def end(self, tag: str) -> None:
-        if self.depth == self.record_depth:
+        depth = len(self.opened)
+        self.opened.pop()
+        if depth == self.record_depth:
             texts = {name: "".join(pieces) for name, pieces in self.fields.items()}
             kept = {name: text for name, text in texts.items() if text.strip()}
             self.records.append(Record(self.line, kept, self.attributes))
             self.record_depth = self.size = 0
-        elif self.depth == self.record_depth + 1:
+        elif depth == self.record_depth + 1:
             self.field = ""
-        self.depth -= 1
 
     def text(self, data: str) -> None:
         if self.record_depth:

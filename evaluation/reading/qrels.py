@@ -1,18 +1,25 @@
 """Qrels: the file of judgments, `topic iteration docno grade`.
 
 The iteration column is ignored. A negative grade means: in the pool, but not judged. The columns
-of Cranfield, BEIR and NTCIR are read where they are asked for, see `qrels_lines`.
+of Cranfield, BEIR, NTCIR and SMART are read where they are asked for, see `qrels_lines`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused
 from evaluation.reading import hints, trec_eval_text
-from evaluation.reading.columns import INTEGER, check_identifier, columns_of
+from evaluation.reading.columns import (
+    INTEGER,
+    check_identifier,
+    columns_of,
+    is_normal,
+    warn_of_form,
+)
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.fast import read_grades
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
@@ -55,12 +62,12 @@ def read_qrels(
 ) -> Qrels:
     """Judgments in exactly four columns, each of a known topic and once for a document.
 
-    `format` "cranfield", "beir" or "ntcir" asks for those columns instead. The whole file is
-    read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
+    `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead. The whole file
+    is read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
     E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
     E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format that is recognised but
-    not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL and W_UNJUDGED (a
-    document outside the collection).
+    not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL, W_UNJUDGED (a document
+    outside the collection) and W_NFC (docnos in another Unicode form than NFC).
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
@@ -108,6 +115,7 @@ class _QrelsLines:
     first_line: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
     iterations: dict[tuple[bytes, bytes], bytes] = field(default_factory=dict)
     seen_header: bool = False
+    other_form: dict[bytes, int] = field(default_factory=dict)
 
     def take(self, number: int, line: bytes) -> None:
         columns = columns_of(number, line, self.problems)
@@ -156,6 +164,8 @@ class _QrelsLines:
             )
             return
         judged[docno], first_line[docno] = grade, number
+        if not is_normal(docno):
+            self.other_form.setdefault(docno, number)
         if iteration not in SINGLE:
             self.iterations[topic, docno] = iteration
         if self.docnos is not None and docno not in self.docnos:
@@ -163,6 +173,8 @@ class _QrelsLines:
             self.problems.warn("W_UNJUDGED", number, message, docno, self._hint(docno))
 
     def _hint_of_duplicate(self, judgment: Judgment) -> str:
+        if (judgment.docno, judgment.token) == (b"0", b"0"):
+            return hints.LIKE_SMART
         before = self.iterations.get((judgment.topic, judgment.docno), b"0")
         if judgment.iteration == before or {judgment.iteration, before} <= SINGLE:
             return "Keep one judgment per document and topic."
@@ -177,6 +189,8 @@ class _QrelsLines:
         """What only the whole file can tell: unknown topics, topics without relevant documents."""
         if not self.grades and not self.problems.errors:
             self.problems.error("E_EMPTY", None, "the file has no judgments")
+        for docno, line in islice(self.other_form.items(), 1):
+            warn_of_form(len(self.other_form), docno, line, self.problems)
         if self.topics is not None:
             self._report_unknown_topics(self.topics)
         without = [topic for topic, judged in self.grades.items() if max(judged.values()) < 1]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.problems import refuse
+from evaluation.reading.columns import ZERO
 from evaluation.reading.hints import HEADERS
 from evaluation.reading.recognition import NOT_READ, NTCIR_GRADE
 
@@ -36,6 +37,7 @@ class Layout:
     docno_at: int = -2
     grade_at: int = -1
     iteration_at: int | None = None
+    only_relevant: bool = False
 
     @property
     def expected(self) -> str:
@@ -55,6 +57,8 @@ class Layout:
             return Judgment(columns[0], columns[2], columns[1 if by_letter else 3])
         if len(columns) != len(self.columns):
             return None
+        if self.only_relevant:
+            return _relevant(columns)
         iteration = b"" if self.iteration_at is None else columns[self.iteration_at]
         return Judgment(
             columns[self.topic_at], columns[self.docno_at], columns[self.grade_at], iteration
@@ -68,8 +72,20 @@ LAYOUTS = {
         Layout("cranfield", ("topic", "docno", "grade")),
         Layout("beir", ("query-id", "corpus-id", "score")),
         Layout("ntcir", ("topic", "docno", "grade"), LETTERS),
+        Layout("smart", ("topic", "docno", "0", "0"), only_relevant=True),
     )
 }
+
+
+def _relevant(columns: Sequence[bytes]) -> Judgment:
+    """A line of a SMART file: a relevant document, then two zeros; topics may be padded.
+
+    >>> _relevant([b"01", b"1410", b"0", b"0.000000"])
+    Judgment(topic=b'1', docno=b'1410', token=b'1', iteration=b'')
+    """
+    topic, docno, *rest = columns
+    token = b"1" if all(ZERO.fullmatch(value) for value in rest) else b" ".join(rest)
+    return Judgment(topic.lstrip(b"0") or topic, docno, token)
 
 
 # What the names of columns in another order must be: the iteration may be missing.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused
+from evaluation.reading.columns import ZERO
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Known, Table
 from evaluation.reading.hints import DATE
@@ -134,6 +135,7 @@ JUDGMENT_FORMATS = {
     "cranfield": "judgments of Cranfield (topic docno grade)",
     "beir": "judgments of BEIR (query-id corpus-id score)",
     "ntcir": "judgments of NTCIR (grades L0 to L3, or A, B, C)",
+    "smart": "judgments of SMART (topic docno 0 0, relevant documents only)",
 }
 NOT_READ = {
     "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
@@ -170,9 +172,21 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
 
 def qrels_candidates(table: Table) -> list[Candidate]:
     """Every reading of the columns as judgments, the likeliest first."""
+    if _has_relevant_only(table):
+        because = "Columns 3 and 4 are always 0, as in SMART files of relevant documents."
+        return [Candidate("smart", because)]
     by_width = {3: _three_of_qrels, 4: _four_of_qrels, 5: _sampled, 6: _six_of_qrels}
     found = by_width[table.width](table) if table.width in by_width else []
     return found + _in_another_order(table)
+
+
+def _has_relevant_only(table: Table) -> bool:
+    """Whether columns 3 and 4 say nothing and column 2 may be the document: CISI, CACM."""
+    return (
+        table.width == 4
+        and table.distinct(1) > 1
+        and all(ZERO.fullmatch(value) for column in (2, 3) for value in table.values(column))
+    )
 
 
 def _in_another_order(table: Table) -> list[Candidate]:

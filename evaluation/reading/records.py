@@ -123,11 +123,36 @@ def json_fault(error: Exception) -> str:
     return "nested too deeply" if too_deep else "a number is too long"
 
 
-def whole_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records of a file that is one JSON value: a list of objects, or an object by number.
+@dataclass(frozen=True, slots=True)
+class JsonPart:
+    """A part of a list or object: where it starts, its name in an object, and what it holds."""
 
-    >>> list(whole_json_records([(1, b'{"7":'), (2, b'"boundary layers"}')], Problems()))
-    [Record(line=1, fields={'number': '7', 'text': 'boundary layers'}, attributes={})]
+    text: str
+    start: int
+    place: int
+    line: int
+    name: str | None
+    value: object
+
+    def record(self) -> Record:
+        """The part as a record; its name, where it has one, is the number."""
+        if isinstance(self.value, dict):
+            fields = {name.lower(): _text(part) for name, part in self.value.items()}
+        else:
+            fields = {"text": _text(self.value)}
+        return Record(self.line, fields if self.name is None else {"number": self.name, **fields})
+
+    def inner(self) -> Iterator[JsonPart]:
+        """The parts of this part, which is a list or an object."""
+        line = self.line + self.text.count("\n", self.start, self.place)
+        return _parts(self.text, self.place, line)
+
+
+def json_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
+    """The parts of a file that is one JSON value: a list of objects, or an object by number.
+
+    >>> [part.record() for part in json_parts([(1, b'{"7":'), (2, b'"flow"}')], Problems())]
+    [Record(line=1, fields={'number': '7', 'text': 'flow'}, attributes={})]
     """
     text = _whole(lines, problems)
     if text is None:
@@ -138,12 +163,7 @@ def whole_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         line = getattr(error, "lineno", 1)
         problems.error("E_JSON", line, f"the file is not JSON: {json_fault(error)}")
         return
-    for line, number, value in _parts(text):
-        if isinstance(value, dict):
-            fields = {name.lower(): _text(part) for name, part in value.items()}
-        else:
-            fields = {"text": _text(value)}
-        yield Record(line, fields if number is None else {"number": number, **fields})
+    yield from _parts(text, _skipped(text, 0), 1)
 
 
 def _whole(lines: Lines, problems: Problems) -> str | None:
@@ -162,22 +182,20 @@ def _whole(lines: Lines, problems: Problems) -> str | None:
     return "\n".join(texts)
 
 
-def _parts(text: str) -> Iterator[tuple[int, str | None, object]]:
-    """Line, name (in an object) and value of each part of well-formed JSON, repeated names too."""
+def _parts(text: str, start: int, line: int) -> Iterator[JsonPart]:
+    """The parts of the list or object that starts in this line; repeated names too."""
     decoder = json.JSONDecoder()
-    place = _skipped(text, 0)
-    named = text[place : place + 1] == "{"
-    line, counted = 1, 0
-    place = _skipped(text, place + 1)
+    named = text[start : start + 1] == "{"
+    counted, place = start, _skipped(text, start + 1)
     while text[place : place + 1] not in ("}", "]", ""):
         line, counted = line + text.count("\n", counted, place), place
         name: str | None = None
         if named:
             name, place = decoder.raw_decode(text, place)
             place = _skipped(text, place)
-        value, place = decoder.raw_decode(text, place)
-        yield line, name, value
-        place = _skipped(text, place)
+        value, end = decoder.raw_decode(text, place)
+        yield JsonPart(text, counted, place, line, name, value)
+        place = _skipped(text, end)
 
 
 def _skipped(text: str, place: int) -> int:
@@ -216,38 +234,6 @@ def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 
 
 _PRIORITISED = re.compile(rb"[^:]+:\d{1,3}:")
-
-
-def table_records(
-    lines: Lines,
-    problems: Problems,
-    columns: Mapping[int, tuple[str, ...]],
-    headers: Collection[str],
-) -> Iterator[Record]:
-    """Lines of columns parted by tabs; `columns` names them by their number.
-
-    A first line that begins with one of the `headers` names the columns instead.
-
-    >>> list(table_records([(1, b"7\\tboundary layers")], Problems(), {2: ("id", "text")}, ()))
-    [Record(line=1, fields={'id': '7', 'text': 'boundary layers'}, attributes={})]
-    """
-    named: tuple[str, ...] | None = None
-    for position, (number, line) in enumerate(data_lines(lines, problems, comments=False)):
-        text = text_of(number, line, problems)
-        if text is None:
-            continue
-        cells = text.split("\t")
-        names = tuple(cell.strip().lower() for cell in cells)
-        if position == 0 and names[0] in headers and len(names) > 1:
-            named = names
-            continue
-        names = named or columns.get(len(cells)) or ()
-        if len(names) != len(cells):
-            expected = len(named) if named else " or ".join(str(count) for count in columns)
-            message = f"expected {expected} tab-separated columns but found {len(cells)}"
-            problems.error("E_COLUMNS", number, message, line)
-            continue
-        yield Record(number, dict(zip(names, cells, strict=True)))
 
 
 def sample(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:

@@ -16,10 +16,17 @@ from typing import BinaryIO
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import is_identifier
 from evaluation.reading.containers import DOCUMENT_LIMITS
+from evaluation.reading.conversations import topic_json_records
 from evaluation.reading.lines import in_line_order, numbered_lines
-from evaluation.reading.markup import ntcir_topic_records, trec_topic_records, xml_records
+from evaluation.reading.markup import (
+    is_repairable,
+    ntcir_topic_records,
+    trec_topic_records,
+    xml_records,
+)
 from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.records import (
+    LONGEST_RECORD,
     Lines,
     Record,
     colon_records,
@@ -27,15 +34,14 @@ from evaluation.reading.records import (
     json_records,
     sample,
     smart_records,
-    table_records,
-    whole_json_records,
 )
+from evaluation.reading.tables import table_records
 
 LONGEST_TITLE = 10_000
 LONGEST_TEXT = 100_000
 
 NUMBERS = ("num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_id", "topic", "i")
-TITLES = ("title", "query", "text", "w", "question")
+TITLES = ("title", "query", "text", "w", "question", "t")
 DESCRIPTIONS = ("desc", "description", "smry")
 NARRATIVES = ("narr", "narrative")
 # What the topics of TREC-1 to TREC-3 and of NTCIR-1 say besides; shown below the narrative.
@@ -69,13 +75,28 @@ class TopicFile:
     problems: Problems
 
 
+def smart_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
+    """Records of SMART without authors and notes; `.I 0` without text ends the file of CACM.
+
+    >>> lines = [(1, b".I 1"), (2, b".W"), (3, b"flow"), (4, b".N"), (5, b"by Ada"), (6, b".I 0")]
+    >>> [dict(record.fields) for record in smart_topic_records(lines, Problems())]
+    [{'i': '1', 'w': 'flow'}]
+    """
+    for record in smart_records(lines, problems):
+        fields = {name: text for name, text in record.fields.items() if name in ("i", "t", "w")}
+        if len(fields) > 1 or fields["i"].strip() != "0":
+            yield Record(record.line, fields)
+
+
 READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
     "trec": trec_topic_records,
     "xml": lambda lines, problems: xml_records(lines, problems, XML_NAMES),
-    "smart": smart_records,
-    "tsv": lambda lines, problems: table_records(lines, problems, TABLE, NUMBERS),
+    "smart": smart_topic_records,
+    "tsv": lambda lines, problems: table_records(
+        lines, problems, TABLE, NUMBERS, (*TITLES, *DESCRIPTIONS)
+    ),
     "jsonl": json_records,
-    "json": whole_json_records,
+    "json": topic_json_records,
     "colon": colon_records,
     "ntcir": ntcir_topic_records,
 }
@@ -87,7 +108,8 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     The formats are "trec", "ntcir", "xml", "smart", "tsv", "colon", "jsonl" and "json".
     The whole file is read; raises `Refused` with every problem: E_FORMAT, E_XML, E_JSON,
     E_COLUMNS, E_TOPIC, E_DUP_TOPIC, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY. Accepted topics
-    may carry W_BOM, W_CRLF, W_BLANK and W_DUP_TEXT (two topics with one title).
+    may carry W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT (two topics with one title), W_DUP_TOPIC (turns
+    on several paths of a conversation) and W_XML (broken XML that was read as TREC topics).
 
     >>> from io import BytesIO
     >>> found = read_topics(BytesIO(b"7\\tboundary layers\\n8\\theat transfer\\n"))
@@ -99,13 +121,51 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
     first = sample(lines)
     recognised = _recognised(first, format, problems)
+    lines = chain(first, lines)
+    if format is None and recognised.format == "xml":
+        return _read_xml(lines, recognised, problems)
+    return _read(lines, recognised.format, recognised.because, problems)
+
+
+def _read(lines: Lines, format: str, because: str, problems: Problems) -> TopicFile:
     topics = _Topics(problems)
-    for record in READERS[recognised.format](chain(first, lines), problems):
+    for record in READERS[format](lines, problems):
         topics.take(record)
     if not topics.line_of and not problems.errors:
         problems.error("E_EMPTY", None, "the file has no topics")
     in_line_order(problems).raise_if_refused()
-    return TopicFile(topics.topics, recognised.format, recognised.because, problems)
+    return TopicFile(topics.topics, format, because, problems)
+
+
+def _read_xml(lines: Lines, recognised: Recognised, problems: Problems) -> TopicFile:
+    """Topics in XML; where that is broken, as TREC's, whose tags may be left open."""
+    following = iter(lines)
+    kept = list(_up_to(following, LONGEST_RECORD))
+    again = problems.copy()
+    try:
+        return _read(chain(kept, following), recognised.format, recognised.because, problems)
+    except Refused as refusal:
+        fault = next((each for each in refusal.problems if each.code == "E_XML"), None)
+        is_long = next(following, None) is not None
+        if fault is None or is_long or not is_repairable(fault):
+            raise
+        try:
+            found = _read(kept, "trec", "The file is not valid XML.", again)
+        except Refused:
+            raise refusal from None
+    message = f"{fault.message}; the file was read as TREC topics"
+    again.warn("W_XML", fault.line, message, fault.found, fault.hint)
+    in_line_order(again)
+    return found
+
+
+def _up_to(lines: Lines, size: int) -> Iterator[tuple[int, bytes]]:
+    """The first lines, until they have this many bytes."""
+    for number, line in lines:
+        yield number, line
+        size -= len(line)
+        if size < 0:
+            return
 
 
 def recognise_topics(file: BinaryIO) -> Recognised:

@@ -105,7 +105,9 @@ class ConfirmJudgmentsIn(Schema):
 class JudgmentsIn(Schema):
     version: Version
     note: Annotated[Text, StringConstraints(max_length=2000)] = ""
-    format: Label = Field("", description="`trec`, `cranfield`, `beir`, `ntcir`, or the columns.")
+    format: Label = Field(
+        "", description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, or the columns."
+    )
     confirm: Literal["auto", "ask"] = "auto"
 
 

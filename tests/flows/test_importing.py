@@ -9,7 +9,7 @@ from leaderboard.answers import Answers
 from leaderboard.documents import open_documents
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.uploads import CollectionFiles
-from tests.builders import DOCUMENTS, QRELS, TOPICS, upload, work
+from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, make_track, upload, work
 
 
 def bring(ada, topics=TOPICS, documents=DOCUMENTS, qrels=QRELS, asks_first=True) -> Collection:
@@ -52,6 +52,27 @@ def test_documents_open_by_docno(ada):
     assert documents.find("d7").title == "Document 7"
     assert documents.find("d77") is None
     assert set(documents.find_many(["d1", "d12", "no"])) == {"d1", "d12"}
+
+
+def test_docnos_of_any_script_go_through_to_the_score(ada, ben):
+    documents = DOCUMENTS.replace('"d1"', '"brød"')
+    collection = bring(
+        ada, documents=documents, qrels=QRELS.replace(" d1 ", " brød "), asks_first=False
+    )
+    run = make_run(make_track(collection), ben, RUN.replace(" d1 ", " brød "))
+    assert run.state == "scored"
+    assert run.score_sets.get().scores.get(measure="AP").mean == pytest.approx(25 / 36)
+    assert open_documents(collection.documents.name).find("brød").title == "Document 1"
+
+
+def test_a_list_of_docnos_keeps_each_once(ada):
+    collection = bring(ada, documents=f"{DOCNOS}d3\nd7\nd3\n", asks_first=False)
+    assert (collection.state, collection.num_documents) == ("ready", 12)
+    assert collection.problem_totals == {"W_DUP_ID": 1}
+    assert list(open_documents(collection.documents.name).docnos()) == DOCNOS.split()
+
+
+DOCNOS = "".join(f"d{n}\n" for n in range(1, 13))
 
 
 def test_a_broken_file_refuses_the_whole_collection(ada):

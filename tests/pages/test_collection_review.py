@@ -190,6 +190,31 @@ def test_every_grade_can_be_mapped_and_is_imported_so(bring, as_ada):
     assert counts == {"-1": 1, "1": 1, "2": 1, "3": 1, "4": 1}
 
 
+def test_a_smart_file_of_relevant_documents_is_imported_with_grade_1(bring, as_ada):
+    collection = bring(qrels="".join(f"  {n:02}  d{n}\t0\t0.000000\n" for n in (1, 2, 3)))
+    assertContains(as_ada.get("/collections/rye/"), "as in SMART files of relevant documents")
+    as_ada.post("/collections/rye/confirm/")
+    work()
+    assert collection.judgment_sets.get().grade_counts == {"1": 3}
+
+
+def test_a_list_that_repeats_docnos_is_imported_with_each_once(bring, as_ada):
+    collection = bring(documents="".join(f"d{n}\n" for n in [*range(1, 13), 3, 7, 3]))
+    assertContains(as_ada.get("/collections/rye/"), "lines that repeat a docno were ignored: 3")
+    as_ada.post("/collections/rye/confirm/")
+    work()
+    collection.refresh_from_db()
+    assert (collection.state, collection.num_documents) == ("ready", 12)
+
+
+def test_topics_that_are_no_xml_are_imported_with_a_warning(bring, as_ada):
+    collection = bring(topics=f"<topics>\n{TOPICS}</topics>")
+    assertContains(as_ada.get("/collections/rye/"), "the file was read as TREC topics")
+    as_ada.post("/collections/rye/confirm/")
+    work()
+    assert collection.topics.count() == 3
+
+
 def test_what_a_mapping_means_is_shown_before_anything_is_imported(bring, as_ada):
     bring()
     page = as_ada.post(

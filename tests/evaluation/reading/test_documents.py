@@ -99,7 +99,7 @@ def test_only_the_terminated_basic_entities_of_sgml_are_characters():
         (b"no format at all\n", [("E_FORMAT", 1)]),
         (b"<DOC><TEXT>a</TEXT></DOC>", [("E_DOCID", 1)]),
         (b'{"text": "a"}\n{"id": "a b"}\n{"id": true}\n', [("E_DOCID", n) for n in (1, 2, 3)]),
-        ('{"id": "é"}\n'.encode(), [("E_DOCID", 1)]),
+        ('{"id": "é\u00a0b"}\n{"id": "\u200bé"}\n'.encode(), [("E_DOCID", 1), ("E_DOCID", 2)]),
         (b'{"id": "' + b"D" * 129 + b'"}\n', [("E_DOCID", 1)]),
         (b'{"id": "D1", "text": "a\\u0000"}\n', [("E_CHAR", 1)]),
         (b'{"id": "D1", "text": "\\ud800"}\n{"id": "\\ud800"}\n', [("E_CHAR", 1), ("E_DOCID", 2)]),
@@ -125,6 +125,28 @@ def test_a_docno_that_comes_again_is_told_with_both_lines():
     _, problems = documents(b"D1\ta\nD2\tb\nD1\tc\nD3\td\nD1\te\n")
     assert codes(problems) == [("E_DUP_ID", 3), ("E_DUP_ID", 5)]
     assert problems.kept[1].message == "the document is already defined at line 1"
+
+
+def test_a_plain_list_may_repeat_docnos():
+    _, problems = documents(b"D1\nD2\nD1\nD3\nD1\nD2\n")
+    (warning,) = problems
+    assert (warning.code, warning.line, warning.found) == ("W_DUP_ID", 3, "D1")
+    assert warning.message == "lines that repeat a docno were ignored: 3"
+    assert warning.hint == "The first repeats line 1."
+
+
+def test_docnos_of_any_script_are_kept_and_another_form_of_unicode_is_noted():
+    found, problems = documents("bröd\nパン\nbro\u0308d\n".encode())
+    assert [document.docno for document in found] == ["bröd", "パン", "bro\u0308d"]
+    assert codes(problems) == [("W_NFC", 3)]
+
+
+def test_quoted_cells_of_documents_may_have_line_ends():
+    text = b'\tdocno\ttitle\ttext\n0\tD1\tOn layers\t"Boundary\n\nlayers."\n1\tD2\t\tflow\n'
+    assert documents(text)[0] == [
+        Document("D1", "On layers", "Boundary\n\nlayers."),
+        Document("D2", "", "flow"),
+    ]
 
 
 def test_a_text_that_comes_again_is_told_once():

@@ -19,7 +19,7 @@ from evaluation.reading.recognition import recognise_qrels
 from evaluation.reading.runs import RunRules, read_run, read_run_leniently
 from evaluation.reading.topics import read_topics
 
-MUTATIONS = 1_000  # of each of the 21 files below: over 20,000
+MUTATIONS = 1_000  # of each of the 24 files below: over 20,000
 
 RUN = b"".join(
     b"%d Q0 D%d %d %.3f bm25\n" % (topic, rank * topic % 7, rank, 9 - rank / 3)
@@ -39,6 +39,11 @@ JSON_LINES = b"""{"qid": 7, "docid": "d1", "score": 9.5}
 """
 METADATA = b"# ir_metadata.start\n# a:\n#   - b: 'c'\n#   - d\n# e: [f, g]\n# ir_metadata.end\n"
 TSV = b"7\tlayers\n8\theat\n"
+QUOTED = b'\tqid\tquery\n0\t7\t"a\n""b""\tc"\n1\t8\t"d"\n2\t9\t12" pipe\n'
+DOCTYPE = b'<?xml version="1.0"?>\n<!DOCTYPE t [\n<!ELEMENT t ANY>\n<!-- > -->\n]>\n'
+TURNS = b"""[{"number": 7, "title": "a", "turn": [{"number": 1, "utterance": "b"},
+ {"number": "1-2", "response": "c"}, {"number": 3, "raw_utterance": "d"}]},
+ {"number": 8, "title": "e"}]"""
 
 NASTY = [
     b"\0", b"\r", b"\n\n", b"\t", b"\x0b", b"\x0c", b"\xff", b"\xe2\x80\xa8", b"\xc2\xa0", b"#",
@@ -137,6 +142,9 @@ def unless_it_hangs() -> Iterator[None]:
         pytest.param(topics, XML.replace(b"doc", b"topic"), id="topics-xml"),
         pytest.param(topics, JSONL, id="topics-jsonl"),
         pytest.param(topics, JSON, id="topics-json"),
+        pytest.param(topics, TURNS, id="topics-turns"),
+        pytest.param(topics, QUOTED, id="topics-quoted"),
+        pytest.param(topics, DOCTYPE + TREC, id="topics-doctype"),
         pytest.param(topics, NTCIR, id="topics-ntcir"),
         pytest.param(documents, TREC.replace(b"top>", b"doc>"), id="documents-trec"),
         pytest.param(documents, XML, id="documents-xml"),

@@ -100,13 +100,28 @@ def test_unknown_topics_are_counted_and_told_once_each():
         (b"", "E_EMPTY", None),
         (b"301 0 D1\x00 1\n", "E_CHAR", 1),
         (b"301 0 D\xe9 1\n", "E_ENCODING", 1),
-        ("301 0 Dé 1\n".encode(), "E_CHAR", 1),
+        ("301 0 D\u200b 1\n".encode(), "E_CHAR", 1),
+        ("301é 0 D1 1\n".encode(), "E_CHAR", 1),
+        (b"301 0 " + "é".encode() * 65 + b" 1\n", "E_DOCID", 1),
         (b"301 0 " + b"D" * 129 + b" 1\n", "E_DOCID", 1),
         (GOOD + b"x" * 4097, "E_LINE_LONG", 4),
     ],
 )
 def test_bytes_that_are_no_clean_text_are_refused(text, code, at):
     assert codes(refused(text)) == [(code, at)]
+
+
+def test_docnos_of_any_script_keep_their_bytes_and_another_form_is_noted():
+    same, other = "brö".encode(), "bro\u0308".encode()
+    qrels = accepted(b"301 0 %s 1\n301 0 %s 2\n" % (same, other))
+    assert qrels.grades == {b"301": {same: 1, other: 2}}
+    assert codes(qrels.problems) == [("W_NFC", 2)]
+
+
+def test_a_docno_in_another_form_of_unicode_is_told_as_such():
+    qrels = accepted("301 0 bro\u0308 1\n".encode(), docnos={"brö".encode()})
+    (hint,) = {problem.hint for problem in qrels.problems if problem.code == "W_UNJUDGED"}
+    assert hint == "The collection has this docno in another Unicode form (NFC or NFD)."
 
 
 @pytest.mark.parametrize(
@@ -122,6 +137,28 @@ def test_bytes_that_are_no_clean_text_are_refused(text, code, at):
 def test_other_columns_are_read_where_they_are_asked_for(format, text):
     qrels = accepted(text, format=format)
     assert (qrels.format, qrels.grades) == (format, accepted(GOOD).grades)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"     1     28\t0\t0.000000\n     1     35\t0\t0.000000\n", b"01 28  0 0\n01 35  0 0\n"],
+)
+def test_a_smart_file_lists_relevant_documents(text):
+    assert accepted(text, format="smart").grades == {b"1": {b"28": 1, b"35": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "code", "hint"),
+    [
+        (b"1 28 0 1.915561\n", "smart", "E_REL", "Columns 3 and 4 are 0 in SMART files."),
+        (b"1 28 0 0.000000\n", None, "E_REL", "This looks like a SMART file"),
+        (b"01 28 0 0\n01 35 0 0\n", None, "E_DUP_QREL", "This looks like a SMART file"),
+    ],
+)
+def test_judgments_of_smart_read_otherwise_say_so(text, format, code, hint):
+    (problem,) = refused(text, format=format)
+    assert problem.code == code
+    assert problem.hint.startswith(hint)
 
 
 def test_a_line_of_another_format_is_told_by_the_columns_asked_for():

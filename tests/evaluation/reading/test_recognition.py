@@ -41,6 +41,8 @@ def test_the_columns_of_known_topics_and_documents_are_the_evidence():
             "The first line is a header: query-id corpus-id score.",
         ),
         (b"301 D1 L3\n301 D2 L0\n", "ntcir", "Column 3 holds grades as of NTCIR."),
+        (b"  301  D1\t0\t0.000000\n  302  D2\t0\t0.000000\n", "smart", "of relevant documents."),
+        (b"301 D1  0 0\n302 D2  0 0\n", "smart", "as in SMART files of relevant documents."),
         (b"301 C D1 0\n301 A D2 1\n", "ntcir", "The grades are letters, as of NTCIR."),
     ],
 )
@@ -73,6 +75,10 @@ def test_a_second_column_that_differs_asks_whether_it_holds_subtopics():
     found = qrels(b"301 1 D1 1\n301 2 D2 0\n")
     assert formats(found) == ["trec", "diversity"]
     assert found.refused == ""
+
+
+def test_judgments_of_nothing_relevant_are_not_taken_for_those_of_smart():
+    assert formats(qrels(b"301 0 D1 0\n301 0 D2 0\n")) == ["trec"]
 
 
 def test_judgments_that_count_up_may_be_a_run():

@@ -306,7 +306,7 @@ def test_the_tag_of_the_file_must_be_the_one_given_with_it():
         (GOOD.replace(b"\n", b"\r"), "E_CHAR", 1),
         (line("D\u20281"), "E_CHAR", 1),
         (line("D\u00a01"), "E_CHAR", 1),
-        (line("Dé"), "E_CHAR", 1),
+        (line("D\u200b1"), "E_CHAR", 1),
         (line("D" * 129), "E_DOCID", 1),
         (line(topic="3" * 129), "E_TOPIC", 1),
         (GOOD.replace(b"D2", b"D\xe92"), "E_ENCODING", 2),
@@ -319,6 +319,12 @@ def test_the_tag_of_the_file_must_be_the_one_given_with_it():
 )
 def test_bytes_that_are_no_clean_text_are_refused(text, code, at):
     assert codes(refused(text)) == [(code, at)]
+
+
+def test_a_docno_of_any_script_is_taken_byte_by_byte():
+    run = accepted(line("brø") + line("パン", "2"), docnos={"brø".encode(), "パン".encode()})
+    assert list(run.rankings[b"301"].docnos) == ["brø".encode(), "パン".encode()]
+    assert codes(refused(line("bro\u0308"), docnos={"brö".encode()})) == [("E_UNKNOWN_DOC", 1)]
 
 
 def test_a_line_of_exactly_the_limit_is_read_and_the_lines_after_a_long_one_too():

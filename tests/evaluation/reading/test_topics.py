@@ -233,10 +233,174 @@ def test_xml_that_is_broken_or_reaches_beyond_the_file_is_refused(text):
     assert [problem.code for problem in refused(text)] == ["E_XML"]
 
 
-def test_a_document_type_is_named_as_the_reason():
+def test_a_document_type_within_the_topics_is_refused_with_what_to_remove():
     (problem,) = refused(b"<topics>\n<!DOCTYPE t>\n</topics>")
-    expected = "invalid XML: document types and entities are not allowed"
+    expected = "invalid XML: document types and entities are not allowed here"
     assert (problem.line, problem.message) == (2, expected)
+    assert problem.hint == "Remove the <!DOCTYPE> and <!ENTITY> declarations."
+
+
+WEB = b"""<?xml version="1.0"?>
+<!-- <!DOCTYPE of the web track> -->
+<!DOCTYPE webtrack [
+  <!ELEMENT topic (query, description, subtopic+)>
+  <!-- not the end: ]> -->
+  <!ATTLIST topic number CDATA #REQUIRED type (faceted|single) ">]>">
+]>
+<webtrack><topic number="151" type="faceted"><query>sourdough</query>
+<description>How is it kept?</description><subtopic number="1">x</subtopic></topic>
+"""
+
+
+def test_a_document_type_that_declares_no_entity_is_read_over():
+    assert accepted(WEB + b"</webtrack>").topics == [
+        Topic("151", "sourdough", "How is it kept?", "")
+    ]
+
+
+def test_lines_behind_a_document_type_keep_their_numbers():
+    assert codes(refused(WEB + b"<topic/></webtrack>")) == [("E_TOPIC", 10)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "line", "hint"),
+    [
+        (b'\n<!DOCTYPE t [\n<!ENTITY a "b">]>', 4, "Remove the <!ENTITY> declarations"),
+        (b'\n<!DOCTYPE t [<!ENTITY % a "b"> %a;]>', 3, "Remove the <!ENTITY> declarations"),
+        (b'<!DOCTYPE t\n SYSTEM "http://localhost:9/t.dtd">', 3, "Remove the <!DOCTYPE> line."),
+        (b'<!DOCTYPE t PUBLIC "t" "t.dtd">', 2, "Remove the <!DOCTYPE> line."),
+    ],
+)
+def test_entities_and_other_files_are_refused_with_what_to_remove(declared, line, hint):
+    text = b'<?xml version="1.0"?>\n' + declared + b"<t><top><num>7<title>&a;</top></t>"
+    (problem,) = refused(text)
+    assert (problem.code, problem.line) == ("E_XML", line)
+    assert problem.hint.startswith(hint)
+
+
+UNCLOSED = b"""<topics>
+<top lang="hi"><num>176</num><title>rye</title></top>
+<top lang="hi">
+<num>177</num><title>\xe0\xa4\x86\xe0\xa4\x9f\xe0\xa4\xbe</title>
+<top lang="hi"><num>178</num><title>yeast</title></top>
+</topics>
+"""
+
+
+def test_trec_topics_that_are_no_xml_are_read_with_the_line_where_that_began():
+    found = accepted(UNCLOSED)
+    assert ([topic.number for topic in found.topics], found.format) == (
+        ["176", "177", "178"],
+        "trec",
+    )
+    (warning,) = found.problems
+    assert (warning.code, warning.line) == ("W_XML", 3)
+    assert warning.message == "invalid XML: <top> is not closed; the file was read as TREC topics"
+    assert warning.hint == "Line 6 has </topics> instead of </top>."
+
+
+def test_a_format_that_is_given_is_not_left():
+    assert codes(refused(UNCLOSED, "xml")) == [("E_XML", 3)]
+
+
+def test_warnings_of_the_lines_stay_where_topics_are_read_again():
+    found = accepted(b"\xef\xbb\xbf" + UNCLOSED.replace(b"\n", b"\r\n"))
+    assert set(found.problems.totals()) == {"W_BOM", "W_CRLF", "W_XML"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        (b"<t>\n<topic>\n<title>a\n</topic></t>", "invalid XML: <title> is not closed", 3),
+        (b'<t>\n<topic number="1">a</topic>\n', "invalid XML: <t> is not closed", 1),
+        (b"<t><topic>a</topic>\n</b></t>", "invalid XML: mismatched tag", 2),
+    ],
+)
+def test_a_tag_that_is_not_closed_is_told_where_it_opens(text, message, line):
+    (problem,) = refused(text)
+    assert (problem.message, problem.line) == (message, line)
+
+
+CAST = b"""[{"number": 31, "title": "ovens", "description": "All about ovens.",
+ "turn": [
+  {"number": 1, "raw_utterance": "What is a deck oven?"},
+  {"number": 2, "raw_utterance": "Is it hot?", "manual_rewritten_utterance": "Is a deck oven hot?"}
+ ]}]"""
+
+
+def test_each_turn_of_a_conversation_is_a_topic():
+    assert accepted(CAST).topics == [
+        Topic("31_1", "What is a deck oven?", "", "ovens\n\nAll about ovens."),
+        Topic("31_2", "Is it hot?", "Is a deck oven hot?", "ovens\n\nAll about ovens."),
+    ]
+
+
+def test_turns_of_the_system_are_no_topics_and_paths_repeat_none():
+    path = b"""{"number": 132, "turn": [
+ {"number": "1-1", "participant": "User", "utterance": "And rye?"},
+ {"number": "1-2", "participant": "System", "response": "It is sticky."},
+ {"number": "%s", "utterance": "Why?", "automatic_rewritten_utterance": "Why is rye sticky?"}]}"""
+    found = accepted(b"[%s,\n%s]" % (path % b"1-3", path % b"2-1"))
+    assert [topic.number for topic in found.topics] == ["132_1-1", "132_1-3", "132_2-1"]
+    assert found.topics[1].description == "Why is rye sticky?"
+    assert codes(found.problems)[0] == ("W_DUP_TOPIC", 6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (b'"raw_utterance": "Is it hot?"', b'"x": 1', ("E_TOPIC", 4)),
+        (b'"number": 2', b'"number": 1', ("E_DUP_TOPIC", 4)),
+        (b'"number": 31, ', b"", ("E_TOPIC", 3)),
+        (b'"turn": [', b'"turn": [7,', ("E_JSON", 2)),
+    ],
+)
+def test_a_turn_that_is_not_whole_is_told_at_its_line(old, new, expected):
+    text = CAST.replace(old, new).replace(
+        b', "manual_rewritten_utterance": "Is a deck oven hot?"', b""
+    )
+    assert codes(refused(text))[0] == expected
+
+
+def test_authors_and_notes_of_smart_are_no_text_and_its_end_mark_is_no_topic():
+    text = b".I 1\n.W\n sourdough\nbread?\n.A\nBaker, B.\n.N\n 1. by Ada\n \n.I 2\n.W\nrye\n.I 0\n"
+    found = accepted(text)
+    assert [(topic.number, topic.title) for topic in found.topics] == [
+        ("1", "sourdough bread?"),
+        ("2", "rye"),
+    ]
+
+
+def test_a_smart_topic_with_notes_alone_has_no_text():
+    assert codes(refused(b".I 1\n.N\nby Ada\n.I 2\n.W\nrye\n")) == [("E_TOPIC", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'\tqid\tquery\n0\t301\t"boundary\n\n""thin"" layers"\n1\t302\theat\n',
+        b'qid\tquery\n301\t"boundary\n""thin"" layers"\n302\theat\n',
+        b'"qid"\t"query"\n"301"\t"boundary\t""thin"" layers"\n"302"\t"heat"\n',
+        b'\tquery\n301\tboundary "thin" layers\n302\theat\n',
+    ],
+)
+def test_quoted_cells_may_have_line_ends_and_an_index_a_header_without_name(text):
+    assert [(topic.number, topic.title) for topic in accepted(text).topics] == [
+        ("301", 'boundary "thin" layers'),
+        ("302", "heat"),
+    ]
+
+
+def test_quotation_marks_of_a_plain_table_are_characters():
+    text = b'1\t"boundary layers"\n2\t12" pipe\n3\t"open\n4\tclosed"\n'
+    titles = [topic.title for topic in accepted(text).topics]
+    assert titles == ['"boundary layers"', '12" pipe', '"open', 'closed"']
+
+
+def test_a_quotation_mark_that_nothing_closes_is_named_by_its_line():
+    (problem,) = refused(b'1\theat\n2\t"open\nno end\n3\tlift\n')
+    assert (problem.code, problem.line) == ("E_COLUMNS", 3)
+    assert problem.hint == "Is the quotation mark of line 2 not closed?"
 
 
 @pytest.mark.data
