@@ -190,11 +190,10 @@ def of_broker() -> Iterator[Finding]:
     server = Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
     version = str(server.info("server")["redis_version"])
     parts = urlsplit(settings.REDIS_URL)
-    local = parts.scheme == "unix" or parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if not local and not parts.password:
+    if parts.scheme != "unix" and not parts.password:
         yield look(
-            f"Redis at {parts.hostname} takes anybody who reaches it.",
-            "Give it a password (`requirepass`), or a network of its own.",
+            f"Redis at {parts.hostname} has no password: anyone who reaches it can write to it.",
+            "Set a password (`requirepass`) and put it into REDIS_URL.",
         )
     there = datetime.fromtimestamp(server.time()[0], timezone.get_current_timezone())
     if abs((timezone.now() - there).total_seconds()) > SKEW + 1:

@@ -85,11 +85,17 @@ CACHES = {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": REDIS_URL,
             # A page waits for a Redis that hangs no longer than this.
-            "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+            "OPTIONS": {
+                "serializer": "leaderboard.cached_values.JsonOrBytes",
+                "socket_timeout": 1,
+                "socket_connect_timeout": 1,
+            },
+            # Older versions wrote pickle under the keys without this prefix.
+            "KEY_PREFIX": "json",
         }
         if REDIS_URL
         else {
-            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "BACKEND": "leaderboard.cached_values.JsonFiles",
             "LOCATION": RANKFIELD_HOME / "cache" / "pages",
         }
     )

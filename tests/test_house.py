@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 
 # From the ground up: a module imports only from floors beneath its own.
 FLOORS = [
-    {"environment", "numbers", "logs", "outages", "storing", "recalling"},
+    {"environment", "numbers", "logs", "outages", "storing", "recalling", "cached_values"},
     {"settings"},
     {"safeguards", "buckets"},
     {"apps", "turns", "reserving", "portions"},
