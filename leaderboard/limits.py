@@ -70,14 +70,20 @@ def of_people() -> list[Limit]:
     kept = counted(settings.REFUSED_KEPT_DAYS, "day")
     return [
         Limit("Runs per team", "set by track", "E_QUOTA"),
+        Limit("Files per team", bytes_or_none(settings.TEAM_BYTES), "E_QUOTA"),
+        Limit("Files of the whole site", bytes_or_none(settings.SITE_BYTES), "E_FULL"),
         Limit(
             "Rejected files",
             f"{attempts} per team per day, unless set by the track",
             "E_QUOTA",
         ),
         Limit("Rejected file kept", kept, "then only its record and first problems"),
-        Limit("Write requests", f"{writes} per token per minute", "429, with Retry-After"),
+        Limit("Write requests", f"{writes} per user per minute", "429, with Retry-After"),
     ]
+
+
+def bytes_or_none(limit: int) -> str:
+    return mebibytes(limit) if limit else "no limit"
 
 
 @dataclass(frozen=True)
