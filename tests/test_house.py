@@ -22,7 +22,7 @@ FLOORS = [
     {"apps", "turns", "reserving", "portions"},
     {"models", "charts", "changes", "previewing"},
     {"documents", "rankings", "archives", "manifests", "facts", "answers", "downloads"},
-    {"stating", "families", "means", "pseudonyms", "quotas"},
+    {"stating", "families", "means", "pseudonyms", "quotas", "stored_bytes"},
     {"repeats", "telling", "splitting"},
     {"editions"},
     {"scoring"},
