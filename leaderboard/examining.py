@@ -79,7 +79,10 @@ def of_settings() -> Iterator[Finding]:
             "HTTPS=1 without BEHIND_PROXY=1: web takes every request for http.",
             "Set BEHIND_PROXY=1 where a proxy ends TLS and sets X-Forwarded-Proto.",
         )
-    key = Path(settings.RANKFIELD_HOME) / "secret_key"
+    home = Path(settings.RANKFIELD_HOME)
+    if stat.S_IMODE(home.stat().st_mode) & 0o077:
+        yield bad(f"Other accounts of this machine may open {home}.", f"chmod 700 {home}")
+    key = home / "secret_key"
     if key.exists() and stat.S_IMODE(key.stat().st_mode) & 0o077:
         yield bad(f"Others may read {key}.", f"chmod 600 {key}")
     if settings.S3_BUCKET and key.exists() and key.read_text().strip() == settings.SECRET_KEY:
