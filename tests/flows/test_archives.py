@@ -368,7 +368,7 @@ def test_no_damage_of_an_archive_is_our_bug(file):
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2], ids=["lzma", "bzip2"])
-def test_a_damaged_member_of_another_compression_is_told_without_a_traceback(tmp_path, method):
+def test_a_damaged_member_of_another_compression_is_told_without_a_traceback(ada, tmp_path, method):
     path = tmp_path / "odd.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("manifest.json", b"{}" * 500)
