@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from redis import Redis
 
 from leaderboard import settings as own_settings
 from leaderboard.cached_values import JsonOrBytes
@@ -106,6 +107,15 @@ def test_t23_pickled_data_in_the_cache_is_not_opened(files):
             assert cache.get("value") is None
     with pytest.raises(ValueError):
         JsonOrBytes().loads(pickle.dumps(Pwned()))
+
+
+@pytest.mark.services
+def test_t23_pickled_data_in_redis_is_not_opened(redis, settings):  # noqa: F811
+    settings.CACHES = {"default": with_redis(redis.url)}
+    with Redis.from_url(redis.url) as server:
+        server.set(cache.make_key("value"), pickle.dumps(Pwned()))
+    with pytest.raises(ValueError):
+        cache.get("value")
 
 
 def test_t23_no_code_of_ours_opens_a_pickle_from_outside():

@@ -364,5 +364,5 @@ def test_t20_an_upload_that_breaks_off_gives_its_room_back(small_disk):
 def test_t19_blank_lines_without_end_are_refused_by_their_number(track, ben, settings):
     settings.RUN_LINES_LIMIT = 1000
     run = make_run(track, ben, gzip.compress(RUN.encode() + b"\n" * 1000))
-    assert (run.state, list(run.problem_totals)) == ("refused", ["E_SIZE"])
+    assert run.state == "refused" and run.problem_totals["E_SIZE"] == 1
     assert make_run(track, ben, gzip.compress(RUN.encode() + b"\n" * 900)).state == "scored"
