@@ -146,6 +146,10 @@ def damage_told() -> Iterator[None]:
 def _check_directory(members: zipfile.ZipFile) -> None:
     """Whether what the directory promises can be taken at all."""
     entries = members.infolist()
+    for entry in entries:
+        # Each other library raises errors of its own for damaged data.
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise NotAnArchive(f"{entry.orig_filename} is neither stored nor deflated")
     names = [entry.orig_filename for entry in entries]
     if len(names) > MOST_MEMBERS or len(set(names)) < len(names):
         raise NotAnArchive("the zip file holds too many members, or two of one name")

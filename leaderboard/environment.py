@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -76,6 +77,21 @@ def secret(name: str, path: Path) -> str:
     return path.read_text().strip()
 
 
+def private_folder(path: Path) -> Path:
+    """Make a folder that only this account can open, and let new files be for it alone.
+
+    A folder that everybody may write to, such as /tmp, and one of another account stay unchanged:
+    `doctor` reports them.
+    """
+    os.umask(0o077)
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    found = path.stat()
+    is_shared = found.st_mode & stat.S_ISVTX
+    if found.st_uid == os.geteuid() and not is_shared and found.st_mode & 0o077:
+        path.chmod(0o700)
+    return path
+
+
 def database(url: str, home: Path) -> dict[str, object]:
     """Django's description of the database at `url`; without one, SQLite in `home`.
 
@@ -83,7 +99,6 @@ def database(url: str, home: Path) -> dict[str, object]:
     `sqlite:////folder/file.sqlite3`.  What else stands behind the `?`, PostgreSQL is told.
     """
     if not url:
-        home.mkdir(parents=True, exist_ok=True)
         return _sqlite(home / "rankfield.sqlite3")
     parts = urlsplit(url)
     if parts.scheme == "sqlite":

@@ -79,7 +79,10 @@ def of_settings() -> Iterator[Finding]:
             "HTTPS=1 without BEHIND_PROXY=1: web takes every request for http.",
             "Set BEHIND_PROXY=1 where a proxy ends TLS and sets X-Forwarded-Proto.",
         )
-    key = Path(settings.RANKFIELD_HOME) / "secret_key"
+    home = Path(settings.RANKFIELD_HOME)
+    if stat.S_IMODE(home.stat().st_mode) & 0o077:
+        yield bad(f"Other accounts of this machine may open {home}.", f"chmod 700 {home}")
+    key = home / "secret_key"
     if key.exists() and stat.S_IMODE(key.stat().st_mode) & 0o077:
         yield bad(f"Others may read {key}.", f"chmod 600 {key}")
     if settings.S3_BUCKET and key.exists() and key.read_text().strip() == settings.SECRET_KEY:
@@ -190,11 +193,10 @@ def of_broker() -> Iterator[Finding]:
     server = Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
     version = str(server.info("server")["redis_version"])
     parts = urlsplit(settings.REDIS_URL)
-    local = parts.scheme == "unix" or parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if not local and not parts.password:
+    if parts.scheme != "unix" and not parts.password:
         yield look(
-            f"Redis at {parts.hostname} takes anybody who reaches it.",
-            "Give it a password (`requirepass`), or a network of its own.",
+            f"Redis at {parts.hostname} has no password: anyone who reaches it can write to it.",
+            "Set a password (`requirepass`) and put it into REDIS_URL.",
         )
     there = datetime.fromtimestamp(server.time()[0], timezone.get_current_timezone())
     if abs((timezone.now() - there).total_seconds()) > SKEW + 1:

@@ -39,7 +39,7 @@ from leaderboard import (
 )
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
 from leaderboard.logs import job_number
-from leaderboard.models import Delivery, Job, Mail, Worker
+from leaderboard.models import Delivery, Job, Mail, Run, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet
 from leaderboard.outages import outage_of
 from leaderboard.scoring import Progress, Publish
@@ -117,9 +117,14 @@ WORK = {
 
 def enqueue(kind: str, target: Model) -> Job:
     """Queue this work; a worker hears of it when the transaction has committed."""
-    job = Job.objects.enqueue(kind, target)
+    job = Job.objects.enqueue(kind, target, share=share_of(target))
     transaction.on_commit(ring, robust=True)
     return job
+
+
+def share_of(target: Model) -> str:
+    """The team whose work this is: teams take turns, however many runs each of them has sent."""
+    return f"team {target.team_id}" if isinstance(target, Run) else ""
 
 
 def ring() -> None:

@@ -51,6 +51,7 @@ def of_runs() -> list[Limit]:
         Limit("Compression ratio", f"{runs.ratio}, from {from_size} on", "E_BOMB"),
         Limit("Files in a .zip", "1, not a nested archive", "refused: E_MEMBERS, E_CONTAINER"),
         Limit("Line length", counted(runs.line, "byte"), "refused: E_LINE_LONG"),
+        Limit("Lines, also blank ones", f"{runs.lines:,}", "rejected: E_SIZE"),
         Limit("Documents per topic", "set by track, usually 1,000", "refused: E_DEPTH"),
         Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "checking stops"),
         Limit("Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "marked as failed"),
@@ -70,14 +71,20 @@ def of_people() -> list[Limit]:
     kept = counted(settings.REFUSED_KEPT_DAYS, "day")
     return [
         Limit("Runs per team", "set by track", "E_QUOTA"),
+        Limit("Files per team", bytes_or_none(settings.TEAM_BYTES), "E_QUOTA"),
+        Limit("Files of the whole site", bytes_or_none(settings.SITE_BYTES), "E_FULL"),
         Limit(
             "Rejected files",
             f"{attempts} per team per day, unless set by the track",
             "E_QUOTA",
         ),
         Limit("Rejected file kept", kept, "then only its record and first problems"),
-        Limit("Write requests", f"{writes} per token per minute", "429, with Retry-After"),
+        Limit("Write requests", f"{writes} per user per minute", "429, with Retry-After"),
     ]
+
+
+def bytes_or_none(limit: int) -> str:
+    return mebibytes(limit) if limit else "no limit"
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,15 @@ class Numbered(logging.Filter):
         return True
 
 
+class Suspicious(logging.Filter):
+    """Turns an error that Django logs for a malformed request into a warning of one line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = None
+        return True
+
+
 class Lines(logging.Formatter):
     """For people: the time, how bad, who, what, and for which request or job."""
 

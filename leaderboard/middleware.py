@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.cache import patch_cache_control
 
 from leaderboard.admitting import lacks_second_factor
 from leaderboard.logs import new_number, request_number
@@ -59,6 +60,23 @@ def content_security_policy(get_response: Answer) -> Answer:
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         response["Content-Security-Policy"] = POLICY
+        return response
+
+    return answer
+
+
+def keep_private(get_response: Answer) -> Answer:
+    """Tell caches on the way not to keep an answer to a request that says who asks.
+
+    What a view says itself stays: `public` for a badge, `no-store` for the account.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        asks = settings.SESSION_COOKIE_NAME in request.COOKIES or "Authorization" in request.headers
+        signs_in = settings.SESSION_COOKIE_NAME in response.cookies
+        if (asks or signs_in) and "Cache-Control" not in response:
+            patch_cache_control(response, private=True)
         return response
 
     return answer

@@ -8,12 +8,15 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from leaderboard.facts import missing_facts
 from leaderboard.models import Run, Team, Track
 from leaderboard.quotas import quota_of
+from leaderboard.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
+from leaderboard.templatetags.numbers import mebibytes
 
 
 class NotAccepted(Exception):
@@ -29,6 +32,25 @@ class NotAccepted(Exception):
 def refuse_large(file: UploadedFile, limit: int) -> None:
     if (file.size or 0) > limit:
         raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; the limit is {limit:,}.")
+
+
+def refuse_full_team(team: Team, size: int) -> None:
+    """Counted under the lock on the team's row, as the quota is."""
+    if exceeds_team(team, size):
+        raise NotAccepted(
+            "E_QUOTA",
+            f"Your team’s files may take {mebibytes(settings.TEAM_BYTES)} in total, "
+            f"and {mebibytes(bytes_of_team(team))} are used. Ask the administrators for more.",
+        )
+
+
+def refuse_full_site(size: int) -> None:
+    if exceeds_site(size):
+        raise NotAccepted(
+            "E_FULL",
+            f"This site keeps at most {mebibytes(settings.SITE_BYTES)} of files, so nothing was "
+            "saved. Ask its administrators for more.",
+        )
 
 
 def refuse_outside_dates(track: Track, now: datetime) -> None:

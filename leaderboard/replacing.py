@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -13,8 +12,7 @@ from django.db import transaction
 from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
 from leaderboard.organising import check_again, check_judgments_again
-from leaderboard.refusing import refuse_large
-from leaderboard.uploads import digest_of, label_of
+from leaderboard.uploads import digest_of, label_of, refuse_files, size_of
 
 FIRST_VERSION = "v1"
 
@@ -33,9 +31,7 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
 
     Raises NotAccepted for a file that is too large, NotPossible once it is imported.
     """
-    for file in (files.topics, files.documents, files.judgments):
-        if file is not None:
-            refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    refuse_files((files.topics, files.documents, files.judgments))
     with transaction.atomic():
         check_again(collection, user)
         formats = dict(collection.formats)
@@ -45,6 +41,7 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
                 formats.pop(part, None)
                 setattr(collection, f"{part}_file", stored(part, file))
                 setattr(collection, f"{part}_filename", label_of(file))
+                collection.size = stored_size(collection)
         if files.judgments is not None:
             formats.pop("judgments", None)
             judgment_set = collection.judgment_sets.first() or JudgmentSet(
@@ -55,13 +52,16 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
         collection.save(update_fields=[*FILES, "formats"])
 
 
-FILES = ("topics_file", "topics_filename", "documents_file", "documents_filename")
+def stored_size(collection: Collection) -> int:
+    return sum(file.size for file in (collection.topics_file, collection.documents_file) if file)
+
+
+FILES = ("size", "topics_file", "topics_filename", "documents_file", "documents_filename")
 
 
 def replace_judgments(judgment_set: JudgmentSet, user: User, file: UploadedFile | None) -> None:
     """Check new judgments again, with this file in place of the one that was refused."""
-    if file is not None:
-        refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    refuse_files((file,))
     with transaction.atomic():
         check_judgments_again(judgment_set, user)
         if file is not None:
@@ -73,6 +73,7 @@ def put_in_place(judgment_set: JudgmentSet, file: UploadedFile) -> None:
     judgment_set.sha256 = digest_of(file)
     judgment_set.file = stored("judgments", file)
     judgment_set.filename = label_of(file)
+    judgment_set.size = size_of(file)
     judgment_set.format, judgment_set.grade_map, judgment_set.relevant_from = "", {}, 1
     judgment_set.state = ImportState.QUEUED
     judgment_set.save()

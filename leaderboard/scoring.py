@@ -123,6 +123,7 @@ def run_limits() -> Limits:
         unpacked=settings.RUN_UNPACKED_LIMIT,
         ratio=settings.RUN_RATIO_LIMIT,
         line=settings.RUN_LINE_LIMIT,
+        lines=settings.RUN_LINES_LIMIT,
     )
 
 
@@ -138,6 +139,7 @@ def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
         unknown_documents=track.unknown_documents,
         duplicates=track.duplicates,
         line=settings.RUN_LINE_LIMIT,
+        lines=settings.RUN_LINES_LIMIT,
         formats=(format,) if format else tuple(track.run_formats),
         cutoff=cutoff_of(track.primary_measure),
     )

@@ -9,12 +9,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from leaderboard.environment import choice, database, number, secret, switch, text, words
+from leaderboard.environment import (
+    choice,
+    database,
+    number,
+    private_folder,
+    secret,
+    switch,
+    text,
+    words,
+)
 
 MIB = 1024 * 1024
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-RANKFIELD_HOME = Path(text("RANKFIELD_HOME", str(BASE_DIR / "var"))).resolve()
+RANKFIELD_HOME = private_folder(Path(text("RANKFIELD_HOME", str(BASE_DIR / "var"))).resolve())
 VERSION = re.search(r'^version = "(.+)"', (BASE_DIR / "pyproject.toml").read_text(), re.M)[1]
 
 SECRET_KEY = secret("SECRET_KEY", RANKFIELD_HOME / "secret_key")
@@ -43,6 +52,7 @@ MIDDLEWARE = [
     "leaderboard.middleware.leave_no_upload",
     "leaderboard.middleware.pack_text",
     "leaderboard.middleware.content_security_policy",
+    "leaderboard.middleware.keep_private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -85,11 +95,17 @@ CACHES = {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
             "LOCATION": REDIS_URL,
             # A page waits for a Redis that hangs no longer than this.
-            "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+            "OPTIONS": {
+                "serializer": "leaderboard.cached_values.JsonOrBytes",
+                "socket_timeout": 1,
+                "socket_connect_timeout": 1,
+            },
+            # Older versions wrote pickle under the keys without this prefix.
+            "KEY_PREFIX": "json",
         }
         if REDIS_URL
         else {
-            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "BACKEND": "leaderboard.cached_values.JsonFiles",
             "LOCATION": RANKFIELD_HOME / "cache" / "pages",
         }
     )
@@ -128,6 +144,8 @@ FILE_UPLOAD_HANDLERS = [
     "leaderboard.reserving.LeavesRoom",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
+# Django would let everybody on this machine read what it stores.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_TEMP_DIR = RANKFIELD_HOME / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 
@@ -217,9 +235,15 @@ RUN_UPLOAD_LIMIT = number("RUN_UPLOAD_LIMIT", 512 * MIB)
 RUN_UNPACKED_LIMIT = number("RUN_UNPACKED_LIMIT", 4096 * MIB)
 RUN_RATIO_LIMIT = number("RUN_RATIO_LIMIT", 100)
 RUN_LINE_LIMIT = number("RUN_LINE_LIMIT", 4096)
+RUN_LINES_LIMIT = number("RUN_LINES_LIMIT", 50_000_000)
 COLLECTION_UPLOAD_LIMIT = number("COLLECTION_UPLOAD_LIMIT", 4096 * MIB)
 COLLECTION_UNPACKED_LIMIT = number("COLLECTION_UNPACKED_LIMIT", 65536 * MIB)
+# Of kept uploads; 0 is no limit.
+TEAM_BYTES = number("TEAM_BYTES", 10 * 1024 * MIB)
+SITE_BYTES = number("SITE_BYTES", 500 * 1024 * MIB)
 PROBLEMS_SHOWN = 50
+# What a new track proposes; its organisers may set another number.
+RUNS_PER_DAY = number("RUNS_PER_DAY", 20)
 ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
 REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
 API_WRITES_PER_MINUTE = number("API_WRITES_PER_MINUTE", 60)
@@ -241,10 +265,18 @@ METRICS_TOKEN = text("METRICS_TOKEN")
 
 # Text for people, JSON for what gathers logs; a server has the latter.
 LOG_FORMAT = choice("LOG_FORMAT", ("json", "text") if DATABASE_URL else ("text", "json"))
+SUSPICIOUS = (
+    *("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent"),
+    *("SuspiciousOperation", "SuspiciousMultipartForm", "SuspiciousFileOperation"),
+    *("DisallowedRedirect", "InvalidSessionKey", "SuspiciousSession", "SessionInterrupted"),
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"numbered": {"()": "leaderboard.logs.Numbered"}},
+    "filters": {
+        "numbered": {"()": "leaderboard.logs.Numbered"},
+        "suspicious": {"()": "leaderboard.logs.Suspicious"},
+    },
     "formatters": {
         "text": {"()": "leaderboard.logs.Lines"},
         "json": {"()": "leaderboard.logs.JsonLines"},
@@ -261,6 +293,8 @@ LOGGING = {
         "leaderboard": {"level": text("LOG_LEVEL", "INFO")},
         # A line for each request, where a program reads them.
         "leaderboard.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
+        # Anyone can send a request like these, so they are no fault of the site.
+        **{f"django.security.{name}": {"filters": ["suspicious"]} for name in SUSPICIOUS},
         # A reader's wrong address is no trouble of ours.
         "django.request": {"level": "ERROR"},
     },

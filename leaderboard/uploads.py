@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,6 +35,8 @@ from leaderboard.pooling import remember_pool
 from leaderboard.refusing import (
     NotAccepted,
     refuse_after_refusals,
+    refuse_full_site,
+    refuse_full_team,
     refuse_large,
     refuse_outside_dates,
     refuse_over_quota,
@@ -129,11 +132,13 @@ def refuse_by_rules(track: Track, details: RunDetails, received_at: datetime) ->
 
 def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
     """One transaction: room in the quota, the run, its job.  Without it no file stays."""
+    refuse_full_site(run.size)
     run.file.name = default_storage.save(f"runs/{run.pk}/file-{secrets.token_hex(4)}", file)
     try:
         with transaction.atomic():
             team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
             if limited:
+                refuse_full_team(team, run.size)
                 refuse_over_quota(run.track, team, run.received_at)
                 refuse_after_refusals(run.track, team, run.received_at)
                 refuse_repeated_tag(run)
@@ -197,6 +202,18 @@ class CollectionFiles:
     judgments: UploadedFile | None = None
 
 
+def refuse_files(files: Iterable[UploadedFile | None]) -> None:
+    """Raise NotAccepted where a file of a collection is too large, or all are for the site."""
+    sent = [file for file in files if file is not None]
+    for file in sent:
+        refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    refuse_full_site(sum(map(size_of, sent)))
+
+
+def size_of(file: UploadedFile | None) -> int:
+    return 0 if file is None else file.size or 0
+
+
 def accept_collection(
     collection: Collection,
     files: CollectionFiles,
@@ -205,9 +222,8 @@ def accept_collection(
 ) -> Collection:
     """Store the files of a new collection and queue their check."""
     folder = f"collections/{secrets.token_hex(8)}"
-    for file in (files.topics, files.documents, files.judgments):
-        if file is not None:
-            refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    refuse_files((files.topics, files.documents, files.judgments))
+    collection.size = size_of(files.topics) + size_of(files.documents)
     collection.topics_file.name = default_storage.save(f"{folder}/topics", files.topics)
     collection.topics_filename = label_of(files.topics)
     if files.documents is not None:
@@ -242,7 +258,7 @@ def accept_judgments(
     pool: Pool | None = None,
 ) -> JudgmentSet:
     """Store a new version of the judgments, perhaps those of a pool, and queue its check."""
-    refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
+    refuse_files((file,))
     with transaction.atomic():
         judgment_set = _new_judgment_set(
             collection,
@@ -273,6 +289,7 @@ def _new_judgment_set(
                 version=version,
                 file=name,
                 filename=label_of(file),
+                size=size_of(file),
                 sha256=sha256,
                 created_by=user,
                 **fields,

@@ -159,6 +159,7 @@ urlpatterns = [
     path("account/", site.account, name="account"),
     path("account/mails/", site.change_mails, name="change_mails"),
     path("account/notices/", notices.notices, name="notices"),
+    path("account/tokens/revoke/", site.revoke_tokens, name="revoke_tokens"),
     path("account/tokens/<int:token_id>/revoke/", site.revoke_token, name="revoke_token"),
     path("account/", include("allauth.account.urls")),
     path("account/second-factor/", include("allauth.mfa.urls")),

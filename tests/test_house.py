@@ -16,13 +16,13 @@ ROOT = Path(__file__).parent.parent
 
 # From the ground up: a module imports only from floors beneath its own.
 FLOORS = [
-    {"environment", "numbers", "logs", "outages", "storing", "recalling"},
+    {"environment", "numbers", "logs", "outages", "storing", "recalling", "cached_values"},
     {"settings"},
     {"safeguards", "buckets"},
     {"apps", "turns", "reserving", "portions"},
     {"models", "charts", "changes", "previewing"},
     {"documents", "rankings", "archives", "manifests", "facts", "answers", "downloads"},
-    {"stating", "families", "means", "pseudonyms", "quotas"},
+    {"stating", "families", "means", "pseudonyms", "quotas", "stored_bytes"},
     {"repeats", "telling", "splitting"},
     {"editions"},
     {"scoring"},

@@ -32,7 +32,8 @@ UNPACKED_TWICE = 4 * MIB
 class Limits:
     """How much a file may be, in bytes: as it comes, unpacked, unpacked per packed byte, a line.
 
-    The ratio is only asked for once more than `ratio_above` bytes have been unpacked.
+    The ratio is only asked for once more than `ratio_above` bytes have been unpacked. `lines` is
+    how many lines the file may have, blank lines and comments included.
     """
 
     upload: int = 512 * MIB
@@ -40,6 +41,7 @@ class Limits:
     ratio: int = 100
     ratio_above: int = 64 * MIB
     line: int = 4 * KIB
+    lines: int = 200_000_000
 
 
 RUN_LIMITS = Limits()

@@ -123,7 +123,8 @@ class FastRun:
     """What has been taken of a run: its rankings, and what its warnings need to know.
 
     Places count bytes from the first line with columns: of the first line of each topic, of the
-    first CR LF and of the first blank line, -1 where there is none.
+    first CR LF and of the first blank line, -1 where there is none. `lines` counts the lines,
+    blank ones included.
     """
 
     tag: bytes
@@ -132,8 +133,10 @@ class FastRun:
     first_lines: list[IntArray] = field(default_factory=list)
     crlf: int = -1
     blank: int = -1
+    lines: int = 0
 
     def see(self, lines: Lines, place: int) -> None:
+        self.lines += len(lines.feeds)
         if self.crlf < 0 <= lines.crlf:
             self.crlf = place + lines.crlf
         if self.blank < 0 <= lines.blank:
@@ -144,6 +147,7 @@ class FastRun:
         if not self.rankings.known.keys().isdisjoint(other.rankings):
             raise Scattered
         self.rankings.take_over(other.rankings)
+        self.lines += other.lines
         self.traits += other.traits
         self.first_lines += [place + lines for lines in other.first_lines]
         if self.crlf < 0 <= other.crlf:

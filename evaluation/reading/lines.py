@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from io import BufferedReader
+from sys import maxsize
 from typing import BinaryIO
 
 from evaluation.problems import Problems, Refused, refuse
@@ -19,17 +20,21 @@ SKIPPED = 1 << 20
 PEEKED = 512
 
 
-def numbered_lines(file: BinaryIO, problems: Problems, longest: int) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(
+    file: BinaryIO, problems: Problems, longest: int, most: int = maxsize
+) -> Iterator[tuple[int, bytes]]:
     """Number and bytes, without the line end, of every line.
 
     Collects E_LINE_LONG for each line of more than `longest` bytes, which is left out, and W_BOM
     and W_CRLF once. Raises `Refused` with all `problems` where the file cannot be read on: UTF-16,
-    or a container that turns out to be damaged or too large.
+    more than `most` lines, or a container that turns out to be damaged or too large.
     """
     number = 0
     crlf = False
     try:
         for raw in iter(partial(file.readline, longest + 2), b""):
+            if number == most:
+                raise too_many_lines(most)
             number += 1
             line = _without_mark(raw, problems) if number == 1 else raw
             if line.endswith(b"\r\n"):
@@ -109,6 +114,14 @@ def in_line_order(problems: Problems) -> Problems:
     """The same problems, those of the whole file first, then by line."""
     problems.kept.sort(key=lambda problem: problem.line or 0)
     return problems
+
+
+def too_many_lines(most: int) -> Refused:
+    return refuse(
+        "E_SIZE",
+        f"the file has more than {most:,} lines",
+        hint="Blank lines and comments count. Remove them.",
+    )
 
 
 def _without_mark(line: bytes, problems: Problems) -> bytes:

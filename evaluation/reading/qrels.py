@@ -80,7 +80,7 @@ def read_qrels(
         if clean is not None:
             return clean
     collected = _QrelsLines(layout, topics, docnos)
-    lines = numbered_lines(file, collected.problems, RUN_LIMITS.line)
+    lines = numbered_lines(file, collected.problems, RUN_LIMITS.line, RUN_LIMITS.lines)
     for number, line in data_lines(lines, collected.problems):
         collected.take(number, line)
     collected.check_whole()

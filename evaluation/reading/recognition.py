@@ -384,7 +384,7 @@ def _of_table(
     docnos: Known,
 ) -> Recognised:
     problems = Problems()
-    lines = numbered_lines(file, problems, RUN_LIMITS.line)
+    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
     table = Table.of(lines, topics, docnos)
     if candidates := candidates_of(table):
         return Recognised(tuple(candidates))

@@ -58,7 +58,8 @@ def take_run(file: BinaryIO, collected: RunLines) -> Heading:
     by_bytes = run_by_first_bytes(first_bytes(file))
     if by_bytes is not None and by_bytes.format != "markup":
         return _take_by_bytes(only_fitting([by_bytes], formats), file, collected)
-    lines = numbered_lines(file, collected.problems, collected.rules.line)
+    rules = collected.rules
+    lines = numbered_lines(file, collected.problems, rules.line, rules.lines)
     comments, lines = split_header(lines)
     format = "trec"
     if tuple(formats) != ("trec",):
@@ -125,7 +126,8 @@ def _take_by_bytes(format: str, file: BinaryIO, collected: RunLines) -> Heading:
 
 
 def _take_ntcir(file: BinaryIO, collected: RunLines) -> Heading:
-    lines = numbered_lines(file, collected.problems, collected.rules.line)
+    rules = collected.rules
+    lines = numbered_lines(file, collected.problems, rules.line, rules.lines)
     following = data_lines(lines, collected.problems)
     number, first = next(following, (1, b""))
     description = _SYSDESC.fullmatch(first.strip())

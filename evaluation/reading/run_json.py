@@ -18,6 +18,7 @@ from evaluation.reading.lines import (
     numbered_lines,
     refused_at,
     text_of,
+    too_many_lines,
 )
 from evaluation.reading.records import json_fault
 from evaluation.reading.run_lines import Row, RunLines
@@ -85,6 +86,7 @@ class _Scanner:
         self.buffer = file.read(CHUNK)
         self.place = 0
         self.line = 1
+        self.most = collected.rules.lines
         self.has_ended = False
         if self.buffer.startswith(BYTE_ORDER_MARK):
             self.place = len(BYTE_ORDER_MARK)
@@ -122,6 +124,8 @@ class _Scanner:
 
     def _go_to(self, place: int) -> None:
         self.line += self.buffer.count(b"\n", self.place, place)
+        if self.line > self.most:
+            raise too_many_lines(self.most)
         self.place = place
 
     def _look_ahead(self) -> None:
@@ -148,7 +152,7 @@ def _name(written: bytes) -> bytes:
 def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
     """Take lines of an object with topic, docno and score or rank, or with a list of results."""
     problems = collected.problems
-    lines = numbered_lines(file, problems, LONGEST_LINE)
+    lines = numbered_lines(file, problems, LONGEST_LINE, collected.rules.lines)
     for number, line in data_lines(lines, problems, comments=False):
         text = text_of(number, line, problems)
         if text is None:

@@ -14,7 +14,8 @@ class RunRules:
     """What a track asks of a run. `topics` or `docnos` None means: not checked.
 
     `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
-    has one, and is the tag where its format has none; ties across `cutoff` are noted.
+    has one, and is the tag where its format has none; ties across `cutoff` are noted. `line` and
+    `lines` limit the bytes of a line and the lines of the file, blank ones included.
     """
 
     topics: Container[bytes] | None = None
@@ -25,5 +26,6 @@ class RunRules:
     unknown_documents: Literal["refuse", "drop"] = "refuse"
     duplicates: Literal["refuse", "keep_best"] = "refuse"
     line: int = RUN_LIMITS.line
+    lines: int = RUN_LIMITS.lines
     formats: tuple[str, ...] = ("trec",)
     cutoff: int | None = None

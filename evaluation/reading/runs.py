@@ -81,7 +81,7 @@ def read_run(
     into one that only judges, several `processes` read a large file.
 
     The whole file is read; raises `Refused` with every problem, each at its physical line:
-    E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
+    E_SIZE, E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
     E_UNKNOWN_TOPIC, E_UNKNOWN_DOC, E_TOPIC, E_DOCID, E_DEPTH, E_MISSING_TOPIC, and for other
     formats E_FORMAT, E_JSON, E_DUP_TOPIC; the reading ends with E_TOO_MANY_ERRORS. An accepted
     run may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES,
@@ -145,6 +145,9 @@ def _read_fast(
         file.seek(start)
         line = Head.of(file, rules.line, Problems()).line
         run = read_scattered(file, line, rules, store())
+
+    if head.number - 1 + run.lines > rules.lines:
+        raise Unclear("too many lines")
 
     def line_at(place: int) -> int:
         file.seek(start)

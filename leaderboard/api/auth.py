@@ -78,7 +78,7 @@ class Token(HttpBearer):
         if self.scope not in known.scopes:
             raise not_allowed(f"This token lacks the scope {self.scope}.")
         if request.method not in READS:
-            limit_writes(known)
+            limit_writes(known.user_id)
         if self.takes is not None:
             refuse_large(request, self.takes())
         note_use(known)
@@ -113,22 +113,22 @@ def seconds() -> int:
     return int(time.time())
 
 
-def limit_writes(token: ApiToken) -> None:
-    """Count the writes of this minute; the next minute begins anew."""
+def limit_writes(user_id: int) -> None:
+    """Count the writes of a user in this minute, by all tokens together."""
     now = seconds()
-    key = f"api-writes-{token.pk}-{now // MINUTE}"
+    key = f"api-writes-{user_id}-{now // MINUTE}"
     try:
         cache.add(key, 0, 2 * MINUTE)
         writes = cache.incr(key)
     except (RedisError, ValueError) as error:
         # Better some writes too many than none at all while the cache is away.
-        log.warning("the writes of a token were not counted: %s", error)
+        log.warning("the writes of a user were not counted: %s", error)
         return
     if writes > settings.API_WRITES_PER_MINUTE:
         raise ApiError(
             429,
             "E_RATE",
-            f"Limit: {settings.API_WRITES_PER_MINUTE} writes per minute per token.",
+            f"Limit: {settings.API_WRITES_PER_MINUTE} writes per minute per user.",
             retry_after=MINUTE - now % MINUTE,
         )
 

@@ -27,7 +27,7 @@ from leaderboard.refusing import NotAccepted
 
 log = logging.getLogger(__name__)
 
-STATUSES = {"E_SIZE": 413, "E_CONFLICT": 409, "E_FIELD": 422}
+STATUSES = {"E_SIZE": 413, "E_FULL": 507, "E_CONFLICT": 409, "E_FIELD": 422}
 MALFORMED = (
     BadRequest,
     HttpError,

@@ -208,7 +208,7 @@ class TrackSettings(Schema):
     joining: Track.Joining = Track.Joining.EVERYONE
     terms: Annotated[Text, StringConstraints(max_length=20_000)] = ""
     selection: Track.Selection = Track.Selection.ALL
-    quota_per_day: Count | None = None
+    quota_per_day: Count | None = settings.RUNS_PER_DAY
     quota_total: Count | None = None
     attempts_per_day: Count = settings.ATTEMPTS_PER_DAY
     run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]

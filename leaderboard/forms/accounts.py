@@ -31,7 +31,26 @@ class SignUpForm(Unprompted, allauth.SignupForm):
     pass
 
 
-class ChangePasswordForm(Unprompted, allauth.ChangePasswordForm):
+class RevokesTokens(forms.BaseForm):
+    """A form for a new password, which offers to revoke the tokens of its user."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.user is not None and self.user.tokens.usable().exists():
+            self.fields["revokes_tokens"] = forms.BooleanField(
+                label="Also revoke all my tokens",
+                required=False,
+                help_text="Tokens keep working otherwise. Choose this if someone else may have "
+                "used your account.",
+            )
+
+    def save(self) -> None:
+        super().save()
+        if self.cleaned_data.get("revokes_tokens"):
+            self.user.tokens.revoke()
+
+
+class ChangePasswordForm(RevokesTokens, Unprompted, allauth.ChangePasswordForm):
     pass
 
 
@@ -39,7 +58,7 @@ class ResetPasswordForm(Unprompted, allauth.ResetPasswordForm):
     pass
 
 
-class NewPasswordForm(Unprompted, allauth.ResetPasswordKeyForm):
+class NewPasswordForm(RevokesTokens, Unprompted, allauth.ResetPasswordKeyForm):
     pass
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from leaderboard.calling import NotCalled, check_url
-from leaderboard.models import JoinRequest, Track, User
+from leaderboard.models import ApiToken, JoinRequest, Track, User
 from leaderboard.models.notices import Happening
+
+# Days that a token of the page works.
+LIFETIMES = [(7, "in 7 days"), (30, "in 30 days"), (90, "in 90 days"), (365, "in 1 year")]
+DEFAULT_LIFETIME = 90
 
 
 class JoinForm(forms.Form):
@@ -49,11 +55,21 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         initial=["read", "submit"],
     )
+    days = forms.TypedChoiceField(
+        label="Expires", choices=LIFETIMES, coerce=int, initial=DEFAULT_LIFETIME
+    )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.user = user
         if not user.may_organise:
             self.fields["scopes"].choices = self.fields["scopes"].choices[:2]
+
+    def issue(self) -> str:
+        """Create the token; return its secret."""
+        expires_at = timezone.now() + timedelta(days=self.cleaned_data["days"])
+        scopes, name = self.cleaned_data["scopes"], self.cleaned_data["name"]
+        return ApiToken.objects.issue(self.user, scopes, name, expires_at)[1]
 
 
 class MailsForm(forms.ModelForm):

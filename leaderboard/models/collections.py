@@ -73,6 +73,8 @@ class Collection(models.Model):
     topics_filename = models.CharField(max_length=120, blank=True)
     documents_file = models.FileField(max_length=200, blank=True)
     documents_filename = models.CharField(max_length=120, blank=True)
+    # Bytes of the topics and documents as they were sent; 0 for those of older versions.
+    size = models.BigIntegerField(default=0, db_default=0, editable=False)
     formats = models.JSONField(default=dict, blank=True)
     renumber_topics = models.BooleanField(default=False)
     documents = models.FileField(max_length=200, blank=True)
@@ -141,6 +143,7 @@ class JudgmentSet(models.Model):
     asks_first = models.BooleanField(default=True)
     file = models.FileField(max_length=200)
     filename = models.CharField(max_length=120, blank=True)
+    size = models.BigIntegerField(default=0, db_default=0, editable=False)
     sha256 = models.CharField(max_length=64)
     note = models.TextField(blank=True, max_length=2000)
     # How the columns are to be read, where somebody said so; else as they are recognised.

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q
+from django.db.models import F, Max, Min, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -27,22 +27,38 @@ class DatabaseStart(models.Func):
 
 
 class JobQuerySet(models.QuerySet["Job"]):
-    def enqueue(self, kind: str, target: models.Model, priority: int | None = None) -> Job:
+    def enqueue(
+        self, kind: str, target: models.Model, priority: int | None = None, share: str = ""
+    ) -> Job:
         """The open job for this work: a new one, or the one that waits or runs already.
 
         One that runs already has perhaps read its inputs before they became what they are now,
         so it is asked to run once more.  The UPDATE also holds its row until the caller commits:
         no worker begins or ends it before it can see what the caller wrote.
+
+        Of one priority, the jobs of each `share` take turns; jobs without one wait for no turn.
         """
         wanted = {"kind": kind, "target_id": str(target.pk)}
         priority = Job.PRIORITIES.get(kind, 5) if priority is None else priority
         while True:
             try:
                 with transaction.atomic():
-                    return self.create(**wanted, priority=priority)
+                    turn = self.next_turn(priority, share)
+                    return self.create(**wanted, priority=priority, share=share, turn=turn)
             except IntegrityError:
                 if self.open().filter(**wanted).update(not_before=Now()):
                     return self.open().get(**wanted)
+
+    def next_turn(self, priority: int, share: str) -> int:
+        """Return the turn of a new job: one after the last of its share, and none in the past.
+
+        The present turn is the lowest that is still open, so a share that had nothing to do
+        cannot save turns for later.
+        """
+        same = self.open().filter(priority=priority)
+        turns = same.aggregate(now=Min("turn"), last=Max("turn", filter=Q(share=share)))
+        now: int = turns["now"] or 0
+        return now if not share or turns["last"] is None else max(now, turns["last"] + 1)
 
     def open(self) -> JobQuerySet:
         return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
@@ -52,7 +68,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return (
             self.filter(state=Job.State.QUEUED)
             .filter(Q(not_before=None) | Q(not_before__lte=Now()))
-            .order_by("priority", "id")
+            .order_by("priority", "turn", "id")
         )
 
     def abandoned(self) -> JobQuerySet:
@@ -71,8 +87,11 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(kind=kind, target_id=str(target.pk))
 
     def ahead_of(self, job: Job) -> JobQuerySet:
+        same = Q(priority=job.priority)
         return self.filter(state=Job.State.QUEUED).filter(
-            Q(priority__lt=job.priority) | Q(priority=job.priority, id__lt=job.pk)
+            Q(priority__lt=job.priority)
+            | (same & Q(turn__lt=job.turn))
+            | (same & Q(turn=job.turn, id__lt=job.pk))
         )
 
 
@@ -104,6 +123,9 @@ class Job(models.Model):
     target_id = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     priority = models.SmallIntegerField(default=5)
+    # Whose work it is, such as "team 7", and which of its jobs: shares take turns.
+    share = models.CharField(max_length=40, default="", db_default="", editable=False)
+    turn = models.IntegerField(default=0, db_default=0, editable=False)
     attempts = models.SmallIntegerField(default=0)
     handed_back = models.SmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
@@ -134,6 +156,7 @@ class Job(models.Model):
         ]
         indexes = [
             models.Index(fields=["state", "priority", "id"]),
+            models.Index(fields=["state", "priority", "turn", "id"], name="jobs_in_turn"),
             models.Index(fields=["kind", "target_id"]),
         ]
 
@@ -177,7 +200,9 @@ class Job(models.Model):
             state=state, reason=reason, finished_at=Now(), lease_until=None, lease_token=None
         )
         if ended and Job.objects.filter(pk=self.pk, not_before__isnull=False).exists():
-            Job.objects.create(kind=self.kind, target_id=self.target_id, priority=self.priority)
+            turn = Job.objects.next_turn(self.priority, self.share)
+            wanted = {"kind": self.kind, "target_id": self.target_id, "priority": self.priority}
+            Job.objects.create(**wanted, share=self.share, turn=turn)
         return bool(ended)
 
     def requeue(self, reason: str, wait: int = 0, **changes: Any) -> bool:

@@ -193,6 +193,10 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         now = now or timezone.now()
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
+    def revoke(self) -> int:
+        """Revoke those that still work; return how many."""
+        return self.usable().update(revoked_at=timezone.now())
+
     def issue(
         self, user: User, scopes: list[str], name: str = "", expires_at: datetime | None = None
     ) -> tuple[ApiToken, str]:

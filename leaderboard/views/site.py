@@ -20,7 +20,7 @@ from django.views.defaults import server_error
 from leaderboard.disclosure import look
 from leaderboard.forms.people import MailsForm, TokenForm
 from leaderboard.limits import of_site
-from leaderboard.models import ApiToken, Topic, Track
+from leaderboard.models import Topic, Track
 from leaderboard.outages import outage_of
 from leaderboard.views.explained import families, worked_grades
 
@@ -64,9 +64,7 @@ def account(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None, user=request.user)
     secret = None
     if request.method == "POST" and form.is_valid():
-        _, secret = ApiToken.objects.issue(
-            request.user, form.cleaned_data["scopes"], form.cleaned_data["name"]
-        )
+        secret = form.issue()
         form = TokenForm(user=request.user)
     context = {
         "form": form,
@@ -94,6 +92,15 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     token = get_object_or_404(request.user.tokens, pk=token_id)
     token.revoked_at = timezone.now()
     token.save(update_fields=["revoked_at"])
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def revoke_tokens(request: HttpRequest) -> HttpResponse:
+    """Revoke every token of this user."""
+    request.user.tokens.revoke()
+    messages.success(request, "All tokens revoked.")
     return redirect("account")
 
 

@@ -112,6 +112,7 @@ def _proposal(collection: Collection) -> dict[str, Any]:
         "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
+        "quota_per_day": settings.RUNS_PER_DAY,
         "attempts_per_day": settings.ATTEMPTS_PER_DAY,
     }
 

@@ -82,15 +82,14 @@ def test_the_last_use_is_noted_to_the_minute(ben, ben_api):
     assert ApiToken.objects.get().last_used_at >= first
 
 
-def test_writes_of_a_token_are_counted_and_reads_are_not(
-    track, ben, cat_api, settings, monkeypatch
-):
+def test_writes_of_a_user_are_counted_and_reads_are_not(track, ben, cat_api, settings, monkeypatch):
     settings.API_WRITES_PER_MINUTE = 2
     monkeypatch.setattr("leaderboard.api.auth.seconds", lambda: 1_800_000_000)
     program = Program(ben)
     path = "/api/v1/tracks/bread/join"
     assert [program.post(path).status_code for _ in range(3)] == [200, 200, 429]
     assert program.get(ME).status_code == 200
+    assert Program(ben).post(path).status_code == 429, "another token is no other user"
     assert cat_api.post(path).status_code == 200
 
 

@@ -47,7 +47,7 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "late_runs": "refuse",
         "excluded_topics": [],
         "exclusion_reason": "",
-        "quota_per_day": None,
+        "quota_per_day": 20,
         "quota_total": None,
         "attempts_per_day": 20,
         "run_formats": ["trec"],

@@ -152,6 +152,7 @@ class Stage:
                 "primary_measure": "AP",
                 "disclosure": "open",
                 "quota_total": QUOTA,
+                "quota_per_day": None,
             },
         )
         return Scene(self, slug)

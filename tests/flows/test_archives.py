@@ -365,3 +365,17 @@ def test_no_damage_of_an_archive_is_our_bug(file):
                 archive.manifest()
         except NotAnArchive:
             pass
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2], ids=["lzma", "bzip2"])
+def test_a_damaged_member_of_another_compression_is_told_without_a_traceback(ada, tmp_path, method):
+    path = tmp_path / "odd.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("manifest.json", b"{}" * 500)
+        archive.writestr("SHA256SUMS", b"0" * 64 + b"  manifest.json\n")
+    data = bytearray(path.read_bytes())
+    start = data.index(b"SHA256SUMS") + len(b"SHA256SUMS")
+    data[start + 4 : start + 30] = b"\xff" * 26
+    path.write_bytes(data)
+    with pytest.raises(CommandError, match="neither stored nor deflated"):
+        command("import_track", path, "--owner", "ada")

@@ -103,8 +103,9 @@ def test_t23_a_redis_that_takes_anybody_is_told(settings, monkeypatch, db):
         info=lambda _: {"redis_version": "7.2.0"}, time=lambda: (timezone.now().timestamp(), 0)
     )
     monkeypatch.setattr("redis.Redis.from_url", lambda *_, **__: server)
-    settings.REDIS_URL = "redis://redis.example.org:6379/0"
-    assert "takes anybody" in findings("broker")[0].what
+    for url in ("redis://redis.example.org:6379/0", "redis://127.0.0.1/0"):
+        settings.REDIS_URL = url
+        assert "has no password" in findings("broker")[0].what
     for url in ("redis://:word@redis.example.org/0", "unix:///run/redis.sock"):
         settings.REDIS_URL = url
         assert levels("broker") == {"good"}

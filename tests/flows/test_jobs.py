@@ -14,10 +14,10 @@ from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard import celery, jobs, leases, sweeping
+from leaderboard import celery, jobs, leases, sweeping, uploads
 from leaderboard.models import Job, Notice, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK
-from tests.builders import make_run
+from tests.builders import RUN, make_run, upload
 
 pytestmark = pytest.mark.django_db
 with_threads = pytest.mark.django_db(transaction=True)
@@ -447,3 +447,34 @@ def test_what_nobody_looks_at_any_more_goes_after_a_quarter(track, ben):
     sweeping.sweep()
     assert [job.kind for job in Job.objects.all()] == ["check_run"]
     assert Notice.objects.get() == notice and run.state == "scored"
+
+
+def send_runs(track, user, count: int) -> list[str]:
+    """Runs that wait: no worker looks at them."""
+    texts = [RUN.replace("9.0", f"{90 + n}.0") for n in range(count)]
+    return [uploads.accept_run(track, user, upload("r", text)).run.pk for text in texts]
+
+
+def waiting_runs() -> list[str]:
+    return list(Job.objects.due().filter(kind="check_run").values_list("target_id", flat=True))
+
+
+def test_a_team_with_many_runs_does_not_hold_up_a_team_with_one(track, ben, cat) -> None:
+    many, [one] = send_runs(track, ben, 25), send_runs(track, cat, 1)
+    assert waiting_runs() == [many[0], one, *many[1:]]
+    job = Job.objects.get(target_id=one)
+    assert Job.objects.ahead_of(job).count() == 1
+
+
+def test_teams_take_turns_while_both_send_more(track, ben, cat) -> None:
+    bens = send_runs(track, ben, 3)
+    assert Job.objects.get(target_id=bens[0]).claim("tests")
+    cats = send_runs(track, cat, 3)
+    assert waiting_runs() == [cats[0], bens[1], cats[1], bens[2], cats[2]]
+
+
+def test_a_team_that_sent_nothing_for_long_has_saved_no_turns(track, ben, cat) -> None:
+    bens = send_runs(track, ben, 4)
+    Job.objects.filter(target_id__in=bens[:3]).update(state=Job.State.DONE)
+    cats = send_runs(track, cat, 2)
+    assert waiting_runs() == [bens[3], *cats]

@@ -8,10 +8,22 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import organising
-from leaderboard.models import Run
+from leaderboard.models import Collection, Run
 from leaderboard.quotas import quota_of
-from leaderboard.uploads import NotAccepted
-from tests.builders import OTHER_RUN, make_run, make_track
+from leaderboard.replacing import Replacements, replace_files
+from leaderboard.stored_bytes import bytes_of_site
+from leaderboard.uploads import NotAccepted, accept_judgments
+from tests.builders import (
+    DOCUMENTS,
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    TOPICS,
+    make_collection,
+    make_run,
+    make_track,
+    upload,
+)
 
 
 def test_withdrawing_what_was_scored_asks_no_second_time(collection, ben):
@@ -56,3 +68,45 @@ def test_a_day_counts_its_own_runs_alone(collection, ben):
     run = make_run(track, ben)
     yesterday = timezone.now() - timedelta(days=1)
     assert quota_of(track, run.team, yesterday).left_today == 2
+
+
+def test_the_files_of_a_team_take_no_more_than_its_share(track, ben, cat, settings):
+    settings.TEAM_BYTES = len(RUN) + 10
+    make_run(track, ben)
+    with pytest.raises(NotAccepted, match="Your team’s files may take") as refused:
+        make_run(track, ben, OTHER_RUN)
+    assert refused.value.code == "E_QUOTA"
+    assert make_run(track, cat).state == "scored"
+
+
+def test_a_file_that_was_deleted_takes_no_share(track, ben, settings):
+    settings.TEAM_BYTES = len(RUN) + 10
+    make_run(track, ben, RUN.replace("9.0", "nan"))
+    Run.objects.update(file="")
+    assert make_run(track, ben, OTHER_RUN).state == "scored"
+
+
+def test_a_site_without_limits_takes_every_run(track, ben, settings):
+    settings.TEAM_BYTES = settings.SITE_BYTES = 0
+    assert make_run(track, ben).state == "scored"
+
+
+def test_runs_collections_and_judgments_share_the_bytes_of_the_site(track, ada, ben, settings):
+    make_run(track, ben)
+    settings.SITE_BYTES = bytes_of_site() + 20
+    assert bytes_of_site() == len(RUN) + len(TOPICS) + len(DOCUMENTS) + len(QRELS)
+    for send in (
+        lambda: make_run(track, ben, OTHER_RUN),
+        lambda: make_collection(ada, slug="more"),
+        lambda: accept_judgments(track.collection, upload("q", QRELS), "v2", ada),
+    ):
+        with pytest.raises(NotAccepted) as refused:
+            send()
+        assert refused.value.code == "E_FULL"
+
+
+def test_a_file_in_place_of_another_takes_its_share(ada, settings):
+    collection = make_collection(ada)
+    Collection.objects.update(state="refused")
+    replace_files(collection, ada, Replacements(topics=upload("t", TOPICS + "\n" * 9)))
+    assert bytes_of_site() == len(TOPICS) + 9 + len(DOCUMENTS) + len(QRELS)

@@ -1,16 +1,20 @@
 """Accounts and tokens; pages that are not there; the search."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
+from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.models import ApiToken, User
 from tests.builders import make_run, make_track
 
 PASSWORD = "eleven loaves"
+NIGHTLY = {"name": "nightly", "scopes": ["read", "submit"], "days": 90}
+NEW_PASSWORD = {"oldpassword": "ben-s-word", "password1": PASSWORD, "password2": PASSWORD}
 
 
 def sign_up(client: Client, **fields: str):
@@ -112,7 +116,7 @@ def test_the_account_is_ones_own(client, as_ben, track, ben):
 
 
 def test_the_secret_of_a_token_shows_once(as_ben):
-    page = as_ben.post("/account/", {"name": "nightly", "scopes": ["read", "submit"]})
+    page = as_ben.post("/account/", NIGHTLY)
     secret = page.context["secret"]
     assertContains(page, secret)
     assert ApiToken.objects.find(secret).scopes == ["read", "submit"]
@@ -133,6 +137,59 @@ def test_a_revoked_token_is_gone(as_ben, ben):
     as_ben.post(f"/account/tokens/{token.pk}/revoke/")
     assert ApiToken.objects.find(secret) is None
     assertNotContains(as_ben.get("/account/"), "nightly")
+
+
+def test_a_token_of_the_page_expires_in_90_days_unless_another_time_is_chosen(as_ben):
+    page = as_ben.get("/account/")
+    assertContains(page, '<option value="90" selected>in 90 days</option>', html=True)
+    as_ben.post("/account/", NIGHTLY)
+    left = ApiToken.objects.get().expires_at - timezone.now()
+    assert timedelta(days=89) < left <= timedelta(days=90)
+    assertContains(as_ben.get("/account/"), "in 89 days")
+
+
+def test_a_token_of_the_page_cannot_last_for_ever(as_ben):
+    for days in ("", "0", "36500"):
+        assert as_ben.post("/account/", {**NIGHTLY, "days": days}).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_all_tokens_of_a_user_are_revoked_at_once(as_ben, ben, cat):
+    assertNotContains(as_ben.get("/account/"), "Revoke all tokens")
+    secrets = [ApiToken.objects.issue(user, ["read"])[1] for user in (ben, ben, cat)]
+    assertContains(as_ben.get("/account/"), "Revoke all tokens")
+    assertContains(as_ben.post("/account/tokens/revoke/", follow=True), "All tokens revoked.")
+    assert [bool(ApiToken.objects.find(each)) for each in secrets] == [False, False, True]
+
+
+@pytest.mark.parametrize("revokes", [True, False])
+def test_a_changed_password_offers_to_revoke_the_tokens(as_ben, ben, revokes):
+    assertNotContains(as_ben.get("/account/password/change/"), "revokes_tokens")
+    _, secret = ApiToken.objects.issue(ben, ["read"])
+    assertContains(as_ben.get("/account/password/change/"), "Also revoke all my tokens")
+    sent = {**NEW_PASSWORD, "revokes_tokens": "on"} if revokes else NEW_PASSWORD
+    as_ben.post("/account/password/change/", sent)
+    assert bool(ApiToken.objects.find(secret)) is not revokes
+
+
+def test_a_wrong_old_password_revokes_no_token(as_ben, ben):
+    _, secret = ApiToken.objects.issue(ben, ["read"])
+    sent = {**NEW_PASSWORD, "oldpassword": "no", "revokes_tokens": "on"}
+    as_ben.post("/account/password/change/", sent)
+    assert ApiToken.objects.find(secret)
+
+
+def test_a_password_that_is_set_by_mail_offers_it_too(client, ben, settings, mailoutbox):
+    settings.EMAIL_HOST = "mail.example.org"
+    EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True, primary=True)
+    _, secret = ApiToken.objects.issue(ben, ["read"])
+    client.post("/account/password/reset/", {"email": "ben@example.org"})
+    link = re.search(r"/account/password/reset/key/\S+", mailoutbox[0].body)[0]
+    page = client.get(link, follow=True)
+    assertContains(page, "Also revoke all my tokens")
+    sent = {"password1": PASSWORD, "password2": PASSWORD, "revokes_tokens": "on"}
+    client.post(page.request["PATH_INFO"], sent)
+    assert ApiToken.objects.find(secret) is None
 
 
 def test_the_token_of_another_is_not_there(as_cat, ben):

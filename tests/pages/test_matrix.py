@@ -220,8 +220,9 @@ ACTS = {
     "check_judgments_again": Act("/collections/bread/judgments/v2/again/", ACT_404),
     "discard_judgments": Act("/collections/bread/judgments/v2/discard/", ACT_404),
     "notices": Act("/account/notices/", SIGNED_IN_ACT),
-    "account": Act("/account/", SIGNED_IN, {"name": "scripts", "scopes": ["read"]}),
+    "account": Act("/account/", SIGNED_IN, {"name": "scripts", "scopes": ["read"], "days": 90}),
     "change_mails": Act("/account/mails/", SIGNED_IN_ACT),
+    "revoke_tokens": Act("/account/tokens/revoke/", SIGNED_IN_ACT),
     "revoke_token": Act(
         "/account/tokens/{token}/revoke/", [401, 404, 302, 404, 404, 404, 404, 404]
     ),

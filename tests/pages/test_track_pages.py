@@ -89,10 +89,15 @@ def test_the_formats_of_runs_are_chosen(collection, as_ada):
     assertContains(as_ada.get("/tracks/bread/about/"), "MS MARCO (topic docno rank)")
 
 
-def test_a_new_track_proposes_the_attempts_of_the_site(collection, as_ada, settings):
-    settings.ATTEMPTS_PER_DAY = 7
+def test_a_new_track_proposes_the_quota_and_the_attempts_of_the_site(collection, as_ada, settings):
+    settings.ATTEMPTS_PER_DAY, settings.RUNS_PER_DAY = 7, 4
     as_ada.post(NEW, form_of(as_ada.get(NEW)))
-    assert Track.objects.get().attempts_per_day == 7
+    assert (Track.objects.get().attempts_per_day, Track.objects.get().quota_per_day) == (7, 4)
+
+
+def test_an_organiser_may_leave_the_quota_of_a_day_empty(collection, as_ada):
+    as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "quota_per_day": ""})
+    assert Track.objects.get().quota_per_day is None
 
 
 def test_a_track_does_not_close_before_it_opens(collection, as_ada):

@@ -188,7 +188,7 @@ def test_t14_a_token_ends_with_its_time_and_its_user(ben, change):
 
 def test_t14_a_token_is_shown_once_and_kept_in_no_cache(ben):
     client = signed_in(ben)
-    page = client.post("/account/", {"name": "nightly", "scopes": ["read"]})
+    page = client.post("/account/", {"name": "nightly", "scopes": ["read"], "days": 90})
     secret = page.context["secret"]
     assert secret not in client.get("/account/").content.decode()
     assert "no-store" in page["Cache-Control"]

@@ -52,13 +52,23 @@ BOMBS = {
 }
 
 
+# Without these codes another check would have refused the file, later and by chance.
+CODES = {
+    "gzip": "E_BOMB",
+    "gzip in gzip": "E_CONTAINER",
+    "zip": "E_BOMB",
+    "zip in zip": "E_CONTAINER",
+    "many members": "E_MEMBERS",
+}
+
+
 @pytest.mark.parametrize("kind", BOMBS)
 def test_t16_a_bomb_is_refused_within_seconds_and_in_little_memory(track, ben, kind):
     packed = BOMBS[kind]()
     before, began = resource.getrusage(resource.RUSAGE_SELF), time.process_time()
     run = make_run(track, ben, packed)
     after = resource.getrusage(resource.RUSAGE_SELF)
-    assert run.state == "refused"
+    assert (run.state, list(run.problem_totals)) == ("refused", [CODES[kind]])
     assert time.process_time() - began < 10
     assert after.ru_maxrss - before.ru_maxrss < 256 * 1024
     assert not list(Path(site.FILE_UPLOAD_TEMP_DIR).iterdir())
@@ -70,6 +80,7 @@ def test_t16_a_bomb_in_a_collection_is_refused(ada, part, settings):
     files = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS, part: bomb_gz(128)}
     collection = bring(ada, **files)
     assert collection.state == "refused" and not collection.topics.exists()
+    assert "E_BOMB" in str(collection.problem_totals)
 
 
 def bring(owner, **files: str | bytes) -> Collection:
@@ -93,10 +104,17 @@ NAMES = [
 ]
 
 
+# They lead nowhere, so they are labels like any other.
+PLAIN_NAMES = (".", "secret_key")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_t17_a_name_in_a_zip_file_leads_nowhere(track, ben, name):
-    make_run(
+    run = make_run(
         track, ben, zipped(("N" * len(name), RUN.encode())).replace(b"N" * len(name), name.encode())
+    )
+    assert (run.state, list(run.problem_totals)) == (
+        ("scored", []) if name in PLAIN_NAMES else ("refused", ["E_PATH"])
     )
     assert not Path("/tmp/t17-canary").exists()
     assert stored_outside(track) == []
@@ -359,3 +377,10 @@ def test_t20_an_upload_that_breaks_off_gives_its_room_back(small_disk):
     assert taken(small_disk) > 0
     broken.upload_interrupted()
     assert taken(small_disk) == 0
+
+
+def test_t19_blank_lines_without_end_are_refused_by_their_number(track, ben, settings):
+    settings.RUN_LINES_LIMIT = 1000
+    run = make_run(track, ben, gzip.compress(RUN.encode() + b"\n" * 1000))
+    assert run.state == "refused" and run.problem_totals["E_SIZE"] == 1
+    assert make_run(track, ben, gzip.compress(RUN.encode() + b"\n" * 900)).state == "scored"

@@ -108,7 +108,8 @@ def test_t21_a_redirect_leads_nowhere_and_no_answer_is_shown(track, ada, ben, as
 
 
 def test_t23_messages_are_json_and_nothing_else():
-    assert app.conf.accept_content == ["json"]
+    assert app.conf.accept_content == ["json"] == app.control.mailbox.accept
+    assert app.conf.result_accept_content is None and app.conf.event_serializer == "json"
     assert app.conf.task_serializer == "json" and app.conf.task_ignore_result
     assert app.conf.result_backend is None
 

@@ -64,7 +64,7 @@ def sign_up(site: Site, name: str) -> Person:
     page = person.send("/account/signup/", username=name, password1=PASSWORD, password2=PASSWORD)
     assert page.address == "/", page.text
     person.open("/account/")
-    page = person.send("/account/", name="scripts", scopes=["read", "submit"])
+    page = person.send("/account/", name="scripts", scopes=["read", "submit"], days="90")
     found = re.search(r'<pre id="secret">(rf_\S+)</pre>', page.text)
     assert found is not None, page.text
     person.token = found[1]

@@ -101,7 +101,9 @@ def bring_collection(site: Site, organiser: str) -> None:
 
 def open_track(site: Site, organiser: str, slug: str, **settings: Any) -> Track:
     measures = {"measures": ["AP"], "primary_measure": "AP", "judgments": None}
-    told = {"slug": slug, "name": slug, "collection": "races", **measures, **settings}
+    told = {"slug": slug, "name": slug, "collection": "races", **measures}
+    # Races are about other limits than that of a day.
+    told |= {"quota_per_day": None, **settings}
     site.ask("/tracks", organiser, told)
     return Track(site, slug)
 
