@@ -87,12 +87,17 @@ class Work:
     failed: Callable[[str, str], None] = told_by_the_job
     # Takes hours where others take minutes.
     long: bool = False
-    # Of a lane one at a time in a worker, so that a slot stays free for what somebody waits for.
-    lane: str = ""
+    # Of a lane one at a time in a worker, so that a slot stays free for what somebody waits for;
+    # all long jobs share one.
+    own_lane: str = ""
     # Seconds, where that is less than JOB_TIME_LIMIT.
     most: int | None = None
     # Held to JOB_MEMORY_LIMIT: whatever reads files nobody has checked yet, or scores.
     limited: bool = True
+
+    @property
+    def lane(self) -> str:
+        return "long" if self.long else self.own_lane
 
     @property
     def seconds(self) -> int:
@@ -101,22 +106,19 @@ class Work:
 
 WORK = {
     "check_run": Work(scoring.check_run, scoring.run_failed),
-    "build_edition": Work(scoring.build_edition, long=True, lane="long"),
+    "build_edition": Work(scoring.build_edition, long=True),
     "try_judgments": Work(scoring.try_on_every_track),
-    "score_again": Work(rescoring.score_again, long=True, lane="long"),
+    "score_again": Work(rescoring.score_again, long=True),
     "compare": Work(comparing.compare_edition),
     # Its address is anybody's: twice what a call may take, and never all slots.
-    "deliver": Work(calling.deliver, Delivery.give_up, lane="calls", most=2 * calling.SECONDS),
+    "deliver": Work(calling.deliver, Delivery.give_up, own_lane="calls", most=2 * calling.SECONDS),
     "mail": Work(mailing.mail, Mail.give_up),
-    "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True, lane="long"),
-    "check_collection": Work(
-        checking.check_collection, importing.collection_failed, long=True, lane="long"
-    ),
+    "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True),
+    "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(
         importing.import_collection,
         importing.collection_failed,
         long=True,
-        lane="long",
         limited=False,
     ),
     "check_judgments": Work(checking.check_judgments, importing.judgments_failed),
@@ -124,7 +126,6 @@ WORK = {
         importing.import_judgments,
         importing.judgments_failed,
         long=True,
-        lane="long",
         limited=False,
     ),
 }

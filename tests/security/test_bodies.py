@@ -98,9 +98,11 @@ def send_pipe(client: Client, path: str, body: bytes):
 
 
 def test_t20_a_pipe_is_counted(track, kept):
-    answer = send_pipe(strict(), SIGN_IN, FILE + b"x" * 3 * MIB)
-    assert answer.status_code == 413
-    assert sum(len(name) for name in kept) <= 1
+    client = strict()
+    # Without one the form is refused before anybody reads it.
+    client.cookies["csrftoken"] = "a" * 32
+    answer = send_pipe(client, SIGN_IN, FILE + b"x" * 3 * MIB)
+    assert (answer.status_code, kept) == (413, ["a"])
 
 
 def test_a_run_may_come_through_a_pipe(track, ben, as_ben):
