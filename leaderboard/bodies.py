@@ -8,10 +8,11 @@ announces nothing is counted as it comes, so nothing beyond the limit reaches th
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import IOBase
 from typing import Any, BinaryIO
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 
 SMALL = settings.MIB
@@ -48,11 +49,11 @@ TAKING: dict[str, Callable[[], int]] = {
 }
 
 
-class TooLarge(RequestDataTooBig):
+class TooLarge(BadRequest):
     """A body without a length that went over its limit."""
 
 
-class Pipe:
+class Pipe(IOBase):
     """A body without a length, counted as it is read; `limit` falls to its length at its end."""
 
     def __init__(self, body: BinaryIO, limit: int) -> None:

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from leaderboard.bodies import TAKING, Pipe, TooLarge
-from leaderboard.models import Run
+from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site
 from tests.services.machines import Site
@@ -109,6 +109,20 @@ def test_a_run_may_come_through_a_pipe(track, ben, as_ben):
     body = FILE + RUN.encode() + b"\r\n--x--\r\n"
     answer = send_pipe(as_ben, "/tracks/bread/submit/", body)
     assert answer.status_code == 302 and Run.objects.get().size == len(RUN)
+
+
+def test_a_call_may_come_through_a_pipe(ada):
+    _, secret = ApiToken.objects.issue(ada, ["organise"], "a pipe")
+    answer = Client().generic(
+        "POST",
+        "/api/v1/tracks",
+        b"",
+        "application/json",
+        HTTP_TRANSFER_ENCODING="chunked",
+        HTTP_AUTHORIZATION=f"Bearer {secret}",
+        **{"wsgi.input": BytesIO(b'{"slug": "rye"}'), "CONTENT_LENGTH": ""},
+    )
+    assert answer.status_code == 422 and "name" in answer.json()["message"]
 
 
 def test_a_pipe_gives_what_there_is_and_no_more_than_its_limit():
