@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import load_command_class
 
 from leaderboard.environment import text
@@ -74,7 +75,13 @@ def test_redis_has_a_password_that_web_and_worker_know() -> None:
 
 def test_every_setting_can_be_given_to_the_services() -> None:
     """But the one for developers, which is on no server."""
-    assert set(SERVICES["web"]["environment"]) == variables() - {"DEBUG"}
+    given = set(SERVICES["web"]["environment"])
+    assert given - {"TMPDIR"} == variables() - {"DEBUG"}
+
+
+def test_large_files_of_the_moment_are_not_in_memory() -> None:
+    given = SERVICES["web"]["environment"]
+    assert given["TMPDIR"] == given["RANKFIELD_HOME"] + "/" + settings.FILE_UPLOAD_TEMP_DIR.name
 
 
 def test_a_setting_that_is_given_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
