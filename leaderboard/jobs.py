@@ -186,18 +186,9 @@ def claim(worker: str) -> Job | None:
     due = may_take(worker)
     while candidates := list(due[:5]):
         for job in candidates:
-            if take(job, worker, due):
+            if job.claim(worker, among=due):
                 return job
     return None
-
-
-def take(job: Job, worker: str, due: JobQuerySet) -> bool:
-    """Claim a job; two slots of a worker in turn, or each would see its lane free."""
-    if not WORK[job.kind].lane:
-        return job.claim(worker, among=due)
-    with transaction.atomic():
-        Worker.objects.select_for_update().filter(name=worker).first()
-        return job.claim(worker, among=due)
 
 
 def may_take(worker: str) -> JobQuerySet:
