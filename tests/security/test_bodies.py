@@ -91,7 +91,7 @@ def send_pipe(client: Client, path: str, body: bytes):
         "POST",
         path,
         b"",
-        "multipart/form-data; boundary=x",
+        CONTENT_TYPE="multipart/form-data; boundary=x",
         HTTP_TRANSFER_ENCODING="chunked",
         **{"wsgi.input": BytesIO(body), "CONTENT_LENGTH": ""},
     )
@@ -149,7 +149,7 @@ def test_every_view_that_takes_a_file_has_its_limit():
     pages = {
         name
         for name, view in known.items()
-        if "request.FILES" in inspect.getsource(inspect.unwrap(view))
+        if inspect.isfunction(view) and "request.FILES" in inspect.getsource(inspect.unwrap(view))
     }
     assert pages == {name for name in TAKING if ":" not in name}
     assert set(TAKING) <= set(known)
