@@ -106,7 +106,8 @@ def test_t20_a_pipe_is_counted(track, kept):
 
 
 def test_a_run_may_come_through_a_pipe(track, ben, as_ben):
-    body = FILE + RUN.encode() + b"\r\n--x--\r\n"
+    kind = b'--x\r\nContent-Disposition: form-data; name="kind"\r\n\r\nautomatic\r\n'
+    body = kind + FILE + RUN.encode() + b"\r\n--x--\r\n"
     answer = send_pipe(as_ben, "/tracks/bread/submit/", body)
     assert answer.status_code == 302 and Run.objects.get().size == len(RUN)
 
