@@ -11,8 +11,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app
-COPY requirements-s3.txt .
-RUN pip install --require-hashes -r requirements-s3.txt
+COPY requirements-server.txt .
+RUN pip install --require-hashes -r requirements-server.txt
 
 COPY . .
 RUN useradd --system --uid 1000 --home-dir /app rankfield \

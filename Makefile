@@ -31,14 +31,15 @@ bench: .venv/dev         ## every table of benchmarks/, which take some twenty m
 	.venv/bin/python -m benchmarks.submission
 
 audit: .venv/dev         ## known holes in what is pinned; says so where no list of them is reached
-	.venv/bin/python -m tests.security.auditing requirements.txt requirements-s3.txt
+	.venv/bin/python -m tests.security.auditing requirements.txt requirements-s3.txt requirements-server.txt
 
 # What may be installed, to the byte: exact versions with the hashes of their files.
 PIN = .venv/bin/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate
 pins: .venv/ready
-	$(PIN) -o requirements.txt
-	$(PIN) --extra s3 -c requirements.txt -o requirements-s3.txt
+	$(PIN) --group test -o requirements.txt
+	$(PIN) --extra s3 --group test -c requirements.txt -o requirements-s3.txt
+	$(PIN) --extra s3 -c requirements-s3.txt -o requirements-server.txt
 	$(PIN) --group dev -c requirements.txt -o requirements-dev.txt
 
 # uv installs in seconds; where it cannot be had, pip does the same. Without bytecode, which uv

@@ -2,7 +2,8 @@
 
 The host's name is resolved once; every address of it has to be public, and the connection goes to
 the one that was looked at, so that no name leads inside.  Redirects are not followed, and of the
-answer only its status is kept.
+answer only its status is kept.  A call has one deadline for everything: a timeout of a socket
+begins anew with every byte.
 """
 
 from __future__ import annotations
@@ -14,16 +15,26 @@ import ipaddress
 import json
 import socket
 import ssl
+import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-from leaderboard.models import Delivery
+from leaderboard import telling
+from leaderboard.models import Delivery, Webhook
 from leaderboard.scoring import Progress, Publish
 
+# For a whole call: name, connection, handshake, request and answer.
 SECONDS = 10
+# For the name alone, while somebody waits for a form.
+NAME_SECONDS = 5
+
+Result = TypeVar("Result")
 
 
 class NotCalled(Exception):
@@ -38,9 +49,18 @@ class Answer:
 
 def deliver(delivery_id: str, progress: Progress) -> Publish:
     """One try at one call."""
-    delivery = Delivery.objects.select_related("webhook").get(pk=delivery_id)
+    delivery = Delivery.objects.select_related("webhook__track").get(pk=delivery_id)
+    if delivery.webhook.switched_off_at is not None:
+        return lambda: Delivery.give_up(delivery_id, Webhook.SWITCHED_OFF)
     answer = answer_to(delivery)
-    return lambda: delivery.keep_answer(answer.words, answer.good)
+    return lambda: keep(delivery, answer)
+
+
+def keep(delivery: Delivery, answer: Answer) -> None:
+    """Store the answer; notify the organisers where it switches the webhook off."""
+    delivery.keep_answer(answer.words, answer.good)
+    if delivery.webhook.note(answer.good):
+        telling.webhook_switched_off(delivery.webhook)
 
 
 def answer_to(delivery: Delivery) -> Answer:
@@ -70,17 +90,49 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> int:
     parts = parts_of(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = Pinned(parts)
-    try:
+
+    def call() -> int:
         connection.request("POST", path, body, headers)
         return connection.getresponse().status
+
+    try:
+        return within(SECONDS, call, "The call took over {} seconds.")
     finally:
-        connection.close()
+        connection.hang_up()
+
+
+def within(seconds: float, do: Callable[[], Result], late: str) -> Result:
+    """Return what `do` returns, or raise NotCalled once its time is up.
+
+    It runs in a thread, because nothing else interrupts the look-up of a name.
+    """
+    done: list[Result] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            done.append(do())
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="call", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not done:
+        raise NotCalled(late.format(f"{seconds:g}"))
+    return done[0]
 
 
 def check_url(url: str) -> None:
     """Raises NotCalled where an address could not be called as things stand."""
     parts = parts_of(url)
-    public_address(parts.hostname or "", port_of(parts))
+    within(
+        NAME_SECONDS,
+        lambda: public_address(parts.hostname or "", port_of(parts)),
+        "The host name was not resolved within {} seconds.",
+    )
 
 
 def parts_of(url: str) -> SplitResult:
@@ -141,10 +193,24 @@ class Pinned(http.client.HTTPConnection):
     def __init__(self, parts: SplitResult) -> None:
         super().__init__(parts.hostname or "", port_of(parts), timeout=SECONDS)
         self.is_secure = parts.scheme == "https"
+        self.line: socket.socket | None = None
+        self.hung_up = False
 
     def connect(self) -> None:
         address = public_address(self.host, self.port)
-        self.sock = socket.create_connection((address, self.port), self.timeout)
+        self.sock = self.line = socket.create_connection((address, self.port), self.timeout)
+        if self.hung_up:
+            self.hang_up()
         if self.is_secure:
             context = ssl.create_default_context()
             self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+
+    def hang_up(self) -> None:
+        """Close the line, also under a thread that still waits on it."""
+        self.hung_up = True
+        if self.line is not None:
+            # The thread wakes up; to close alone would leave it waiting.
+            with suppress(OSError):
+                self.line.shutdown(socket.SHUT_RDWR)
+            self.line.close()
+        self.close()

@@ -29,7 +29,8 @@ POSTGRESQL_OPTIONS = {
 
 
 def text(name: str, default: str = "") -> str:
-    return os.environ.get(name, default).strip()
+    """The value of a variable; one that is empty is not set."""
+    return os.environ.get(name, "").strip() or default
 
 
 def switch(name: str, default: bool = False) -> bool:

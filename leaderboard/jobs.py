@@ -85,14 +85,23 @@ class Work:
 
     do: Callable[[str, Progress], Publish]
     failed: Callable[[str, str], None] = told_by_the_job
-    # One at a time in a worker, so that a slot stays free for what somebody waits for.
+    # Takes hours where others take minutes.
     long: bool = False
+    # Of a lane one at a time in a worker, so that a slot stays free for what somebody waits for;
+    # all long jobs share one.
+    own_lane: str = ""
+    # Seconds, where that is less than JOB_TIME_LIMIT.
+    most: int | None = None
     # Held to JOB_MEMORY_LIMIT: whatever reads files nobody has checked yet, or scores.
     limited: bool = True
 
     @property
+    def lane(self) -> str:
+        return "long" if self.long else self.own_lane
+
+    @property
     def seconds(self) -> int:
-        return settings.JOB_TIME_LIMIT * (LONG if self.long else 1)
+        return self.most or settings.JOB_TIME_LIMIT * (LONG if self.long else 1)
 
 
 WORK = {
@@ -101,16 +110,23 @@ WORK = {
     "try_judgments": Work(scoring.try_on_every_track),
     "score_again": Work(rescoring.score_again, long=True),
     "compare": Work(comparing.compare_edition),
-    "deliver": Work(calling.deliver, Delivery.give_up),
+    # Its address is anybody's: twice what a call may take, and never all slots.
+    "deliver": Work(calling.deliver, Delivery.give_up, own_lane="calls", most=2 * calling.SECONDS),
     "mail": Work(mailing.mail, Mail.give_up),
     "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True),
     "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(
-        importing.import_collection, importing.collection_failed, long=True, limited=False
+        importing.import_collection,
+        importing.collection_failed,
+        long=True,
+        limited=False,
     ),
     "check_judgments": Work(checking.check_judgments, importing.judgments_failed),
     "import_judgments": Work(
-        importing.import_judgments, importing.judgments_failed, long=True, limited=False
+        importing.import_judgments,
+        importing.judgments_failed,
+        long=True,
+        limited=False,
     ),
 }
 
@@ -181,11 +197,21 @@ def claim(worker: str) -> Job | None:
 
 
 def may_take(worker: str) -> JobQuerySet:
-    """What is due and known here (a newer version may queue other kinds), one long job at most."""
-    long = [kind for kind, each in WORK.items() if each.long]
+    """What is due and known here (a newer version may queue other kinds), one job a lane."""
     due = Job.objects.due().filter(kind__in=WORK)
-    busy = Job.objects.filter(state=Job.State.RUNNING, worker=worker, kind__in=long)
-    return due.exclude(Exists(busy), kind__in=long)
+    for kinds in lanes().values():
+        busy = Job.objects.filter(state=Job.State.RUNNING, worker=worker, kind__in=kinds)
+        due = due.exclude(Exists(busy), kind__in=kinds)
+    return due
+
+
+def lanes() -> dict[str, list[str]]:
+    """Return the kinds of each lane."""
+    kinds: dict[str, list[str]] = {}
+    for kind, each in WORK.items():
+        if each.lane:
+            kinds.setdefault(each.lane, []).append(kind)
+    return kinds
 
 
 def run(job: Job, worker: str) -> None:

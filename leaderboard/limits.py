@@ -9,8 +9,8 @@ from django.conf import settings
 from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard import scoring
-from leaderboard.models import Track
+from leaderboard import bodies, scoring
+from leaderboard.models import Track, Webhook
 from leaderboard.templatetags.numbers import counted, mebibytes
 
 # What the command checks without being told.
@@ -80,6 +80,8 @@ def of_people() -> list[Limit]:
         ),
         Limit("Rejected file kept", kept, "then only its record and first problems"),
         Limit("Write requests", f"{writes} per user per minute", "429, with Retry-After"),
+        Limit("Webhooks per track", str(Webhook.MOST_PER_TRACK), "remove one first"),
+        Limit("Request without a file", mebibytes(bodies.SMALL), "413: E_SIZE"),
     ]
 
 

@@ -9,12 +9,13 @@ from contextlib import suppress
 
 from django.conf import settings
 from django.core.handlers.wsgi import LimitedStream
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.gzip import GZipMiddleware
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
+from leaderboard import bodies
 from leaderboard.admitting import lacks_second_factor
 from leaderboard.logs import new_number, request_number
 
@@ -113,6 +114,41 @@ def hear_out(get_response: Answer) -> Answer:
         return response
 
     return answer
+
+
+class BoundBodies:
+    """Refuses a body that is too large for its view, before anything of it is read or kept.
+
+    It stands before the check of forged forms, which reads a form and stores its files.
+    """
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if getattr(getattr(request, "_stream", None), "is_over", False):
+            return refuse_body(request, bodies.limit_of(request))
+        return response
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        is_pipe = bodies.is_pipe(request.META)
+        if not is_pipe and bodies.announced(request) <= bodies.SMALL:
+            return None
+        limit = bodies.limit_of(request)
+        if is_pipe:
+            bodies.count(request, limit)
+        elif bodies.announced(request) > limit:
+            return refuse_body(request, limit)
+        return None
+
+
+def refuse_body(request: HttpRequest, limit: int) -> HttpResponse:
+    """Answer 413, in the shape of a page or of the API."""
+    if not request.path.startswith("/api/v1/"):
+        return render(request, "413.html", {"limit": limit}, status=413)
+    message = f"The limit is {limit:,} bytes."
+    return JsonResponse({"code": "E_SIZE", "message": message, "problems": []}, status=413)
 
 
 def leave_no_upload(get_response: Answer) -> Answer:

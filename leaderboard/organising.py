@@ -348,6 +348,11 @@ def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> We
     """An address to call when one of these happens.  Raises NotPossible."""
     try:
         with transaction.atomic():
+            # Of two that are added at once the second one counts the first.
+            Track.objects.select_for_update(no_key=True).get(pk=track.pk)
+            if track.webhooks.count() >= Webhook.MOST_PER_TRACK:
+                most = Webhook.MOST_PER_TRACK
+                raise NotPossible(f"A track has up to {most} webhooks. Remove one first.")
             webhook = track.webhooks.create(url=url, happenings=happenings, created_by=user)
             AuditEvent.objects.record(user, "add", webhook, after={"url": url})
             return webhook
@@ -360,6 +365,14 @@ def remove_webhook(track: Track, user: User, webhook_id: int) -> None:
         for webhook in track.webhooks.filter(pk=webhook_id):
             AuditEvent.objects.record(user, "remove", webhook, before={"url": webhook.url})
             webhook.delete()
+
+
+def switch_on_webhook(track: Track, user: User, webhook_id: int) -> None:
+    """Call a webhook again that was switched off."""
+    with transaction.atomic():
+        for webhook in track.webhooks.filter(pk=webhook_id):
+            if webhook.switch_on():
+                AuditEvent.objects.record(user, "switch on", webhook, after={"url": webhook.url})
 
 
 def withdraw(run: Run, user: User, reason: str = "") -> None:

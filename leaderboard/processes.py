@@ -47,7 +47,9 @@ def web_command(bind: str) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi", "--bind", bind),
         # Threads wait for slow clients; `leaderboard.turns` says how many of them work.
-        *("--worker-class", "gthread", "--workers", "2", "--threads", "64", "--preload"),
+        *("--worker-class", "leaderboard.connections.Worker"),
+        *("--workers", "2", "--threads", "64", "--preload"),
+        *("--worker-connections", "4000"),
         *("--graceful-timeout", str(PATIENCE - 2), "--no-control-socket"),
         *("--log-level", "warning"),
     ]

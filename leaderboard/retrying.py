@@ -36,6 +36,7 @@ def call_again(webhook: Webhook, user: User) -> None:
     if not calls:
         return
     given_up.update(state=Delivery.State.WAITING, tries=0)
+    webhook.switch_on()
     for call in calls:
         jobs.enqueue("deliver", call)
     AuditEvent.objects.record(user, "call again", webhook, after={"calls": len(calls)})

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "leaderboard.middleware.keep_private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "leaderboard.middleware.BoundBodies",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -258,6 +259,8 @@ JOB_TIME_LIMIT = number("JOB_TIME_LIMIT", 900)
 JOB_MEMORY_LIMIT = number("JOB_MEMORY_LIMIT", 1024) * MIB
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+# Of a form without its files, and of what a call says in JSON.
+DATA_UPLOAD_MAX_MEMORY_SIZE = MIB
 NINJA_PAGINATION_MAX_LIMIT = 200
 
 # Who asks for /metrics says this word; without one there is no such page.

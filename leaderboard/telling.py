@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.urls import reverse
@@ -26,6 +27,7 @@ from leaderboard.models import (
     Run,
     Track,
     User,
+    Webhook,
 )
 from leaderboard.models.notices import Happening
 from leaderboard.templatetags.numbers import counted
@@ -97,6 +99,13 @@ def judgments_tried(track: Track, edition: Edition) -> None:
     _notify_organisers(track, text, reverse("impact", args=[track.slug, version]))
 
 
+def webhook_switched_off(webhook: Webhook) -> None:
+    track = webhook.track
+    host = urlsplit(webhook.url).hostname or webhook.url
+    text = f"The webhook to {host} failed for a day and is switched off in {track}."
+    _notify_organisers(track, text, reverse("webhooks", args=[track.slug]))
+
+
 def asked_to_join(request: JoinRequest) -> None:
     track = request.track
     text = f"{request.user} asked to join {track} as {request.team_name}."
@@ -160,9 +169,9 @@ def about(run: Run) -> dict[str, Any]:
 
 
 def call(track: Track, happening: Happening, more: dict[str, Any]) -> None:
-    """Queue a call for every webhook of the track that wants to hear of this."""
+    """Queue a call for every webhook of the track that wants to hear of this and is on."""
     body = {"event": happening, "track": track.slug, "at": timezone.now().isoformat(), **more}
-    for webhook in track.webhooks.all():
+    for webhook in track.webhooks.filter(switched_off_at=None):
         if happening in webhook.happenings:
             delivery = Delivery.objects.create(webhook=webhook, happening=happening, body=body)
             Job.objects.enqueue("deliver", delivery)

@@ -11,6 +11,7 @@ here, before its request waits for a turn.
 from __future__ import annotations
 
 import io
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -68,6 +69,12 @@ def length_of(environ: Environ) -> int:
     return int(length) if length.isdigit() else 0
 
 
+def awaited(environ: Environ) -> float:
+    """How many bytes are still to come; of a body without a length nobody knows."""
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+    return math.inf if is_chunked else length_of(environ)
+
+
 def read_ahead(environ: Environ, most: int) -> None:
     """Have a small body whole.  Of a line that breaks the application hears when it reads."""
     length = length_of(environ)
@@ -123,7 +130,7 @@ class AwaitedBody:
         self.environ = environ
         self.body: BinaryIO = environ["wsgi.input"]
         self.free = free
-        self.left = 0 if RECEIVED_AT in environ else length_of(environ)
+        self.left = 0 if RECEIVED_AT in environ else awaited(environ)
         self.gave_turn = False
 
     def read(self, size: int = -1) -> bytes:

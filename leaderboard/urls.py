@@ -87,6 +87,11 @@ track_urls = [
     path("manage/people/<int:user_id>/remove/", people.remove_organiser, name="remove_organiser"),
     path("manage/webhooks/", notices.webhooks, name="webhooks"),
     path("manage/webhooks/<int:webhook_id>/remove/", notices.remove_webhook, name="remove_webhook"),
+    path(
+        "manage/webhooks/<int:webhook_id>/on/",
+        notices.switch_on_webhook,
+        name="switch_on_webhook",
+    ),
     path("manage/freeze/", snapshots.freeze, name="freeze"),
     path("manage/archive.zip", packs.archive, name="archive"),
     path("manage/refused/", runs.refused_runs, name="refused_runs"),

@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import load_command_class
+
+from leaderboard.environment import text
 
 ROOT = Path(__file__).parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -32,8 +35,70 @@ def parses(words: list[str]) -> bool:
     return bool(command.create_parser("manage.py", words[2]).parse_args(words[3:]))
 
 
-def test_four_services_and_no_more() -> None:
-    assert sorted(SERVICES) == ["postgres", "redis", "web", "worker"]
+def test_five_services_and_no_more() -> None:
+    assert sorted(SERVICES) == ["edge", "postgres", "redis", "web", "worker"]
+
+
+def test_only_the_edge_is_published_and_only_on_this_host() -> None:
+    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
+    assert list(published) == ["edge"]
+    assert all(port.startswith("${PUBLISH_ON:-127.0.0.1}:") for port in published["edge"])
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES))
+def test_a_service_has_no_more_rights_than_it_needs(service: str) -> None:
+    said = SERVICES[service]
+    assert said["cap_drop"] == ["ALL"] and said["read_only"] is True
+    assert said["security_opt"] == ["no-new-privileges:true"]
+    assert set(said.get("cap_add", [])) == (CHANGES_USER if service == "postgres" else set())
+
+
+CHANGES_USER = {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}
+
+
+@pytest.mark.parametrize("service", sorted(SERVICES))
+def test_a_service_is_asked_whether_it_is_well(service: str) -> None:
+    assert SERVICES[service]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+
+
+def test_the_worker_is_asked_by_a_command_that_there_is() -> None:
+    kind, *words = SERVICES["worker"]["healthcheck"]["test"]
+    assert kind == "CMD" and parses(words)
+
+
+def test_redis_has_a_password_that_web_and_worker_know() -> None:
+    words = SERVICES["redis"]["command"]
+    password = words[words.index("--requirepass") + 1]
+    assert password.startswith("${REDIS_PASSWORD:?")
+    assert f":{password}@" in SERVICES["web"]["environment"]["REDIS_URL"]
+
+
+def test_every_setting_can_be_given_to_the_services() -> None:
+    """But the one for developers, which is on no server."""
+    given = set(SERVICES["web"]["environment"])
+    assert given - {"TMPDIR"} == variables() - {"DEBUG"}
+
+
+def test_large_files_of_the_moment_are_not_in_memory() -> None:
+    given = SERVICES["web"]["environment"]
+    assert given["TMPDIR"] == given["RANKFIELD_HOME"] + "/" + settings.FILE_UPLOAD_TEMP_DIR.name
+
+
+def test_a_setting_that_is_given_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "")
+    assert text("LOG_LEVEL", "INFO") == "INFO"
+
+
+def test_the_image_holds_no_tools_of_tests() -> None:
+    [name] = re.findall(r"-r (\S+)", (ROOT / "Dockerfile").read_text())
+    installed = set(re.findall(r"^([\w-]+)==", (ROOT / name).read_text(), re.M))
+    assert {"django", "gunicorn", "boto3"} <= installed
+    assert not installed & {"pytest", "pytest-django", "hypothesis", "pyyaml", "moto"}
+
+
+def test_a_newcomer_installs_what_the_tests_need() -> None:
+    installed = re.findall(r"^([\w-]+)==", (ROOT / "requirements.txt").read_text(), re.M)
+    assert {"pytest", "pytest-django", "pytest-xdist", "hypothesis", "pyyaml"} <= set(installed)
 
 
 @pytest.mark.parametrize("service", ["web", "worker"])
@@ -51,10 +116,6 @@ def test_web_and_worker_know_the_same_settings() -> None:
     assert SERVICES["web"]["volumes"] == SERVICES["worker"]["volumes"]
 
 
-def test_every_variable_is_one_that_the_settings_read() -> None:
-    assert set(SERVICES["web"]["environment"]) <= variables()
-
-
 @pytest.mark.parametrize(
     ("name", "service"), [("DATABASE_URL", "postgres"), ("REDIS_URL", "redis")]
 )
@@ -70,7 +131,9 @@ def test_the_database_is_the_one_that_is_made() -> None:
 
 
 def test_what_is_kept_lies_in_a_volume() -> None:
-    kept = [place.split(":") for each in SERVICES.values() for place in each.get("volumes", [])]
+    places = [place for each in SERVICES.values() for place in each.get("volumes", [])]
+    # What is read alone is a file of the operator.
+    kept = [place.split(":") for place in places if not place.endswith(":ro")]
     assert {volume for volume, _ in kept} == set(COMPOSE["volumes"])
     assert SERVICES["web"]["environment"]["RANKFIELD_HOME"] in [path for _, path in kept]
 

@@ -22,6 +22,7 @@ from django.utils import timezone
 from ninja.security import HttpBearer
 from redis.exceptions import RedisError
 
+from leaderboard import bodies
 from leaderboard.admitting import lacks_second_factor
 from leaderboard.api.errors import ApiError, not_allowed
 from leaderboard.disclosure import Viewer
@@ -30,8 +31,6 @@ from leaderboard.models import ApiToken, User
 log = logging.getLogger(__name__)
 
 READS = ("GET", "HEAD", "OPTIONS")
-# What a multipart body holds beside its files.
-ENVELOPE = 4 * 1024 * 1024
 MINUTE = 60
 
 
@@ -88,10 +87,9 @@ class Token(HttpBearer):
 PUBLIC = Token("read", public=True)
 READ = Token("read")
 SUBMIT = Token("submit")
-SUBMIT_RUN = Token("submit", takes=lambda: settings.RUN_UPLOAD_LIMIT)
+SUBMIT_RUN = Token("submit", takes=bodies.a_run)
 ORGANISE = Token("organise")
-# Topics, documents and judgments may each be as large as a file may be.
-ORGANISE_FILES = Token("organise", takes=lambda: 3 * settings.COLLECTION_UPLOAD_LIMIT)
+ORGANISE_FILES = Token("organise", takes=bodies.three_files)
 
 
 def viewer(request: HttpRequest) -> Viewer:
@@ -105,7 +103,7 @@ def refuse_without_second_factor(user: User) -> None:
 
 def refuse_large(request: HttpRequest, limit: int) -> None:
     length = request.headers.get("Content-Length") or "0"
-    if not length.isdecimal() or int(length) > limit + ENVELOPE:
+    if not length.isdecimal() or int(length) > limit + bodies.ENVELOPE:
         raise ApiError(413, "E_SIZE", f"The limit is {limit:,} bytes.")
 
 

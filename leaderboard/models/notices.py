@@ -81,6 +81,13 @@ class Webhook(models.Model):
     happenings = models.JSONField(default=list)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # The first failed call since the last one that was answered.
+    failing_since = models.DateTimeField(null=True, editable=False)
+    switched_off_at = models.DateTimeField(null=True, editable=False)
+
+    MOST_PER_TRACK = 10
+    # A webhook that fails this long is switched off.
+    PATIENCE = timedelta(days=1)
 
     class Meta:
         ordering = ["pk"]
@@ -90,6 +97,27 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    def note(self, good: bool) -> bool:
+        """Note whether a call was answered; True where that switches the webhook off."""
+        rows = Webhook.objects.filter(pk=self.pk)
+        if good:
+            rows.exclude(failing_since=None).update(failing_since=None)
+            return False
+        rows.filter(failing_since=None).update(failing_since=Now())
+        over = rows.filter(switched_off_at=None, failing_since__lte=Now() - self.PATIENCE)
+        if not over.update(switched_off_at=Now()):
+            return False
+        waiting = self.deliveries.filter(state=Sending.State.WAITING)
+        waiting.update(state=Sending.State.GIVEN_UP, answer=self.SWITCHED_OFF)
+        return True
+
+    SWITCHED_OFF = "The webhook was switched off."
+
+    def switch_on(self) -> bool:
+        """Call it again from now on; False where it was not switched off."""
+        off = Webhook.objects.filter(pk=self.pk).exclude(switched_off_at=None)
+        return bool(off.update(switched_off_at=None, failing_since=None))
 
 
 class Sending(models.Model):

@@ -53,6 +53,14 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    organising.switch_on_webhook(track, request.user, webhook_id)
+    return redirect("webhooks", slug=slug)
+
+
+@login_required
+@require_POST
 def remove_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
     track = organised_or_403(request, slug).track
     organising.remove_webhook(track, request.user, webhook_id)

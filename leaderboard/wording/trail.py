@@ -42,6 +42,7 @@ ACTS = {
     "renew invitation": "renewed the invitation link of the",
     "score again": "rescored all runs of the",
     "state facts": "edited facts of the",
+    "switch on": "switched on a",
     "try": "tried other judgments on the",
     "try again": "retried the",
     "undo withdrawal": "undid the withdrawal of the",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -64,6 +65,16 @@ def command(*words: object) -> str:
 def load(folder: Path, *words: object) -> str:
     files = ("--topics", folder / "topics.trec", "--documents", folder / "documents.jsonl")
     return command("load_collection", "bread", *files, "--judgments", folder / "qrels.txt", *words)
+
+
+def test_work_tells_whether_a_worker_of_this_host_is_alive(db):
+    with pytest.raises(CommandError, match="No worker"):
+        call_command("work", "--is-alive")
+    Worker.objects.beat("rankfield-1@elsewhere 0a1b2c3d")
+    with pytest.raises(CommandError, match="No worker"):
+        call_command("work", "--is-alive")
+    Worker.objects.beat(f"rankfield-1@{socket.gethostname()} 0a1b2c3d")
+    call_command("work", "--is-alive")
 
 
 def test_create_token_prints_a_token_alone(ben):

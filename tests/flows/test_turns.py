@@ -44,6 +44,20 @@ def test_who_is_slow_to_send_gives_the_turn_to_others(ahead):
     os.close(writing)
 
 
+def test_who_is_slow_to_send_a_pipe_gives_the_turn_to_others():
+    turns, (reading, writing) = Turns(echo, 1), os.pipe()
+    with open(reading, "rb") as slow, ThreadPoolExecutor() as pool:
+        pipe = {"wsgi.input": slow, "HTTP_TRANSFER_ENCODING": "chunked"}
+        first = pool.submit(turns, pipe, None)
+        second = pool.submit(ask, turns, io.BytesIO(b"fast"))
+        try:
+            assert second.result(timeout=5) == [b"fast"]
+        finally:
+            os.write(writing, b"slow")
+        assert first.result() == [b"slow"]
+    os.close(writing)
+
+
 def test_no_more_are_worked_on_than_there_are_turns():
     together = threading.Barrier(2, timeout=0.2)
 

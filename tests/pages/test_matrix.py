@@ -180,6 +180,7 @@ ACTS = {
     "people": Act("/tracks/blind/manage/people/", ACT, {"name": "ben"}),
     "remove_organiser": Act("/tracks/blind/manage/people/{kim}/remove/", ACT),
     "remove_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/remove/", ACT),
+    "switch_on_webhook": Act("/tracks/blind/manage/webhooks/{webhook}/on/", ACT),
     "decide_request": Act("/tracks/blind/manage/requests/{asked}/decide/", ACT, {"approve": "Eve"}),
     "announce": Act("/tracks/blind/desk/announce/", ACT, {"text": "Runs are in."}),
     "grant": Act("/tracks/blind/desk/grant/", ACT, {"team": "{team}", "runs": 1, "today": "today"}),

@@ -58,7 +58,13 @@ def test_t25_a_site_on_this_machine_needs_no_settings(settings):
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.txt", "requirements-s3.txt", "requirements-dev.txt"]
+    "name",
+    [
+        "requirements.txt",
+        "requirements-s3.txt",
+        "requirements-server.txt",
+        "requirements-dev.txt",
+    ],
 )
 def test_t25_every_package_is_pinned_with_the_hashes_of_its_files(name):
     packages = (ROOT / name).read_text().replace("\\\n", "").splitlines()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from leaderboard.connections import CONNECTIONS_EACH
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site
 from tests.services.machines import ServerSite, Site, until
 
@@ -25,14 +26,20 @@ BODY = (
 
 
 @contextmanager
-def slow_clients(site: Site, beginning: bytes, count: int) -> Iterator[list[socket.socket]]:
-    """So many that have sent this much and send no more."""
+def slow_clients(
+    site: Site, beginning: bytes, count: int, address: str = "127.0.0.1"
+) -> Iterator[list[socket.socket]]:
+    """So many that have sent this much and send no more, all from one address."""
     place = urlsplit(site.url)
     with ExitStack() as stack:
         lines = []
         for _ in range(count):
-            line = stack.enter_context(socket.create_connection((place.hostname, place.port)))
-            line.sendall(beginning)
+            line = socket.create_connection(
+                (place.hostname, place.port), source_address=(address, 0)
+            )
+            stack.enter_context(line)
+            with suppress(ConnectionError):
+                line.sendall(beginning)
             lines.append(line)
         time.sleep(1)
         yield lines
@@ -56,6 +63,80 @@ def test_t20_fifty_slow_clients_hold_up_nobody(site: Site) -> None:
         assert slowest(site, token) < 1.0
         waiting[0].sendall(b" " * 4997 + b"}\n")
         assert waiting[0].recv(100).startswith(b"HTTP/1.1 422")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+def test_t20_three_hundred_unfinished_headers_hold_up_nobody(site: Site, address: str) -> None:
+    token = site.manage("create_token", f"slow-{address[-1]}", "--organiser")
+    slowest(site, token)
+    with slow_clients(site, HEAD, 300, address) as waiting:
+        assert slowest(site, token) < 1.0
+        assert drip(waiting[0]).startswith(b"HTTP/1.1 408")
+        assert all(answer_of(each).startswith(b"HTTP/1.1 408") for each in waiting[1:])
+
+
+def drip(line: socket.socket, most: float = 20.0) -> bytes:
+    """The answer to headers of which a byte comes now and then."""
+    began = time.monotonic()
+    line.settimeout(0.3)
+    while time.monotonic() - began < most:
+        with suppress(ConnectionError):
+            line.sendall(b"x")
+        with suppress(TimeoutError):
+            return line.recv(100)
+    return b""
+
+
+def answer_of(line: socket.socket) -> bytes:
+    line.settimeout(5)
+    return line.recv(100)
+
+
+def test_t20_one_address_has_a_bound_of_connections(site: Site) -> None:
+    token = site.manage("create_token", "many", "--organiser")
+    slowest(site, token)
+    beyond = 2 * CONNECTIONS_EACH + 50
+    with slow_clients(site, HEAD, beyond, "127.0.0.2") as lines:
+        assert slowest(site, token) < 1.0
+        assert sum(is_closed(each) for each in lines) >= 50
+
+
+def is_closed(line: socket.socket) -> bool:
+    line.setblocking(False)
+    try:
+        return line.recv(100) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def test_t20_one_address_does_not_get_all_threads(site: Site) -> None:
+    """Of the two processes each has 64."""
+    token = site.manage("create_token", "threads", "--organiser")
+    slowest(site, token)
+    with slow_clients(site, BODY % token.encode(), 200, "127.0.0.2"):
+        assert slowest(site, token) < 1.0
+
+
+def test_t20_who_keeps_the_line_open_after_an_answer_holds_up_nobody(site: Site) -> None:
+    token = site.manage("create_token", "lingers", "--organiser")
+    slowest(site, token)
+    last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with slow_clients(site, last, 30, "127.0.0.2"):
+        assert slowest(site, token) < 1.0
+
+
+def test_two_requests_in_one_piece_have_two_answers(sqlite_site: Site) -> None:
+    place = urlsplit(sqlite_site.url)
+    ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection((place.hostname, place.port), timeout=10) as line:
+        line.sendall(ask + ask[:20])
+        time.sleep(0.3)
+        line.sendall(ask[20:])
+        said = b""
+        while said.count(b"HTTP/1.1 200") < 2:
+            said += line.recv(1000)
 
 
 READERS = 30
