@@ -8,7 +8,7 @@ and the order of the lines decide nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from sys import maxsize
 from typing import BinaryIO, Literal
@@ -73,7 +73,8 @@ class RunRules:
     """What a track asks of a run. `topics` or `docnos` None means: not checked.
 
     `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
-    has one, and is the tag where its format has none; ties across `cutoff` are noted.
+    has one, and is the tag where its format has none; ties across `cutoff` are noted. Missing
+    topics are those of `judged`, or of all `topics` where it is None: not to be told.
     """
 
     topics: Container[bytes] | None = None
@@ -86,6 +87,7 @@ class RunRules:
     line: int = RUN_LIMITS.line
     formats: tuple[str, ...] = ("trec",)
     cutoff: int | None = None
+    judged: Collection[bytes] | None = None
 
 
 def read_run(
