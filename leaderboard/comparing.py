@@ -114,6 +114,18 @@ def against_baseline(
     return test_family(edition, measure, baseline, family, AT_ONCE)
 
 
+def tested_against(
+    edition: Edition, measure: str, baseline: str, family: list[str]
+) -> dict[str, Difference] | None:
+    """The same, or None at once where a job has still to test so large a family."""
+    kept = _kept(edition, measure, baseline, edition.track.test, family)
+    if kept is not None:
+        return kept.against
+    if len(family) * edition.num_evaluated > AT_ONCE:
+        return None
+    return test_family(edition, measure, baseline, family)
+
+
 def test_family(
     edition: Edition,
     measure: str,

@@ -98,6 +98,7 @@ class RunLimits:
     topics: int
     formats: list[str]
     check_command: str
+    knows_judged: bool
 
 
 def of_track(track: Track) -> RunLimits:
@@ -109,6 +110,7 @@ def of_track(track: Track) -> RunLimits:
         topics=track.collection.num_topics,
         formats=[RUN_FORMATS[name] for name in track.run_formats],
         check_command=check_command(track),
+        knows_judged=scoring.judged_topics(track) is not None,
     )
 
 
@@ -117,6 +119,7 @@ def check_command(track: Track) -> str:
     cutoff = scoring.cutoff_of(track.primary_measure)
     options = {
         "topics": "topics.txt",
+        "judged": "judged.txt" if scoring.judged_topics(track) is not None else "",
         "docnos": "docnos.txt" if track.collection.documents else "",
         "takes": " ".join(track.run_formats),
         "depth": str(track.depth),

@@ -24,6 +24,7 @@ LEFT_OUT: dict[type[models.Model], set[str]] = {
     Run: {
         *("id", "size", "sha256", "idempotency_key", "state", "reason", "checked_at", "scored_at"),
         *("problems", "problem_totals", "num_lines", "num_answered", "num_retrieved"),
+        "fingerprint",
     },
     Edition: {
         *("id", "convention", "scoring_version", "settings", "digest", "mask"),
@@ -32,7 +33,7 @@ LEFT_OUT: dict[type[models.Model], set[str]] = {
     Pool: {"id", "reason"},
 }
 # Of a run that was refused everything is a fact: it is not judged again by other rules.
-LEFT_OUT_OF_REFUSED = {"id", "idempotency_key"}
+LEFT_OUT_OF_REFUSED = {"id", "idempotency_key", "fingerprint"}
 
 
 class Entry(BaseModel):

@@ -17,6 +17,9 @@ from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.disclosure import Sight
 from leaderboard.models import Job, Run
 
+# So many twins of a run are listed.
+MOST_TWINS = 10
+
 TITLES = {
     "E_BOMB": "The unpacked file is too large",
     "E_CHAR": "Invalid character",
@@ -154,6 +157,14 @@ def _receipt(sight: Sight, run: Run, job: Job | None) -> Receipt:
         progress_of=job.progress_of if job is not None else 0,
         groups=grouped(run) if sight.inside(run) else [],
     )
+
+
+def twins_of_other_teams(sight: Sight, run: Run) -> list[Run]:
+    """Runs of other teams with the same first documents on every topic; only for organisers."""
+    if not sight.organises:
+        return []
+    twins = Run.objects.twins_of(run).exclude(team=run.team_id)
+    return list(twins.select_related("team")[:MOST_TWINS])
 
 
 def grouped(run: Run) -> list[ProblemGroup]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +16,9 @@ from evaluation.reading.likeness import NEARLY, likeness
 from leaderboard.models import Run, Track
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.rankings import TOP, Rankings
+
+# The first documents of every topic, best first.
+Tops = dict[str, list[str]]
 
 # How many of a team's runs a new one is compared with, the latest first.
 COMPARED = 20
@@ -36,19 +40,41 @@ def check_tag(run: Run, tag: str, problems: Problems) -> None:
         problems.warn("W_TAG", None, message, tag, "Use a new tag to distinguish them.")
 
 
-def check_likeness(run: Run, problems: Problems) -> None:
-    """W_SAME_RUN, which finds the earlier run, where the rankings of this one are hardly others."""
-    tops = tops_of(run)
+def check_likeness(run: Run, tops: Tops, problems: Problems) -> None:
+    """Add W_SAME_RUN where an earlier run of the team has almost the same rankings."""
     for earlier in earlier_runs(run).accepted()[:COMPARED]:
         overlap = likeness(tops, tops_of(earlier), at_least=NEARLY)
         if overlap is not None:
-            message = f"the first {TOP} documents of every topic match your run {earlier}"
-            if overlap < 1:
-                message = f"the rankings are almost identical to run {earlier}:"
-                message += f" rank-biased overlap {overlap:.5f}"
-            hint = "If one was a mistake, withdraw it."
-            problems.warn("W_SAME_RUN", None, message, earlier.pk, hint)
+            _warn_of_same(earlier, overlap, problems)
             return
+
+
+def check_twins(run: Run, problems: Problems) -> None:
+    """Add W_SAME_RUN where the team has a published run with the same fingerprint.
+
+    Call it under the lock of the track that publishing takes: two runs that are checked at the
+    same time do not see each other before, and the second to publish always sees the first here.
+    """
+    twin = Run.objects.twins_of(run).filter(team=run.team_id).first()
+    if twin is not None and "W_SAME_RUN" not in problems.counts:
+        _warn_of_same(twin, 1.0, problems)
+
+
+def _warn_of_same(other: Run, overlap: float, problems: Problems) -> None:
+    message = f"the first {TOP} documents of every topic match your run {other}"
+    if overlap < 1:
+        message = f"the rankings are almost identical to run {other}:"
+        message += f" rank-biased overlap {overlap:.5f}"
+    problems.warn("W_SAME_RUN", None, message, other.pk, "If one was a mistake, withdraw it.")
+
+
+def fingerprint_of(tops: Tops) -> str:
+    """Digest of the first documents of every topic, regardless of the order of the topics."""
+    digest = sha256()
+    for number in sorted(tops):
+        listed = "\n".join([number, *tops[number]])
+        digest.update(listed.encode("utf-8", "surrogateescape") + b"\0")
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -76,7 +102,7 @@ def alike_across_teams(runs: Iterable[Run]) -> list[Alike]:
     return sorted(found, key=lambda each: -each.overlap)
 
 
-def _firsts(tops: list[dict[str, list[str]]]) -> NDArray[np.int64]:
+def _firsts(tops: list[Tops]) -> NDArray[np.int64]:
     """A number for the first document of every run on every topic, int64[runs, topics]."""
     topics = sorted({number for each in tops for number in each})
     numbers: dict[str | None, int] = {}
@@ -94,6 +120,6 @@ def earlier_runs(run: Run) -> RunQuerySet:
     return Run.objects.upheld().filter(team=run.team_id, received_at__lt=run.received_at)
 
 
-def tops_of(run: Run) -> dict[str, list[str]]:
+def tops_of(run: Run) -> Tops:
     with default_storage.open(run.ranking_file.name) as file:
         return Rankings(file).tops

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 from django.conf import settings
@@ -89,7 +89,9 @@ def check_run(run_id: str, progress: Progress) -> Publish:
         problems = refusal.problems
         return lambda: publish_refusal(run, problems)
     run.ranking_file.name = store_rankings(run, read)
-    repeats.check_likeness(run, read.problems)
+    tops = repeats.tops_of(run)
+    run.fingerprint = repeats.fingerprint_of(tops)
+    repeats.check_likeness(run, tops, read.problems)
     editions = [under_its_settings(each) for each in editions_to_score(run.track)]
     if editions:
         Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
@@ -142,7 +144,16 @@ def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
         lines=settings.RUN_LINES_LIMIT,
         formats=(format,) if format else tuple(track.run_formats),
         cutoff=cutoff_of(track.primary_measure),
+        judged=judged_topics(track),
     )
+
+
+def judged_topics(track: Track) -> tuple[bytes, ...] | None:
+    """The topics that count on the board; None where not everybody may know which they are."""
+    if track.edition is None or not track.shows_scores:
+        return None
+    counts = mask_of(track.edition)
+    return tuple(compress(topics_of(track.collection_id), counts))
 
 
 def cutoff_of(measure: str) -> int | None:
@@ -295,7 +306,9 @@ def grades_of(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:
 
 def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
     """Write an accepted run and its scores; what came up meanwhile gets a job of its own."""
+    # One run of a track is published at a time: each sees those that were published before it.
     track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
+    repeats.check_twins(run, read.problems)
     now = timezone.now()
     scored = {each.edition.pk for each in measured}
     shown = track.edition_id in scored
@@ -307,6 +320,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
         format=read.format,
         metadata=dict(read.metadata),
         ranking_file=run.ranking_file.name,
+        fingerprint=run.fingerprint,
         num_lines=read.lines,
         num_answered=len(read.rankings),
         num_retrieved=read.num_retrieved,

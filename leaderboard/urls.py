@@ -43,6 +43,7 @@ track_urls = [
     path("pack.zip", packs.pack, name="pack"),
     path("everything.zip", packs.everything, name="everything"),
     path("topics/", topics.topics, name="topics"),
+    path("topics/judged.txt", topics.judged_topics_file, name="judged_topics_file"),
     path("topics/map/", analysis.all_topics, name="topic_map"),
     path("topics/map.png", analysis.topic_map_image, name="topic_map_image"),
     path("topic/", topics.topic, name="topic"),

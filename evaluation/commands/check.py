@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from evaluation.commands import files
 from evaluation.problems import Problems, Refused
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked; - is stdin")
     parser.add_argument("--topics", metavar="FILE", help="allowed topics")
+    parser.add_argument("--judged", metavar="FILE", help="topics that count, if not all")
     parser.add_argument("--docnos", metavar="FILE", help="documents, or a list of docnos")
     parser.add_argument("--qrels", action="store_true", help="the file is judgments, not a run")
     parser.add_argument(
@@ -62,12 +64,19 @@ def add_rules(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--duplicates", choices=("refuse", "keep_best"), default="refuse")
 
 
-def rules_of(
-    options: argparse.Namespace, topics: Collection[bytes] | None, docnos: Docnos | None
-) -> RunRules:
+@dataclass(frozen=True)
+class Known:
+    """The topics, documents and judged topics of a track; None where they are not given."""
+
+    topics: Collection[bytes] | None = None
+    docnos: Docnos | None = None
+    judged: Collection[bytes] | None = None
+
+
+def rules_of(options: argparse.Namespace, known: Known) -> RunRules:
     return RunRules(
-        topics,
-        docnos,
+        known.topics,
+        known.docnos,
         options.depth,
         tag=options.tag,
         missing_topics=options.missing_topics,
@@ -75,17 +84,23 @@ def rules_of(
         duplicates=options.duplicates,
         formats=tuple(options.takes),
         cutoff=options.cutoff,
+        judged=known.judged,
     )
 
 
 def run(options: argparse.Namespace) -> int:
+    given: list[Any] = []
+    for path, read in (
+        (options.topics, topic_numbers),
+        (options.docnos, docnos_of),
+        (options.judged, topic_numbers),
+    ):
+        try:
+            given.append(None if path is None else read(path))
+        except (Refused, OSError) as reason:
+            return files.refused(path, reason)
     try:
-        topics = None if options.topics is None else topic_numbers(options.topics)
-        docnos = None if options.docnos is None else docnos_of(options.docnos)
-    except (Refused, OSError) as reason:
-        return files.refused(options.topics or options.docnos, reason)
-    try:
-        problems, summary = checked(options, topics, docnos)
+        problems, summary = checked(options, Known(*given))
     except Refused as refusal:
         print_problems(options, refusal.problems)
         print(f"{options.run}: rejected", file=sys.stderr)
@@ -97,15 +112,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def checked(
-    options: argparse.Namespace, topics: Collection[bytes] | None, docnos: Docnos | None
-) -> tuple[Problems, str]:
+def checked(options: argparse.Namespace, known: Known) -> tuple[Problems, str]:
     """The warnings of an accepted file and what it holds; raises `Refused`."""
     with files.opened(options.run, RUN_LIMITS) as file:
         if options.qrels:
-            qrels = read_qrels(file, topics, docnos)
+            qrels = read_qrels(file, known.topics, known.docnos)
             return qrels.problems, f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
-        accepted = read_run(file, rules_of(options, topics, docnos))
+        accepted = read_run(file, rules_of(options, known))
         holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
         return accepted.problems, f"tag {accepted.tag}, {holds}"
 

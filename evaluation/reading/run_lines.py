@@ -16,6 +16,8 @@ from evaluation.reading.run_rules import RunRules
 SIX_COLUMNS = ("topic", "Q0", "docno", "rank", "score", "tag")
 LONGEST_SCORE = 64
 LISTED = 10
+ZERO = "They score 0."
+UNKNOWN = "Those that are judged score 0."
 HINTED = 50
 
 TAG = re.compile(rb"[A-Za-z0-9._-]{1,20}")
@@ -269,8 +271,12 @@ class RunLines:
 
 
 def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Problems) -> None:
-    """E_MISSING_TOPIC or W_MISSING_TOPIC where a topic of the track has no document."""
-    topics = rules.topics
+    """Add E_MISSING_TOPIC or W_MISSING_TOPIC where a topic that counts has no document.
+
+    Topics that are not judged score nothing, so they are missed only where the rules do not say
+    which are judged.
+    """
+    topics = rules.topics if rules.judged is None else rules.judged
     if not isinstance(topics, Collection):
         return
     missing = sorted(set(topics) - answered, key=lambda topic: (len(topic), topic))
@@ -278,11 +284,12 @@ def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Probl
         return
     listed = b", ".join(missing[:LISTED]).decode("utf-8", "replace")
     more = f" and {len(missing) - LISTED:,} more" if len(missing) > LISTED else ""
-    message = f"no documents for {len(missing):,} of the {len(topics):,} topics: {listed}{more}"
+    kind, hint = ("topics", UNKNOWN) if rules.judged is None else ("judged topics", ZERO)
+    message = f"no documents for {len(missing):,} of the {len(topics):,} {kind}: {listed}{more}"
     if rules.missing_topics == "refuse":
         problems.error("E_MISSING_TOPIC", None, message)
     else:
-        problems.warn("W_MISSING_TOPIC", None, message, hint="They score 0.")
+        problems.warn("W_MISSING_TOPIC", None, message, hint=hint)
 
 
 def report_duplicates(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +15,8 @@ class RunRules:
 
     `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
     has one, and is the tag where its format has none; ties across `cutoff` are noted. `line` and
-    `lines` limit the bytes of a line and the lines of the file, blank ones included.
+    `lines` limit the bytes of a line and the lines of the file, blank ones included. Missing
+    topics are those of `judged`, or of all `topics` where it is None: not to be told.
     """
 
     topics: Container[bytes] | None = None
@@ -29,3 +30,4 @@ class RunRules:
     lines: int = RUN_LIMITS.lines
     formats: tuple[str, ...] = ("trec",)
     cutoff: int | None = None
+    judged: Collection[bytes] | None = None

@@ -1,11 +1,12 @@
-"""What other judgments do to a board: who moves, which verdicts turn, which topics change it.
+"""Effects of other judgments on a board, by each of its measures.
 
-The old board is the reference.  Only runs that stand on both are compared, each with the topics
+The old board is the reference.  Only runs that are on both are compared, each with the topics
 that its own edition evaluates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,65 +15,63 @@ from numpy.typing import NDArray
 from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards, ranks
 from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
-from leaderboard.comparing import against_baseline, all_pairs, matrix_of
-from leaderboard.families import family_of
+from leaderboard.comparing import all_pairs, matrix_of, tested_against
+from leaderboard.families import family_of, means_of
 from leaderboard.models import Edition, Run, Topic
 from leaderboard.scoring import mask_of
 from leaderboard.standings import verdict_of
 
+# So many topics are listed, those that change most first.
 MOST_TOPICS = 20
+
+Verdicts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A run on both boards; `rose` counts ranks, negative for one that fell."""
+    """A run on both boards: its ranks, its means and what is said of it against the baseline.
+
+    A mean is None where the measure is undefined on every topic.
+    """
 
     run: Run
     old_rank: int
     new_rank: int
-    old: float
-    new: float
+    old: float | None
+    new: float | None
+    before: str = ""
+    after: str = ""
 
     @property
     def rose(self) -> int:
+        """How many ranks it gained, negative for those that it lost."""
         return self.old_rank - self.new_rank
 
     @property
-    def change(self) -> float:
-        return self.new - self.old
-
-
-@dataclass(frozen=True)
-class Turned:
-    """A run whose verdict against the baseline is not the same on both boards."""
-
-    run: Run
-    before: str
-    after: str
+    def change(self) -> float | None:
+        return None if self.old is None or self.new is None else self.new - self.old
 
 
 @dataclass(frozen=True)
 class ChangedTopic:
-    """How far the values of all runs moved on a topic, added up."""
+    """The changes of all runs' scores on a topic, summed."""
 
     topic: Topic
     change: float
 
 
 @dataclass(frozen=True)
-class Impact:
-    old: Edition
-    new: Edition
+class MeasureImpact:
+    """Effects on the board by one measure."""
+
     measure: str
     agreement: BoardAgreement
     moves: list[Moved]
-    turned: list[Turned]
-    # Those whose runs a job has still to test against the baseline: verdicts may turn yet.
+    # Those whose runs a job has still to test against the baseline: verdicts may change yet.
     untested: list[Edition]
     pairs: VerdictChanges
+    # Every topic whose scores change, the largest change first.
     topics: list[ChangedTopic]
-    added: list[Topic]
-    removed: list[Topic]
 
     @property
     def leader(self) -> Moved:
@@ -82,63 +81,133 @@ class Impact:
     def num_moved(self) -> int:
         return sum(each.rose != 0 for each in self.moves)
 
+    @property
+    def turned(self) -> list[Moved]:
+        """The runs whose verdict against the baseline changes; none before both are known."""
+        return [each for each in self.moves if each.before != each.after]
 
-def impact_of(old: Edition, new: Edition, measure: str) -> Impact | None:
+    @property
+    def first_topics(self) -> list[ChangedTopic]:
+        return self.topics[:MOST_TOPICS]
+
+
+@dataclass(frozen=True)
+class Impact:
+    """Effects of the judgments of `new` on the board of `old`; the ranking measure comes first."""
+
+    old: Edition
+    new: Edition
+    measures: list[MeasureImpact]
+    added: list[Topic]
+    removed: list[Topic]
+
+    def by(self, measure: str) -> MeasureImpact:
+        """Effects by this measure, or by the first where the board does not have it."""
+        found = (each for each in self.measures if each.measure == measure)
+        return next(found, self.measures[0])
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Two editions with the runs and topics that are compared."""
+
+    old: Edition
+    new: Edition
+    # The runs on both boards, and those on each by the number of its edition.
+    runs: dict[str, Run]
+    families: dict[int, list[str]]
+    topics: dict[int, Topic]
+
+    @property
+    def family(self) -> list[str]:
+        return list(self.runs)
+
+    def topics_at(self, chosen: NDArray[np.bool_]) -> list[Topic]:
+        return [self.topics[position] for position in np.flatnonzero(chosen).tolist()]
+
+
+def impact_of(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | None:
     """What the new edition does to the old board; None below two runs on both."""
-    family = sorted(set(family_of(old)) & set(family_of(new)))
+    families = {each.pk: family_of(each) for each in (old, new)}
+    family = sorted(set(families[old.pk]) & set(families[new.pk]))
     if len(family) < 2:
         return None
-    before, after = matrix_of(old, measure, family), matrix_of(new, measure, family)
-    old_means, new_means = np.nanmean(before, axis=1), np.nanmean(after, axis=1)
-    direction = parse_measure(measure).direction
-    runs = Run.objects.select_related("team").in_bulk(family)
-    verdicts = {each.pk: _verdicts(each, measure, runs) for each in (old, new)}
-    added, removed = _topics_between(old, new)
+    found = Run.objects.select_related("team").in_bulk(family)
+    topics = {each.position: each for each in old.track.collection.topics.all()}
+    boards = Boards(old, new, {each: found[each] for each in family}, families, topics)
+    before, after = mask_of(old), mask_of(new)
     return Impact(
         old=old,
         new=new,
-        measure=measure,
-        agreement=compare_boards(old_means, new_means, direction),
-        moves=_moves([runs[each] for each in family], old_means, new_means, direction),
-        turned=_turned(runs, verdicts[old.pk], verdicts[new.pk]),
-        untested=[edition for edition in (old, new) if verdicts[edition.pk] is None],
-        pairs=_pairs(family, (old, old_means), (new, new_means), measure),
-        topics=_changed_topics(old, new, before, after),
-        added=added,
-        removed=removed,
+        measures=[_by_measure(boards, each) for each in measures],
+        added=boards.topics_at(after & ~before),
+        removed=boards.topics_at(before & ~after),
     )
 
 
+def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
+    old, new, family = boards.old, boards.new, boards.family
+    direction = parse_measure(measure).direction
+    before, after = matrix_of(old, measure, family), matrix_of(new, measure, family)
+    verdicts = {each.pk: _verdicts(boards, each, measure) for each in (old, new)}
+    old_means, new_means = (_means(each, measure, family) for each in (old, new))
+    # Two runs on which a measure is undefined are tied.
+    with np.errstate(invalid="ignore"):
+        agreement = compare_boards(*_placed(direction, old_means, new_means), direction)
+        moves = _moves(boards, (old_means, new_means), direction, verdicts)
+    return MeasureImpact(
+        measure=measure,
+        agreement=agreement,
+        moves=moves,
+        untested=[each for each in (old, new) if verdicts[each.pk] is None],
+        pairs=_pairs(family, (old, before), (new, after), measure),
+        topics=_changed_topics(boards, before, after),
+    )
+
+
+def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.float64]:
+    """The means that are on the board, float64[runs]; NaN for None."""
+    means = means_of(edition, measure)
+    return np.array([means[each] for each in family], dtype=np.float64)
+
+
+def _placed(direction: int, *boards: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Means that rank what is undefined last, as the board does."""
+    return [np.where(np.isnan(each), -direction * np.inf, each) for each in boards]
+
+
 def _moves(
-    runs: list[Run], old: NDArray[np.float64], new: NDArray[np.float64], direction: int
+    boards: Boards,
+    means: tuple[NDArray[np.float64], NDArray[np.float64]],
+    direction: int,
+    verdicts: Mapping[int, Verdicts | None],
 ) -> list[Moved]:
     """The runs by how far they moved, the largest move first."""
-    places = zip(runs, ranks(old, direction), ranks(new, direction), old, new, strict=True)
-    moved = [Moved(run, int(a), int(b), float(x), float(y)) for run, a, b, x, y in places]
+    before, after = verdicts[boards.old.pk], verdicts[boards.new.pk]
+    if before is None or after is None:
+        before = after = {}
+    old_ranks, new_ranks = (ranks(each, direction) for each in _placed(direction, *means))
+    moved = [
+        Moved(
+            run,
+            int(old_ranks[i]),
+            int(new_ranks[i]),
+            *(None if np.isnan(each[i]) else float(each[i]) for each in means),
+            before.get(run_id, ""),
+            after.get(run_id, ""),
+        )
+        for i, (run_id, run) in enumerate(boards.runs.items())
+    ]
     return sorted(moved, key=lambda each: (-abs(each.rose), each.new_rank, each.run.pk))
 
 
-def _turned(
-    runs: dict[str, Run], before: dict[str, str] | None, after: dict[str, str] | None
-) -> list[Turned]:
-    """The runs whose verdict against the track's baseline changes; none before both are known."""
-    if before is None or after is None:
-        return []
-    return [
-        Turned(run, before.get(run_id, ""), after.get(run_id, ""))
-        for run_id, run in runs.items()
-        if before.get(run_id, "") != after.get(run_id, "")
-    ]
-
-
-def _verdicts(edition: Edition, measure: str, runs: dict[str, Run]) -> dict[str, str] | None:
+def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None:
     """By run what the test says of it; None where a job has still to test so many."""
     baseline = edition.track.baseline_id
-    if baseline not in runs:
+    if baseline not in boards.runs:
         return {}
-    differences = against_baseline(edition, measure, baseline)
-    known = [each for each in differences.values() if each.difference is not None]
-    if known and all(each.p is None for each in known):
+    differences = tested_against(edition, measure, baseline, boards.families[edition.pk])
+    if differences is None:
         return None
     direction = parse_measure(measure).direction
     return {
@@ -155,43 +224,32 @@ def _pairs(
 ) -> VerdictChanges:
     """How many pairs of runs are told apart on one board and not on the other."""
     (away, apart), (now_away, now_apart) = (
-        _apart(edition, means, family, measure) for edition, means in (old, new)
+        _apart(edition, scores, family, measure) for edition, scores in (old, new)
     )
     return changes_of(away, apart, now_away, now_apart)
 
 
 def _apart(
-    edition: Edition, means: NDArray[np.float64], family: list[str], measure: str
+    edition: Edition, scores: NDArray[np.float64], family: list[str], measure: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The differences of all pairs, and which of them exceed the margin of Tukey's HSD."""
     margin = all_pairs(edition, measure, family).margin
+    defined = np.count_nonzero(~np.isnan(scores), axis=1)
+    means = np.nansum(scores, axis=1) / np.where(defined, defined, np.nan)
     away = means[:, np.newaxis] - means
     return away, np.abs(away) > (np.inf if margin is None else margin)
 
 
 def _changed_topics(
-    old: Edition, new: Edition, before: NDArray[np.float64], after: NDArray[np.float64]
+    boards: Boards, before: NDArray[np.float64], after: NDArray[np.float64]
 ) -> list[ChangedTopic]:
-    """The topics of both editions whose values moved most."""
-    both = mask_of(old) & mask_of(new)
-    moved = np.abs(after[:, both[mask_of(new)]] - before[:, both[mask_of(old)]])
-    totals = np.nansum(moved, axis=0)
+    """The topics of both editions whose scores change, the largest change first."""
+    old, new = mask_of(boards.old), mask_of(boards.new)
+    both = old & new
+    was, now = before[:, both[old]], after[:, both[new]]
+    # A score that is undefined by one of both judgments changes, but by no amount.
+    totals = np.nansum(np.abs(now - was), axis=0)
+    changed = (totals > 0) | (np.isnan(was) != np.isnan(now)).any(axis=0)
     positions = np.flatnonzero(both)
-    first = [i for i in np.argsort(-totals, kind="stable")[:MOST_TOPICS] if totals[i] > 0]
-    topics = _topics_at(old, positions[first])
-    return [ChangedTopic(topics[int(positions[i])], float(totals[i])) for i in first]
-
-
-def _topics_between(old: Edition, new: Edition) -> tuple[list[Topic], list[Topic]]:
-    """The topics that only the new edition evaluates, and those that only the old one does."""
-    before, after = mask_of(old), mask_of(new)
-    added = _topics_at(old, np.flatnonzero(after & ~before))
-    removed = _topics_at(old, np.flatnonzero(before & ~after))
-    return list(added.values()), list(removed.values())
-
-
-def _topics_at(edition: Edition, positions: NDArray[np.intp]) -> dict[int, Topic]:
-    topics = Topic.objects.filter(
-        collection=edition.track.collection_id, position__in=positions.tolist()
-    )
-    return {topic.position: topic for topic in topics}
+    order = [i for i in np.argsort(-totals, kind="stable").tolist() if changed[i]]
+    return [ChangedTopic(boards.topics[int(positions[i])], float(totals[i])) for i in order]

@@ -30,7 +30,10 @@ from leaderboard.splitting import drawn_of
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 # What becomes of a run, in the words that the form and the page about a track use.
 RULES = {
-    "missing_topics": [("warn", "gets a warning; the topic scores 0"), ("refuse", "is rejected")],
+    "missing_topics": [
+        ("warn", "gets a warning; judged topics score 0"),
+        ("refuse", "is rejected"),
+    ],
     "unknown_documents": [("refuse", "rejects the run"), ("drop", "is ignored")],
     "duplicates": [("refuse", "rejects the run"), ("keep_best", "keeps its best score")],
     "repeated_tags": [("warn", "gets a warning"), ("refuse", "is rejected")],
@@ -172,6 +175,7 @@ class TrackForm(forms.ModelForm):
         }
         help_texts = {
             "slug": SHORT_NAME,
+            "missing_topics": "All topics count; once everyone sees all scores, judged topics.",
             "pseudonyms": "Organisers see both names. Teams see their own.",
             "shares_judgments": "The board’s judgments, once topics and grades show, "
             "without excluded topics.",

@@ -62,6 +62,13 @@ class RunQuerySet(models.QuerySet["Run"]):
         scored = self.filter(state__in=[Run.State.VALID, Run.State.SCORING, Run.State.SCORED])
         return scored.exclude(ranking_file="")
 
+    def twins_of(self, run: Run) -> RunQuerySet:
+        """Other accepted runs of its track that stand with the same first documents."""
+        if not run.fingerprint:
+            return self.none()
+        same = self.filter(track=run.track_id, fingerprint=run.fingerprint)
+        return same.exclude(pk=run.pk).upheld().accepted().order_by("received_at")
+
     def step_down(self, primary: Run) -> None:
         """The other runs of its team make way for a new primary one."""
         others = self.filter(team=primary.team_id, is_primary=True).exclude(pk=primary.pk)
@@ -108,6 +115,8 @@ class Run(models.Model):
     size = models.BigIntegerField(default=0)
     sha256 = models.CharField(max_length=64)
     ranking_file = models.FileField(max_length=200, blank=True)
+    # Equal for runs whose first documents are the same on every topic; empty before it is read.
+    fingerprint = models.CharField(max_length=64, blank=True, default="", db_default="")
     # What the file is, of recognition.RUN_FORMATS, and its ir_metadata by path.
     format = models.CharField(max_length=10, blank=True, default="", db_default="")
     metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
@@ -171,7 +180,10 @@ class Run(models.Model):
                 name="run_state_is_known",
             ),
         ]
-        indexes = [models.Index(fields=["track", "state"])]
+        indexes = [
+            models.Index(fields=["track", "state"]),
+            models.Index(fields=["track", "fingerprint"], name="runs_of_the_same_rankings"),
+        ]
 
     @classmethod
     def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Run:

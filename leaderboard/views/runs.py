@@ -131,6 +131,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "stated": rows_of(stated(seen.run)),
         "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
         "receipt": receipts.receipt_of(seen.sight, seen.run),
+        "twins": receipts.twins_of_other_teams(seen.sight, seen.run),
         "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
         "brings_back": seen.sight.brings_back(seen.run),
         # What was refused was never on the board.

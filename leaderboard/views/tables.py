@@ -91,13 +91,26 @@ def agreement_csv(name: str, agreement: MeasureAgreement) -> HttpResponse:
 
 
 def impact_csv(name: str, impact: Impact) -> HttpResponse:
-    """A line for each run on both boards: its ranks and means with the old and new judgments."""
+    """A line for each measure and run on both boards, with the old and new judgments."""
     lines = [
-        [each.run.pk, each.run.tag, each.old_rank, each.new_rank, each.old, each.new]
-        for each in impact.moves
+        [
+            by.measure,
+            *(each.run.pk, each.run.tag, each.old_rank, each.new_rank, each.old, each.new),
+            *(each.before, each.after),
+        ]
+        for by in impact.measures
+        for each in by.moves
     ]
-    head = ["run", "tag", "old_rank", "new_rank", "old", "new"]
-    return csv_file(name, head, lines)
+    ranked = ["measure", "run", "tag", "old_rank", "new_rank", "old", "new"]
+    return csv_file(name, [*ranked, "old_verdict", "new_verdict"], lines)
+
+
+def impact_topics_csv(name: str, impact: Impact) -> HttpResponse:
+    """A line for each measure and topic whose scores change, summed over all runs."""
+    lines = [
+        [by.measure, each.topic.number, each.change] for by in impact.measures for each in by.topics
+    ]
+    return csv_file(f"{name}-topics", ["measure", "topic", "change"], lines)
 
 
 def map_csv(name: str, topics: TopicMap, with_correlation: bool) -> HttpResponse:

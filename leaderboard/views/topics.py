@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard import wording
+from leaderboard import scoring, wording
 from leaderboard.breakdowns import (
     TopicBreakdown,
     topic_breakdown,
@@ -16,6 +16,7 @@ from leaderboard.breakdowns import (
 from leaderboard.breakdowns.rankings import neighbours
 from leaderboard.breakdowns.summaries import ORDERS, summaries_of
 from leaderboard.disclosure import Sight, track_or_404
+from leaderboard.downloads import streamed_text
 from leaderboard.drawings import (
     answer_rows,
     grade_lines,
@@ -66,6 +67,16 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
         "table": summary_table(summaries.at(list(page))) if summaries is not None else None,
     }
     return render(request, "topics.html", context)
+
+
+@require_GET
+def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """The topics that count on the board, one a line, for checking runs offline."""
+    track = track_or_404(request.user, slug).track
+    judged = scoring.judged_topics(track)
+    if judged is None:
+        raise Http404("not everybody may know which topics are judged")
+    return streamed_text("judged.txt", (f"{number.decode()}\n" for number in judged))
 
 
 @require_GET

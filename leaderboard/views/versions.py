@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import organising, wording
 from leaderboard.archiving import lines_of
-from leaderboard.breakdowns.impact import Impact, impact_of
+from leaderboard.breakdowns.impact import Impact, MeasureImpact, impact_of
 from leaderboard.breakdowns.origins import qrels_name
 from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight, track_or_404
@@ -21,7 +21,8 @@ from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pooling import pool_of
 from leaderboard.views.parts import organised_or_403
-from leaderboard.views.tables import impact_csv, wants_csv
+from leaderboard.views.tables import impact_csv, impact_topics_csv, wants_csv
+from leaderboard.wording.phrases import Sentence
 
 
 @login_required
@@ -33,7 +34,9 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     edition = edition_with(sight.track, judgment_set)
     found = _impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
-        return impact_csv(f"{slug}-{version}-impact", found)
+        table = impact_topics_csv if request.GET.get("table") == "topics" else impact_csv
+        return table(f"{slug}-{version}-impact", found)
+    shown = found.by(request.GET.get("measure", "")) if found is not None else None
     context = {
         "sight": sight,
         "track": sight.track,
@@ -43,8 +46,9 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
+        "shown": shown,
         "tests_follow": found is not None and _tests_follow(sight, found),
-        "verdict": wording.impact_verdict(found) if found is not None else "",
+        "verdict": _verdict(sight, shown) if shown is not None else [],
     }
     return render(request, "impact.html", context)
 
@@ -56,13 +60,25 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     current.track = edition.track = sight.track
     tried = measures_of(edition)
     shared = [each for each in measures_of(current) if each in tried]
-    return impact_of(current, edition, ranking_measure(sight.track, shared)) if shared else None
+    if not shared:
+        return None
+    first = ranking_measure(sight.track, shared)
+    return impact_of(current, edition, sorted(shared, key=lambda each: each != first))
+
+
+def _verdict(sight: Sight, shown: MeasureImpact) -> Sentence:
+    return wording.impact_verdict(shown, has_baseline=sight.track.baseline_id is not None)
 
 
 def _tests_follow(sight: Sight, found: Impact) -> bool:
-    """Whether a job makes the tests that either board lacks; it is told of both."""
+    """Whether a job makes the tests that either board lacks by any measure."""
     baseline = sight.track.baseline
-    return any([commission_tests(each, found.measure, baseline) for each in found.untested])
+    asked = [
+        commission_tests(edition, each.measure, baseline)
+        for each in found.measures
+        for edition in each.untested
+    ]
+    return any(asked)
 
 
 @require_GET

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from leaderboard.breakdowns.impact import Impact
+from leaderboard.breakdowns.impact import MeasureImpact
 from leaderboard.templatetags.numbers import counted, score
 from leaderboard.wording.phrases import Sentence, named, say, strong
 
 
-def impact_verdict(impact: Impact) -> Sentence:
+def impact_verdict(impact: MeasureImpact, has_baseline: bool) -> Sentence:
+    """Say who leads and how many runs and verdicts change by one measure."""
     leads = " leads now" if impact.agreement.first_changed else " still leads"
     change = "changes" if impact.num_moved == 1 else "change"
     return say(
         named(impact.leader.run),
         f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} rank",
-        _of_verdicts(impact),
+        _of_verdicts(impact) if has_baseline else [],
         ". Kendall's τ between the boards is ",
         strong(score(impact.agreement.tau, 3)),
         ".",
     )
 
 
-def _of_verdicts(impact: Impact) -> Sentence:
-    """How many turn; nothing where no baseline is, or where the tests are still to be made."""
-    if impact.old.track.baseline_id is None or impact.untested:
+def _of_verdicts(impact: MeasureImpact) -> Sentence:
+    """Say how many verdicts change; nothing where tests are still to be made."""
+    if impact.untested:
         return []
     one = len(impact.turned) == 1
     words = (

@@ -20,6 +20,7 @@ NO_PAGES = {
     "everything",
     "feed",
     "healthz",
+    "judged_topics_file",
     "metrics",
     "new_judgments",
     "openapi-json",

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from leaderboard import organising
-from leaderboard.models import Run
-from tests.builders import OTHER_RUN, RUN, make_run, make_track
+from django.db import transaction
+
+from leaderboard import organising, repeats, scoring, uploads
+from leaderboard.models import Run, Track, User
+from leaderboard.repeats import fingerprint_of
+from leaderboard.uploads import RunDetails
+from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
+
+# Other bytes with the same rankings.
+TWIN = RUN.replace("9.0", "9.5").replace("ben-bm25", "twin")
 
 
 def codes(run: Run) -> list[str]:
@@ -16,6 +23,60 @@ def test_the_same_rankings_with_other_scores_are_the_same_run(track, ben, as_ben
     again = make_run(track, ben, RUN.replace("9.0", "9.5").replace("ben-bm25", "again"))
     assert (again.state, codes(again)) == ("scored", ["W_SAME_RUN"])
     assert f'href="/runs/{first.pk}/"' in as_ben.get(f"/runs/{again.pk}/").content.decode()
+
+
+def test_of_two_runs_checked_at_the_same_time_the_second_to_publish_sees_the_first(track, ben):
+    first, second = checked_together(track, (ben, RUN), (ben, TWIN))
+    assert codes(first) == []
+    assert codes(second) == ["W_SAME_RUN"] and second.problems[0]["found"] == first.pk
+
+
+def test_a_run_that_came_first_and_is_published_second_sees_the_other(track, ben):
+    first, second = checked_together(track, (ben, RUN), (ben, TWIN), reverse=True)
+    assert (codes(first), codes(second)) == (["W_SAME_RUN"], [])
+
+
+def test_a_twin_is_found_behind_any_number_of_later_runs(track, ben, monkeypatch):
+    monkeypatch.setattr(repeats, "COMPARED", 1)
+    for text in (RUN, OTHER_RUN):
+        make_run(track, ben, text)
+    assert codes(make_run(track, ben, TWIN)) == ["W_SAME_RUN"]
+
+
+def test_a_withdrawn_twin_is_no_twin(track, ben):
+    organising.withdraw(make_run(track, ben), ben)
+    assert codes(make_run(track, ben, TWIN)) == []
+
+
+def test_organisers_see_the_twin_of_another_team_and_nobody_else_does(
+    blind_track, ben, cat, as_ada, as_ben
+):
+    mine, other = checked_together(blind_track, (ben, RUN), (cat, TWIN))
+    assert (codes(mine), codes(other)) == ([], [])
+    assert f'href="/runs/{other.pk}/"' in as_ada.get(f"/runs/{mine.pk}/").text
+    assert other.pk not in as_ben.get(f"/runs/{mine.pk}/").text
+
+
+def test_the_order_of_topics_and_what_lies_below_the_first_documents_make_no_other_run():
+    tops = {"1": ["d1", "d2"], "2": ["d3"]}
+    assert fingerprint_of(tops) == fingerprint_of(dict(reversed(tops.items())))
+    others = [{"1": ["d2", "d1"], "2": ["d3"]}, {"1": ["d1"], "2": ["d2", "d3"]}, {"1": ["d1"]}]
+    assert len({fingerprint_of(each) for each in (tops, *others)}) == 4
+
+
+def checked_together(track: Track, *sent: tuple[User, str], reverse: bool = False) -> list[Run]:
+    """Runs that workers check at the same time and publish one after the other."""
+    runs = [
+        uploads.accept_run(track, user, upload("run.txt", text), RunDetails()).run
+        for user, text in sent
+    ]
+    published = [scoring.check_run(run.pk, lambda done, of: None) for run in runs]
+    for publish in reversed(published) if reverse else published:
+        with transaction.atomic():
+            publish()
+    for run in runs:
+        run.refresh_from_db()
+    return runs
 
 
 def test_another_run_is_another_run(track, ben):

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from django.db.models import QuerySet
 
 from leaderboard import comparing, organising, uploads
-from leaderboard.breakdowns.impact import impact_of
+from leaderboard.breakdowns.impact import Impact, impact_of
 from leaderboard.disclosure import look
-from leaderboard.models import Collection, Comparison, Edition, Job, JudgmentSet, Run, Track, User
-from leaderboard.standings import Board, find_board
+from leaderboard.models import (
+    Collection,
+    Comparison,
+    Edition,
+    Job,
+    JudgmentSet,
+    Run,
+    Score,
+    Track,
+    User,
+)
+from leaderboard.standings import Board, find_board, verdict_of
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
+from tests.pages.reading import page_at, rows
 
 # What Ben has first is no longer relevant, and what Cat has first is.
 V2 = "1 0 d1 0\n1 0 d3 2\n1 0 d9 1\n2 0 d4 1\n2 0 d5 0\n"
@@ -30,7 +42,12 @@ def v2(track, ada, runs):
 def impact(track, v2):
     track.refresh_from_db()
     new = Edition.objects.get(judgment_set__version="v2")
-    return impact_of(track.edition, new, "AP")
+    return impact_of(track.edition, new, ["AP", "nDCG@10", "P@5"])
+
+
+@pytest.fixture
+def by_ap(impact):
+    return impact.by("AP")
 
 
 def test_new_judgments_are_tried_by_themselves_and_leave_the_board_alone(track, v2):
@@ -117,21 +134,21 @@ def as_board(user: User) -> Board | None:
     return find_board(look(Track.objects.get(), user))
 
 
-def test_runs_that_change_places_are_named_with_both_ranks(impact):
-    moved = {each.run.tag: (each.old_rank, each.new_rank) for each in impact.moves}
+def test_runs_that_change_places_are_named_with_both_ranks(by_ap):
+    moved = {each.run.tag: (each.old_rank, each.new_rank) for each in by_ap.moves}
     assert moved == {"ben-bm25": (1, 2), "other": (2, 1)}
-    assert impact.agreement.tau == -1 and impact.agreement.first_changed
+    assert by_ap.agreement.tau == -1 and by_ap.agreement.first_changed
 
 
-def test_means_are_those_of_the_topics_that_each_version_judges(impact):
-    other = next(each for each in impact.moves if each.run.tag == "other")
+def test_means_are_those_of_the_topics_that_each_version_judges(by_ap):
+    other = next(each for each in by_ap.moves if each.run.tag == "other")
     assert other.old == pytest.approx((5 / 12 + 1 + 1 / 6) / 3)
     assert other.new == pytest.approx((1 + 1) / 2)
 
 
 def test_topics_that_are_no_longer_judged_are_named(impact):
     assert [topic.number for topic in impact.removed] == ["3"] and not impact.added
-    assert [each.topic.number for each in impact.topics] == ["1"]
+    assert [each.topic.number for each in impact.by("AP").topics] == ["1"]
 
 
 def test_the_page_says_what_would_change(as_ada, v2):
@@ -142,8 +159,81 @@ def test_the_page_says_what_would_change(as_ada, v2):
 
 def test_what_the_page_shows_is_a_table_too(as_ada, v2):
     table = as_ada.get("/tracks/bread/judgments/v2/impact/?format=csv").content.decode()
-    assert table.splitlines()[0] == "run,tag,old_rank,new_rank,old,new"
+    assert (
+        table.splitlines()[0] == "measure,run,tag,old_rank,new_rank,old,new,old_verdict,new_verdict"
+    )
+    assert [line.split(",")[0] for line in table.splitlines()[1:]] == [
+        each for each in ("AP", "nDCG@10", "P@5") for _ in range(2)
+    ]
     assert "ben-bm25,1,2," in table
+
+
+def test_the_changed_topics_of_every_measure_are_a_table(as_ada, v2):
+    address = "/tracks/bread/judgments/v2/impact/?format=csv&table=topics"
+    head, *lines = as_ada.get(address).content.decode().splitlines()
+    assert head == "measure,topic,change"
+    assert {line.split(",")[0] for line in lines} == {"AP", "nDCG@10", "P@5"}
+
+
+# The grade of a relevant document is another: nDCG changes, AP does not.
+OTHER_GRADES = QRELS.replace("1 0 d1 2", "1 0 d1 1").replace("1 0 d2 1", "1 0 d2 3")
+
+
+@pytest.fixture
+def grades(track, ada, runs):
+    bring(track.collection, ada, "grades", OTHER_GRADES)
+    return "/tracks/bread/judgments/grades/impact/"
+
+
+def test_a_change_that_the_primary_measure_does_not_see_is_told_too(as_ada, track, grades):
+    found = impact_between(track, "grades")
+    assert [each.topic.number for each in found.by("AP").topics] == []
+    assert [each.topic.number for each in found.by("nDCG@10").topics] == ["1"]
+    told = {line.split()[0]: line.split() for line in rows(page_at(as_ada, grades))}
+    ben = next(each for each in found.by("nDCG@10").moves if each.run.tag == "ben-bm25")
+    assert told["AP"][-2:] == ["0", "1.000"] and told["nDCG@10"][-2:] == ["1", "1.000"]
+    assert f"{ben.old:.4f}"[1:] in told["nDCG@10"] and f"{ben.new:.4f}"[1:] in told["nDCG@10"]
+
+
+def test_each_measure_opens_into_its_runs_and_topics(as_ada, grades):
+    assert "No topic of both boards changes any score." in page_at(as_ada, grades)
+    page = page_at(as_ada, f"{grades}?measure=nDCG%4010")
+    assert "Runs by change in rank, nDCG@10" in page
+    assert "No topic of both boards" not in page
+
+
+def test_a_measure_that_the_board_has_not_opens_the_first(as_ada, grades):
+    assert "Runs by change in rank, AP" in page_at(as_ada, f"{grades}?measure=RR")
+
+
+def test_verdicts_are_those_of_each_measure_on_each_board(track, ada, v2):
+    organising.choose_baseline(track, ada, track.runs.get(tag="other"))
+    found = impact_between(track, "v2")
+    for by in found.measures:
+        ben = next(each for each in by.moves if each.run.tag == "ben-bm25")
+        assert (ben.before, ben.after) == tuple(
+            verdict_on(edition, by.measure, ben.run) for edition in (found.old, found.new)
+        )
+
+
+def verdict_on(edition: Edition, measure: str, run: Run) -> str:
+    tested = comparing.against_baseline(edition, measure, edition.track.baseline_id)
+    return verdict_of(tested[run.pk], edition.num_evaluated)
+
+
+def impact_between(track: Track, version: str) -> Impact:
+    track = Track.objects.get(pk=track.pk)
+    return impact_of(track.edition, tried_with(version).get(), track.measures)
+
+
+def test_a_measure_that_is_undefined_ranks_last_and_has_no_change(track, v2, impact):
+    run = track.runs.get(tag="ben-bm25")
+    nothing = Score.objects.get(score_set__edition=impact.new, score_set__run=run, measure="AP")
+    nothing.mean, nothing.by_topic = None, np.full(3, np.nan).tobytes()
+    nothing.save()
+    by_ap = impact_of(track.edition, impact.new, ["AP"]).by("AP")
+    moved = next(each for each in by_ap.moves if each.run == run)
+    assert (moved.new, moved.change, moved.new_rank) == (None, None, 2)
 
 
 def test_a_switch_puts_the_new_edition_on_the_board(as_ada, v2):
@@ -155,8 +245,10 @@ def test_a_switch_puts_the_new_edition_on_the_board(as_ada, v2):
 def test_the_same_judgments_turn_nothing(track, ada, runs):
     bring(track.collection, ada, "v1-again", QRELS)
     track.refresh_from_db()
-    same = impact_of(track.edition, Edition.objects.latest("pk"), "AP")
-    assert same.num_moved == 0 and same.topics == [] and same.agreement.tau == 1
+    same = impact_of(track.edition, Edition.objects.latest("pk"), track.measures)
+    assert [(each.num_moved, each.topics, each.agreement.tau) for each in same.measures] == [
+        (0, [], 1)
+    ] * 3
 
 
 def test_what_was_there_before_the_track_is_tried_on_request(collection, ada, as_ada):

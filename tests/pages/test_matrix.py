@@ -60,6 +60,7 @@ PAGES = {
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
     "topics": ("/tracks/blind/topics/", EVERYBODY),
+    "judged_topics_file": ("/tracks/blind/topics/judged.txt", NOBODY),
     "topic": ("/tracks/blind/topic/?number=1", EVERYBODY),
     "judgments": ("/tracks/blind/judgments/", EVERYBODY),
     "compare": (
@@ -239,6 +240,7 @@ OPEN_PAGES = {
     "ranking": ("/runs/{open_run}/ranking/?number=1", EVERYBODY),
     "compare": ("/tracks/open/compare/?a={open_run}&b={open_other}", EVERYBODY),
     "topic": ("/tracks/open/topic/?number=1", EVERYBODY),
+    "judged_topics_file": ("/tracks/open/topics/judged.txt", EVERYBODY),
     "computed": ("/tracks/open/computed/?run={open_run}", EVERYBODY),
     "statistic": ("/tracks/open/computed/spread/", EVERYBODY),
     "cost": ("/tracks/open/cost/", EVERYBODY),
@@ -269,6 +271,7 @@ LEADERBOARD_PAGES = {
     "everything": ("/tracks/lead/everything.zip", OPENED),
     "run_metadata": ("/runs/{lead_run}/metadata.yml", OWN_TEAM),
     "topics": ("/tracks/lead/topics/", EVERYBODY),
+    "judged_topics_file": ("/tracks/lead/topics/judged.txt", NOBODY),
     "judgments": ("/tracks/lead/judgments/", EVERYBODY),
     "qrels_file": ("/tracks/lead/judgments/v1/qrels.txt", OPENED),
 }

@@ -22,6 +22,8 @@ AT_ONCE = 20
 QUOTA = 3
 # Of the quota so many come as a grant, while the uploads do.
 GRANTED = 2
+# Pairs of equal runs of a team.
+PAIRS = 10
 # The deadline lies so far ahead of the first upload, and the last one so far behind it.
 AHEAD = timedelta(seconds=1.5)
 BEHIND = timedelta(seconds=0.5)
@@ -58,6 +60,25 @@ class Track:
         began = datetime.now(UTC)
         status, said = answer_to(request)
         return Sent(began, datetime.now(UTC), status, said.get("code", ""), said.get("id", ""))
+
+    def twins_sent(self, token: str) -> list[tuple[str, str]]:
+        """Pairs of runs with the same ranking and other scores, by id; both wait for workers."""
+        lines = [
+            f"1 Q0 d{pair} 1 {score} p{pair}-{score}" for pair in range(PAIRS) for score in (1, 2)
+        ]
+        with ThreadPoolExecutor(2 * PAIRS) as threads:
+            runs = list(threads.map(self.sent_line, [token] * len(lines), lines))
+        return list(zip(runs[::2], runs[1::2], strict=True))
+
+    def sent_line(self, token: str, line: str) -> str:
+        file = SimpleUploadedFile("run.txt", f"{line}\n".encode())
+        return str(self.site.ask(f"/tracks/{self.slug}/runs", token, file=file)["id"])
+
+    def twins_named_by(self, token: str, run: str) -> list[str]:
+        """Which runs the warnings of this one name."""
+        until(lambda: self.site.ask(f"/runs/{run}", token)["done"], "the run is checked")
+        told = self.site.ask(f"/runs/{run}", token)["problems"]
+        return [each["found"] for each in told if each["code"] == "W_SAME_RUN"]
 
     def sent_at_once(self, token: str, name: str = "run") -> list[Sent]:
         return self._sent(token, [None] * AT_ONCE, name)

@@ -16,6 +16,7 @@ from tests.services.racing import (
     bring_collection,
     broken_promises,
     granted_in_between,
+    open_track,
     track_that_closes,
     track_with_quota,
 )
@@ -24,6 +25,8 @@ pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 
 TEAMS = ["race-ben", "race-cat", "race-dan"]
+# With the pairs of each these make fifty.
+TWIN_TEAMS = ["twin-ann", "twin-ben", "twin-cat", "twin-dan", "twin-eve"]
 # Teams of their own: what a token may write in a minute is soon used up by races.
 LATE_TEAMS = ["late-ben", "late-cat", "late-dan"]
 
@@ -83,6 +86,19 @@ def test_a_grant_among_twenty_uploads_counts_once_and_no_more(site, ada, token_o
     accepted = {each.run for each in (*during, *after) if each.accepted}
     assert QUOTA - GRANTED <= sum(each.accepted for each in during) <= QUOTA
     assert len(accepted) == QUOTA and accepted == set(track.received(token))
+
+
+@pytest.mark.parametrize("team", TWIN_TEAMS)
+def test_of_two_equal_runs_at_once_the_second_to_be_published_is_warned(
+    site, organiser, token_of, team
+):
+    track, token = open_track(site, organiser, f"pairs-{team}"), token_of(team)
+    site.pause_workers()
+    pairs = track.twins_sent(token)
+    site.continue_workers()
+    named = [[track.twins_named_by(token, run) for run in pair] for pair in pairs]
+    expected = [([[], [one]], [[other], []]) for one, other in pairs]
+    assert all(found in either for found, either in zip(named, expected, strict=True)), named
 
 
 @pytest.mark.parametrize("team", LATE_TEAMS)

@@ -276,6 +276,22 @@ def test_missing_topics_are_refused_where_the_track_says_so():
     assert problem.message == "no documents for 1 of the 2 topics: 302"
 
 
+@pytest.mark.parametrize("how", ["warn", "refuse"])
+def test_a_run_that_answers_every_judged_topic_misses_none(how):
+    assert codes(accepted(line(), judged=[b"301"], missing_topics=how).problems) == []
+
+
+def test_missing_judged_topics_are_counted_among_the_judged_ones():
+    (problem,) = accepted(line(), topics=[b"301", b"302", b"303"], judged=[b"301", b"303"]).problems
+    assert problem.message == "no documents for 1 of the 2 judged topics: 303"
+    assert problem.hint == "They score 0."
+
+
+def test_where_nothing_says_what_is_judged_no_topic_is_said_to_score_0():
+    (problem,) = accepted(line()).problems
+    assert problem.hint == "Those that are judged score 0."
+
+
 def test_a_topic_whose_only_line_is_broken_is_not_called_missing():
     assert codes(refused(line() + b"302 Q0 D1 1\n", missing_topics="refuse")) == [("E_COLUMNS", 2)]
 
