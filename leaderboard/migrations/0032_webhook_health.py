@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0029_plain_labels'),
+        ('leaderboard', '0031_shares'),
     ]
 
     operations = [
