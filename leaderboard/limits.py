@@ -76,7 +76,11 @@ def of_people() -> list[Limit]:
             "E_QUOTA",
         ),
         Limit("Rejected file kept", kept, "then only its record and first problems"),
-        Limit("Write requests", f"{writes} per token per minute", "429, with Retry-After"),
+        Limit(
+            "Write requests",
+            f"{writes} per token per minute, without organisers’ runs on their own tracks",
+            "429, with Retry-After",
+        ),
     ]
 
 

@@ -99,6 +99,9 @@ CALLS = {
     "post /tracks/{slug}/release": Call(
         "/tracks/blind/release", by_organisers(200), "organise", body={}
     ),
+    "post /tracks/{slug}/teams": Call(
+        "/tracks/blind/teams", by_organisers(201), "organise", body={"name": "Crumbs"}
+    ),
     "get /tracks/{slug}/leaderboard": Call("/tracks/blind/leaderboard", ORGANISERS_SEE),
     "get /tracks/{slug}/compare": Call("/tracks/blind/compare?a={run}&b={other}", ORGANISERS_SEE),
     "get /tracks/{slug}/runs": Call("/tracks/blind/runs", EVERYBODY),
