@@ -26,6 +26,12 @@ class Paragraphs(forms.Textarea):
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
+class NewFileField(forms.FileField):
+    """A file that comes with the form: there is none before that a request could clear."""
+
+    widget = forms.FileInput
+
+
 class MeasuresField(forms.CharField):
     """Measures as a list of words; `AP, nDCG@10` and one a line are both understood."""
 
