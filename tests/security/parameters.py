@@ -117,6 +117,8 @@ def other_paths(address: str) -> Iterator[tuple[str, str]]:
 
 def reading(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """A set that fills with the names under which queries and forms are read."""
+    # Clients keep what every template was given, which takes most of a large form's time.
+    monkeypatch.setattr("django.test.client.store_rendered_templates", lambda *_, **__: None)
     names: set[str] = set()
     for method in LOOKS:
         monkeypatch.setattr(QueryDict, method, noting(getattr(QueryDict, method), names))
