@@ -59,7 +59,10 @@ def joins_by_a_run(track: Track) -> bool:
 
 
 def team_inviting(track: Track, code: str) -> Team | None:
-    return track.teams.filter(invitation=code, of_organisers=False).first() if code else None
+    # A link may have been changed into what no database stores.
+    if not code or not code.isprintable():
+        return None
+    return track.teams.filter(invitation=code, of_organisers=False).first()
 
 
 def join(track: Track, user: User, asking: Asking = Asking()) -> Team:
@@ -178,6 +181,11 @@ def checked_name(name: str) -> str:
     if team_key(name) == team_key(ORGANISERS):
         raise CannotJoin(f"The name {ORGANISERS} is reserved.")
     return name
+
+
+def open_team(track: Track, leader: User, name: str) -> Team:
+    """A team by a checked name whose leader has accepted no terms. Raises NameTaken."""
+    return _new_team(track, leader, name, accepted=None)
 
 
 def _new_team(track: Track, user: User, name: str, accepted: datetime | None) -> Team:

@@ -79,7 +79,11 @@ def of_people() -> list[Limit]:
             "E_QUOTA",
         ),
         Limit("Rejected file kept", kept, "then only its record and first problems"),
-        Limit("Write requests", f"{writes} per user per minute", "429, with Retry-After"),
+        Limit(
+            "Write requests",
+            f"{writes} per user per minute, without organisers’ runs on their own tracks",
+            "429, with Retry-After",
+        ),
         Limit("Webhooks per track", str(Webhook.MOST_PER_TRACK), "remove one first"),
         Limit("Request without a file", mebibytes(bodies.SMALL), "413: E_SIZE"),
     ]

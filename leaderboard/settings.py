@@ -214,6 +214,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 # Whose tries to sign in are counted: the last address in X-Forwarded-For, which the proxy wrote.
 # Without a proxy that header is anybody's word and is not read.
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
+SESSION_ENGINE = "leaderboard.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:
     # A browser takes these names only over https, for this host and from no other.

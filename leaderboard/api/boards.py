@@ -16,7 +16,7 @@ from leaderboard.api.runs import BESIDE, measure_of, tested
 from leaderboard.api.schemas import BoardOut, Comparison, answers
 from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.columns import columns_of, for_papers
-from leaderboard.commissioning import commission_tests
+from leaderboard.commissioning import tests_follow
 from leaderboard.disclosure import track_or_404
 from leaderboard.models import Run
 from leaderboard.standings import Board, Choice, Standing, find_board, find_means
@@ -41,8 +41,7 @@ def get_leaderboard(
     sight = track_or_404(viewer(request), slug).by_judgments(judgments)
     choice = Choice(measure=measure_of(sight, measure), baseline=baseline)
     board = found(find_means(sight, choice), choice)
-    if board.is_untested:
-        commission_tests(board)
+    tests_follow(board)
     if format != "json":
         papers = format in ("md", "tex")
         columns = for_papers(board) if papers else columns_of(board)

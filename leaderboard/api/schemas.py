@@ -280,6 +280,15 @@ class TeamOut(Schema):
     team: str
 
 
+class TeamIn(Schema):
+    name: Annotated[Text, StringConstraints(min_length=1, max_length=80)]
+
+
+class NewTeamOut(TeamOut):
+    user: str = Field(description="Its account, which has no password.")
+    token: str = Field(description="API token of that account. Shown only once.")
+
+
 class Me(Schema):
     user: str
     may_organise: bool

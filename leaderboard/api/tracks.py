@@ -17,7 +17,9 @@ from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.listing import by_slug
 from leaderboard.api.schemas import (
     JoinIn,
+    NewTeamOut,
     Paging,
+    TeamIn,
     TeamOut,
     TrackIn,
     TrackList,
@@ -30,6 +32,7 @@ from leaderboard.disclosure import Sight, Viewer, look, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.quotas import quota_of
+from leaderboard.team_accounts import create_teams
 
 router = Router(tags=["tracks"])
 
@@ -276,6 +279,19 @@ def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
     if track is None:
         raise Http404("no such track")
     return track if joining.may_join(track, invitation) else track_or_404(user, slug).track
+
+
+@router.post("/{slug:slug}/teams", auth=ORGANISE, response=answers(NewTeamOut, 201))
+def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[str, Any]]:
+    """Create a team with its own account and API token, for a team that does not sign up."""
+    user = viewer(request)
+    track = organised_track(user, slug).track
+    try:
+        (made,) = create_teams(track, user, [body.name])
+    except joining.CannotJoin as reason:
+        raise field_error("name", str(reason), body.name) from None
+    answer = {"track": track.slug, "team": made.team.name}
+    return Status(201, {**answer, "user": made.user.username, "token": made.token})
 
 
 @router.post("/{slug:slug}/release", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)

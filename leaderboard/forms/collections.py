@@ -7,16 +7,16 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.forms.fields import Paragraphs
+from leaderboard.forms.fields import NewFileField, Paragraphs
 from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.models import Collection, Pool, Run, Track
 from leaderboard.pooling import by_turn, priority_of
 
 
 class CollectionForm(forms.ModelForm):
-    topics = forms.FileField(label="Topics")
-    documents = forms.FileField(label="Documents", required=False)
-    judgments = forms.FileField(label="Judgments", required=False)
+    topics = NewFileField(label="Topics")
+    documents = NewFileField(label="Documents", required=False)
+    judgments = NewFileField(label="Judgments", required=False)
     version = forms.SlugField(
         label="Judgments version",
         initial="v1",
@@ -52,7 +52,7 @@ class CollectionForm(forms.ModelForm):
 
 class JudgmentsForm(forms.Form):
     version = forms.SlugField(label="Version", max_length=40)
-    file = forms.FileField(label="File")
+    file = NewFileField(label="File")
     note = forms.CharField(
         label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
     )

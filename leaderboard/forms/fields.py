@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import ProhibitNullCharactersValidator
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 
@@ -24,6 +25,12 @@ class Paragraphs(forms.Textarea):
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
+
+
+class NewFileField(forms.FileField):
+    """A file that comes with the form: there is none before that a request could clear."""
+
+    widget = forms.FileInput
 
 
 class MeasuresField(forms.CharField):
@@ -70,7 +77,10 @@ class TopicsField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:
-        words = re.split(r"[,\s]+", super().to_python(value))
+        text = super().to_python(value)
+        # Asked of the text: a list shows NUL as an escape, which the field's own check passes.
+        ProhibitNullCharactersValidator()(text)
+        words = re.split(r"[,\s]+", text)
         return list(dict.fromkeys(word for word in words if word))
 
 

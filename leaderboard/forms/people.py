@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from leaderboard.calling import NotCalled, check_url
-from leaderboard.models import ApiToken, JoinRequest, Track, User
+from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
 from leaderboard.models.notices import Happening
 
 # Days that a token of the page works.
@@ -37,6 +37,16 @@ class JoinForm(forms.Form):
             self.initial["team_name"] = asked.team_name
         if not track.terms:
             del self.fields["accepts_terms"]
+
+
+class MemberForm(forms.Form):
+    """A member of a team, by the number of the account."""
+
+    user = forms.ModelChoiceField(User.objects.none())
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["user"].queryset = User.objects.filter(memberships__team=team)
 
 
 class OrganiserForm(forms.Form):

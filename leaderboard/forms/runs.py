@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.forms.fields import Paragraphs
+from leaderboard.forms.fields import NewFileField, Paragraphs
 from leaderboard.models import Run, Track
 
 
@@ -21,7 +21,7 @@ class WithdrawForm(forms.Form):
 
 
 class RunForm(forms.ModelForm):
-    file = forms.FileField(label="Run file", allow_empty_file=True)
+    file = NewFileField(label="Run file", allow_empty_file=True)
     tag = forms.CharField(
         label="Tag",
         max_length=20,

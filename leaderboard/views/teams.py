@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard import joining, organising
 from leaderboard.disclosure import track_or_404
-from leaderboard.forms.people import JoinForm
+from leaderboard.forms.people import JoinForm, MemberForm
 from leaderboard.models import Membership, Team, Track
 from leaderboard.views.parts import organised_or_403
 
@@ -99,11 +99,11 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
     if request.POST.get("act") == "leave":
         return _left(request, team.track)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
-    member = get_object_or_404(team.memberships, user=request.POST.get("user") or 0)
-    if request.POST.get("act") == "lead":
-        joining.make_leader(team, request.user, member.user_id)
-    else:
-        joining.remove_member(team, request.user, member.user_id)
+    form = MemberForm(request.POST, team=team)
+    if not form.is_valid():
+        raise Http404("no such member")
+    act = joining.make_leader if request.POST.get("act") == "lead" else joining.remove_member
+    act(team, request.user, form.cleaned_data["user"].pk)
     return redirect("team", slug=slug)
 
 

@@ -21,6 +21,7 @@ ACTS = {
     "change": "changed the",
     "check again": "rechecked the",
     "confirm": "confirmed the",
+    "create": "created the",
     "declined": "declined a",
     "discard": "discarded the",
     "disqualify": "disqualified the",

@@ -99,11 +99,17 @@ CALLS = {
     "post /tracks/{slug}/release": Call(
         "/tracks/blind/release", by_organisers(200), "organise", body={}
     ),
+    "post /tracks/{slug}/teams": Call(
+        "/tracks/blind/teams", by_organisers(201), "organise", body={"name": "Crumbs"}
+    ),
     "get /tracks/{slug}/leaderboard": Call("/tracks/blind/leaderboard", ORGANISERS_SEE),
     "get /tracks/{slug}/compare": Call("/tracks/blind/compare?a={run}&b={other}", ORGANISERS_SEE),
     "get /tracks/{slug}/runs": Call("/tracks/blind/runs", EVERYBODY),
     "post /tracks/{slug}/runs": Call(
-        "/tracks/blind/runs", [401] + [201] * 7, "submit", form={"file": "1 Q0 d1 1 1.0 new\n"}
+        "/tracks/blind/runs",
+        [401] + [201] * 7,
+        "submit",
+        form={"file": "1 Q0 d1 1 1.0 new\n", "facts": "{}"},
     ),
     "get /runs/{run_id}": Call("/runs/{run}", OWN_TEAM),
     "patch /runs/{run_id}": Call(

@@ -1,4 +1,4 @@
-"""manage.py create_token, load_collection, load_runs and rescore"""
+"""manage.py create_token, create_teams, load_collection, load_runs and rescore"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from leaderboard import editions, organising, uploads
 from leaderboard.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
-from leaderboard.models import ApiToken, Collection, Run, Track, User, Worker
+from leaderboard.models import ApiToken, Collection, Run, Team, Track, User, Worker
 from tests.builders import (
     DOCUMENTS,
     OTHER_RUN,
@@ -428,3 +428,21 @@ def test_the_columns_of_judgments_are_an_option(folder, db):
 def test_a_new_collection_needs_topics(folder, db):
     with pytest.raises(CommandError, match="needs --topics"):
         command("load_collection", "bread", "--judgments", folder / "qrels.txt")
+
+
+def test_create_teams_makes_many_teams_and_prints_their_tokens(track, tmp_path):
+    (tmp_path / "names.txt").write_text("Crusts\n\n  Die Brötchen \n")
+    printed = command("create_teams", "bread", "Crumbs", "--file", tmp_path / "names.txt")
+    made = dict(line.split("\t") for line in printed.splitlines())
+    assert list(made) == ["Crumbs", "Crusts", "Die Brötchen"]
+    for name, secret in made.items():
+        assert track.team_of(ApiToken.objects.find(secret).user).name == name
+
+
+def test_create_teams_makes_all_or_none(track):
+    for names in (["Crumbs", "crumbs"], ["Crumbs", "organisers"], []):
+        with pytest.raises(CommandError):
+            command("create_teams", "bread", *names)
+    with pytest.raises(CommandError, match="No such track"):
+        command("create_teams", "rye", "Crumbs")
+    assert not Team.objects.exists()

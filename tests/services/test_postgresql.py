@@ -28,6 +28,12 @@ def test_no_answer_depends_on_the_judgments_on_postgresql(postgres: Postgres) ->
     run_on({"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}, secret)
 
 
+def test_no_parameter_breaks_an_address_on_postgresql(postgres: Postgres) -> None:
+    """It stores no NUL and no number larger than its column, where SQLite stores any."""
+    walks = ("tests/security/test_parameters.py", "tests/api/test_parameters.py")
+    run_on({"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}, *walks)
+
+
 @pytest.mark.data
 def test_hostile_forms_are_answered_the_same_way(postgres: Postgres, redis: Redis) -> None:
     """Hostile files are sent to a whole site in test_bad_inputs, races are run in test_races."""

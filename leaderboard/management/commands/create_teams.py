@@ -1,0 +1,48 @@
+"""`manage.py create_teams TRACK NAME...`: teams that do not sign up, each with an API token."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard.joining import CannotJoin
+from leaderboard.management.migrating import migrate_first
+from leaderboard.models import Track
+from leaderboard.team_accounts import create_teams
+
+
+class Command(BaseCommand):
+    help = "Create teams in a track and print a line for each: its name, a tab and its API token."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("track")
+        parser.add_argument("names", nargs="*", metavar="name")
+        parser.add_argument("--file", type=Path, help="more names, one per line, in UTF-8")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        migrate_first()
+        track = Track.objects.filter(slug=options["track"]).first()
+        if track is None:
+            raise CommandError(f"No such track: {options['track']}.")
+        names = [*options["names"], *names_in(options["file"])]
+        if not names:
+            raise CommandError("Give the names of the teams, or --file with one name per line.")
+        try:
+            made = create_teams(track, track.owner, names)
+        except CannotJoin as reason:
+            raise CommandError(f"{reason} No team was created.") from None
+        for account in made:
+            self.stdout.write(f"{account.team.name}\t{account.token}")
+
+
+def names_in(path: Path | None) -> list[str]:
+    """The lines of a file that are not blank."""
+    if path is None:
+        return []
+    try:
+        return [line for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: {error}") from None

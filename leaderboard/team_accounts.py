@@ -1,0 +1,55 @@
+"""Teams that organisers create, each with an account and an API token of its own.
+
+For a task whose teams never sign up here: its organisers, or its teams, submit with these tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from leaderboard import joining
+from leaderboard.models import ApiToken, AuditEvent, Team, Track, User
+
+SCOPES = ["read", "submit"]
+
+
+@dataclass(frozen=True)
+class TeamAccount:
+    """A new team, its account without a password, and the secret that is shown once."""
+
+    team: Team
+    user: User
+    token: str
+
+
+@transaction.atomic
+def create_teams(track: Track, organiser: User, names: Iterable[str]) -> list[TeamAccount]:
+    """Create all of these teams, or none of them. Raises CannotJoin."""
+    return [_create_team(track, organiser, name) for name in names]
+
+
+def _create_team(track: Track, organiser: User, name: str) -> TeamAccount:
+    name = joining.checked_name(name)
+    # Never an account that exists: the token would act for whoever it belongs to.
+    user = User(username=_free_username(track, name))
+    user.set_unusable_password()
+    user.save()
+    team = joining.open_team(track, user, name)
+    AuditEvent.objects.record(organiser, "create", team, after={"account": user.username})
+    _, secret = ApiToken.objects.issue(user, SCOPES, name="created with the team")
+    return TeamAccount(team, user, secret)
+
+
+def _free_username(track: Track, name: str) -> str:
+    """The track and the team in letters that any username takes, numbered where that is taken."""
+    # Some signs become several letters, and a username has room for 150.
+    first = f"{track.slug}-{slugify(name) or 'team'}"[:140]
+    number, username = 1, first
+    while User.objects.filter(username__iexact=username).exists():
+        number += 1
+        username = f"{first}-{number}"
+    return username

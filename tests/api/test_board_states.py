@@ -1,0 +1,94 @@
+"""Every address of the API that reads, beside a board that is tested, untested, being tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+
+from leaderboard import commissioning, comparing
+from leaderboard.api import api
+from leaderboard.models import Comparison, Run, Track
+from tests.api.conftest import Program
+from tests.builders import work
+
+BOARD = "/api/v1/tracks/bread/leaderboard"
+VALUES = {
+    "measure": ("AP", "nDCG@10"),
+    "format": ("json", "csv", "tsv", "tex", "md"),
+    "judgments": ("v1",),
+}
+
+
+@pytest.fixture
+def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
+    """A board too large to be tested at once; what stands in the addresses."""
+    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    Track.objects.update(baseline=adas_run)
+    ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
+    return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}
+
+
+def be_tested(program: Program) -> None:
+    for measure, baseline in product(("AP", "nDCG@10"), Run.objects.all()):
+        program.get(f"{BOARD}?measure={measure}&baseline={baseline.pk}")
+    work()
+
+
+def be_untested(program: Program) -> None:
+    Comparison.objects.all().delete()
+
+
+def be_asked_for(program: Program) -> None:
+    be_untested(program)
+    for measure in ("AP", "nDCG@10"):
+        program.get(f"{BOARD}?measure={measure}")
+    assert Comparison.objects.asked_for().count() == 2
+
+
+STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked_for}
+
+
+def addresses(names: dict[str, str]) -> Iterator[str]:
+    """Every address that is read, with every choice of its parameters."""
+    for path, calls in api.get_openapi_schema()["paths"].items():
+        asked = calls.get("get", {}).get("parameters", [])
+        choices = [choices_of(each, names) for each in asked if each["in"] == "query"]
+        for chosen in product(*choices) if "get" in calls else ():
+            yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"
+
+
+def choices_of(parameter: dict[str, Any], names: dict[str, str]) -> list[str]:
+    name = parameter["name"]
+    given = [f"{name}={value}" for value in VALUES.get(name) or (names[name],)]
+    return given if parameter["required"] else ["", *given]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, state):
+    STATES[state](ada_api)
+    walked = list(addresses(names))
+    assert len(walked) > 50
+    for address in walked:
+        if state == "untested":
+            # The answer before has asked for the tests.
+            be_untested(ada_api)
+        assert (address, ada_api.get(address).status_code) == (address, 200)
+
+
+def test_who_asks_for_an_untested_board_has_it_tested(names, anybody_api):
+    Comparison.objects.all().delete()
+    asked = f"{BOARD}?measure=nDCG@10"
+    assert [each["p"] for each in anybody_api.get(asked).json()["standings"]] == [None, None]
+    work()
+    assert anybody_api.get(asked).json()["standings"][0]["p"] is not None
+
+
+def test_a_robot_that_asks_for_every_board_has_few_tested(names, anybody_api, monkeypatch):
+    monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
+    Comparison.objects.all().delete()
+    for measure in ("AP", "nDCG@10"):
+        assert anybody_api.get(f"{BOARD}?measure={measure}").status_code == 200
+    assert Comparison.objects.asked_for().count() == 1
