@@ -43,7 +43,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_rules(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--tag", help="expected run tag")
+    group.add_argument("--tag", help="expected run tag; with --fix tag the tag to use")
+    files.add_fix_option(group)
     group.add_argument(
         "--takes",
         metavar="FORMAT",
@@ -74,6 +75,7 @@ def rules_of(
         duplicates=options.duplicates,
         formats=tuple(options.takes),
         cutoff=options.cutoff,
+        fix=tuple(options.fix),
     )
 
 

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from evaluation.reading.columns import DECIMAL, INTEGER
+from evaluation.reading.repairs import is_conflict_marker
 
 COMPARED = 500
 
@@ -202,6 +203,8 @@ def for_header(columns: Sequence[bytes]) -> str:
 
 
 def _for_other_formats(columns: Sequence[bytes]) -> str:
+    if is_conflict_marker(b" ".join(columns)):
+        return "This is a git conflict marker. Keep one side and remove the markers."
     if columns[0].startswith(b"<"):
         return "This looks like HTML or XML."
     if columns[0].startswith((b"{", b"[")):
