@@ -263,7 +263,8 @@ def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     """
     values = values_of(Run, entry.fields)
     values["facts"] = clean_facts(values["facts"])
-    details = RunDetails(tag=values["tag"], lenient=values["lenient"])
+    fixes = tuple(values.get("fixes", ()))
+    details = RunDetails(tag=values["tag"], lenient=values["lenient"], fixes=fixes)
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
         team = team_called(track, entry.team)

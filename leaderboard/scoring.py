@@ -114,7 +114,7 @@ def read_file(run: Run) -> reading.Run:
         lines = unpacked(packed, run_limits())
         if run.lenient:
             return reading.read_run_leniently(lines)
-        return reading.read_run(lines, rules_of(run.track, run.tag, run.format))
+        return reading.read_run(lines, rules_of(run.track, run.tag, run.format, run.fixes))
 
 
 def run_limits() -> Limits:
@@ -126,7 +126,9 @@ def run_limits() -> Limits:
     )
 
 
-def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
+def rules_of(
+    track: Track, tag: str = "", format: str = "", fixes: Iterable[str] = ()
+) -> reading.RunRules:
     """What this track asks of a run; with `format`, of one that is said to be in that."""
     collection = track.collection
     return reading.RunRules(
@@ -140,6 +142,7 @@ def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
         line=settings.RUN_LINE_LIMIT,
         formats=(format,) if format else tuple(track.run_formats),
         cutoff=cutoff_of(track.primary_measure),
+        fix=tuple(fixes),
     )
 
 

@@ -39,6 +39,7 @@ from leaderboard.refusing import (
     refuse_over_quota,
     refuse_repeated_tag,
     refuse_without_facts,
+    utc,
 )
 
 FILENAME_LIMIT = 120
@@ -55,12 +56,20 @@ class RunDetails:
     idempotency_key: str = ""
     format: str = ""
     lenient: bool = False
+    fixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Accepted:
     run: Run
     is_new: bool
+
+    def repeated_by(self, user: User) -> str:
+        """When the same file was submitted before, and by whom; empty for a new one."""
+        if self.is_new:
+            return ""
+        who = "You" if self.run.submitted_by_id == user.pk else "Your team"
+        return f"{who} already submitted this file on {utc(self.run.received_at)}. This is its run."
 
 
 def accept_run(
@@ -100,6 +109,7 @@ def accept_run(
         **columns_of(details.facts),
         format=details.format,
         lenient=details.lenient and organises,
+        fixes=list(details.fixes),
         filename=label_of(file),
         size=file.size or 0,
         sha256=sha256,
