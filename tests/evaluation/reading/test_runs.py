@@ -334,7 +334,7 @@ def test_a_cut_off_upload_keeps_the_problems_found_before():
     packed = gzip.compress(b"".join(line(f"D{i}", "x") for i in range(20_000)))
     with pytest.raises(Refused) as refusal:
         read_run(unpacked(BytesIO(packed[: len(packed) // 2])), TRACK)
-    container, scores = refusal.value.problems.of("error")
+    container, scores, _ = refusal.value.problems.of("error")
     assert (scores.code, scores.count > 100) == ("E_SCORE", True)
     assert "it ends early (after line" in container.message
 
