@@ -14,7 +14,6 @@ from django.core.files.storage import default_storage
 
 from evaluation.problems import Problem
 from evaluation.reading.recognition import RUN_FORMATS
-from evaluation.reading.repairs import FIXES
 from leaderboard.disclosure import Sight
 from leaderboard.models import Job, Run
 
@@ -70,6 +69,13 @@ TITLES = {
     "W_UNJUDGED": "Judged document not in the collection",
     "W_UNKNOWN_DOC": "Document not in the collection",
     "W_UPSIDE_DOWN": "Scores increase with rank",
+}
+
+REPAIRED = {
+    "tag": "run tag replaced",
+    "q0": "Q0 column added",
+    "topics": "topics written as in the track",
+    "comma": "decimal commas read as points",
 }
 
 
@@ -136,8 +142,10 @@ class Receipt:
 
     @property
     def repaired(self) -> str:
-        """What was repaired while the file was read, in words."""
-        return ", ".join(FIXES.get(fix, fix) for fix in self.run.fixes)
+        """What was repaired while the file was read, in words; empty where nothing had to be."""
+        if "W_REPAIRED" not in self.run.problem_totals:
+            return ""
+        return ", ".join(REPAIRED.get(fix, fix) for fix in self.run.fixes)
 
     @property
     def shown_state(self) -> str:
