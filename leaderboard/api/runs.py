@@ -48,7 +48,12 @@ router = Router(tags=["runs"])
 BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
 
 
-@router.post("/tracks/{slug:slug}/runs", auth=SUBMIT_RUN, response=answers(RunReceipt, 201, 200))
+@router.post(
+    "/tracks/{slug:slug}/runs",
+    auth=SUBMIT_RUN,
+    response=answers(RunReceipt, 201, 200),
+    exclude_unset=True,
+)
 def create_run(
     request: HttpRequest,
     slug: str,
@@ -73,8 +78,10 @@ def create_run(
         team=team_named(request, sight, form.team),
         received_at=received_at(request),
     )
-    receipt = receipt_of(sight, accepted.run) | {"message": accepted.repeated_by(user)}
-    return Status(201 if accepted.is_new else 200, receipt)
+    receipt = receipt_of(sight, accepted.run)
+    if accepted.is_new:
+        return Status(201, receipt)
+    return Status(200, receipt | {"message": accepted.repeated_by(user)})
 
 
 def details_of(track: Track, form: RunIn, key: str) -> RunDetails:

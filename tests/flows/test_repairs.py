@@ -98,7 +98,7 @@ def test_the_same_bytes_again_say_when_they_came_and_where_they_are(track, clien
     received = Run.objects.get().received_at
     said = f"You already submitted this file on {received:%d %b %Y, %H:%M} UTC. This is its run."
     assert (again.status_code, again.json()["message"]) == (200, said)
-    assert (again.json()["url"], first["message"]) == (first["url"], "")
+    assert (again.json()["url"], "message" in first) == (first["url"], False)
     sent = {"file": upload("c.run", RUN), "kind": "automatic"}
     page = as_ben.post("/tracks/bread/submit/", sent, follow=True)
     assert page.redirect_chain[-1][0] == f"/runs/{first['id']}/"
