@@ -15,7 +15,7 @@ with all of them after the whole file has been read.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -24,11 +24,19 @@ Severity = Literal["error", "warning", "note"]
 
 KEPT = 100_000
 ECHOED = 200
+# More faults of one kind than this, in nearly every line, are one problem.
+FEW = 50
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a file; `line` is the physical line from 1, None for the whole file."""
+    """One problem of a file; `line` is the physical line from 1, None for the whole file.
+
+    `count` is how often it occurs, `line` the first of them. Where it can be repaired, `fix`
+    names the repair, of `reading.repairs.FIXES`, and the hint ends with it as a question;
+    `suggested` is the tag that the repair would use.
+    """
 
     code: str
     severity: Severity
@@ -36,6 +44,9 @@ class Problem:
     message: str
     found: str = ""
     hint: str = ""
+    count: int = 1
+    fix: str = ""
+    suggested: str = ""
 
     def __str__(self) -> str:
         where = "" if self.line is None else f"line {self.line}: "
@@ -66,37 +77,74 @@ class Problems:
     errors: int = 0
 
     def error(
-        self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
+        self,
+        code: str,
+        line: int | None,
+        message: str,
+        found: str | bytes = "",
+        hint: str = "",
+        *,
+        count: int = 1,
+        fix: str = "",
+        suggested: str = "",
     ) -> None:
         self.errors += 1
-        self._add(code, "error", line, message, found, hint)
+        self._add(Problem(code, "error", line, message, shown(found), hint, count, fix, suggested))
         if self.errors == self.most:
             message = f"checking stopped after {self.most:,} errors"
-            self._add("E_TOO_MANY_ERRORS", "error", line, message, "", "")
+            self._add(Problem("E_TOO_MANY_ERRORS", "error", line, message))
             raise Refused(self)
 
     def warn(
-        self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
+        self,
+        code: str,
+        line: int | None,
+        message: str,
+        found: str | bytes = "",
+        hint: str = "",
+        *,
+        count: int = 1,
     ) -> None:
-        self._add(code, "warning", line, message, found, hint)
+        self._add(Problem(code, "warning", line, message, shown(found), hint, count))
 
     def note(
         self, code: str, line: int | None, message: str, found: str | bytes = "", hint: str = ""
     ) -> None:
-        self._add(code, "note", line, message, found, hint)
+        self._add(Problem(code, "note", line, message, shown(found), hint))
 
-    def _add(
-        self,
-        code: str,
-        severity: Severity,
-        line: int | None,
-        message: str,
-        found: str | bytes,
-        hint: str,
-    ) -> None:
-        self.counts[code] += 1
+    def _add(self, problem: Problem) -> None:
+        self.counts[problem.code] += 1
         if len(self.kept) < self.keep:
-            self.kept.append(Problem(code, severity, line, message, shown(found), hint))
+            self.kept.append(problem)
+
+    def fold(self, lines: int) -> None:
+        """Make one problem of those that say the same of nearly all of so many lines.
+
+        >>> problems = Problems()
+        >>> for line in range(1, 101):
+        ...     problems.error("E_SCORE", line, "the score is not a number", found="nan")
+        >>> problems.fold(100)
+        >>> print(*problems)
+        line 1: E_SCORE: the score is not a number, in all 100 lines: "nan"
+        """
+        if len(self.kept) <= FEW:
+            return
+        alike: dict[tuple[str, str], list[Problem]] = defaultdict(list)
+        for problem in self.kept:
+            if problem.line is not None:
+                alike[problem.code, problem.message].append(problem)
+        for (code, message), group in alike.items():
+            if len(group) <= FEW or len(group) < NEARLY_ALL * min(lines, self.keep - 1):
+                continue
+            # What was counted beyond those kept is of the same kind.
+            count = self.counts[code] - sum(p.code == code for p in self.kept) + len(group)
+            self.counts[code] -= count - 1
+            self.errors -= count - 1 if group[0].severity == "error" else 0
+            where = among(count, max(count, lines))
+            folded = replace(group[0], message=message + where, count=count)
+            left_out = set(map(id, group[1:]))
+            self.kept = [p for p in self.kept if id(p) not in left_out]
+            self.kept[self.kept.index(group[0])] = folded
 
     def copy(self) -> Problems:
         """The same problems so far; what is added to one is not added to the other."""
@@ -118,6 +166,14 @@ class Problems:
 
     def __len__(self) -> int:
         return self.counts.total()
+
+
+def among(count: int, lines: int) -> str:
+    """
+    >>> among(7, 7), among(2, 7)
+    (', in all 7 lines', ', in 2 of 7 lines')
+    """
+    return f", in all {count:,} lines" if count == lines else f", in {count:,} of {lines:,} lines"
 
 
 def shown(found: str | bytes) -> str:

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard import editions, jobs, telling
 from leaderboard.answers import Answers, whole_map
 from leaderboard.models import (
@@ -449,6 +450,31 @@ def _leave_the_board(run: Run) -> None:
 def _compare_again(track: Track) -> None:
     if track.edition is not None:
         jobs.enqueue("compare", track.edition)
+
+
+def repair(run: Run, user: User, fix: str, tag: str = "") -> None:
+    """Check a rejected run again with one more repair; the stored file stays as it was sent.
+
+    Raises NotPossible where there is nothing to repair, and NotAccepted as a new upload does.
+    """
+    if run.state != Run.State.REFUSED or not run.file:
+        raise NotPossible("Only a rejected run whose file is still here can be repaired.")
+    if tag and not TAG.fullmatch(tag.encode()):
+        raise NotPossible(f"The tag is not valid: {TAG_RULE}.")
+    fixes = [*run.fixes, *({fix} - set(run.fixes))]
+    asked = {"fixes": fixes, "tag": tag if fix == "tag" and tag else run.tag}
+    if asked == {"fixes": run.fixes, "tag": run.tag}:
+        raise NotPossible("This repair was already made. Submit a fixed file.")
+    if not run.track.is_organised_by(user):
+        refuse_outside_dates(run.track, timezone.now())
+    with transaction.atomic():
+        run.tag = asked["tag"]
+        _refuse_without_room(run, user)
+        if Run.objects.moved(run.pk, Run.State.QUEUED, only_from=[Run.State.REFUSED]):
+            cleared = {"problems": [], "problem_totals": {}, "checked_at": None}
+            Run.objects.filter(pk=run.pk).update(**asked, **cleared, problems_file="")
+            AuditEvent.objects.record(user, "repair", run, after=asked)
+            jobs.enqueue("check_run", run)
 
 
 def try_again(run: Run, user: User) -> None:

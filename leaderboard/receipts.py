@@ -66,6 +66,7 @@ TITLES = {
     "W_NO_REL": "Topics with no relevant document",
     "W_RANK": "Scores and ranks disagree",
     "W_RANK_FROM_0": "Ranks start at 0",
+    "W_REPAIRED": "Repaired as asked",
     "W_SAME_RUN": "Almost identical to an earlier run",
     "W_TAG": "Tag already used",
     "W_STRAY_GRADE": "A very rare grade",
@@ -76,6 +77,30 @@ TITLES = {
     "W_UPSIDE_DOWN": "Scores increase with rank",
     "W_XML": "Invalid XML read as TREC topics",
 }
+
+REPAIRED = {
+    "tag": "run tag replaced",
+    "q0": "Q0 column added",
+    "topics": "topics written as in the track",
+    "comma": "decimal commas read as points",
+}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A repair that is offered: its name, the tag it would use, and the words of its button."""
+
+    fix: str
+    tag: str
+    label: str
+
+    @property
+    def asks_for_tag(self) -> bool:
+        return self.fix == "tag" and not self.tag
+
+
+def _last_sentence(hint: str) -> str:
+    return hint.removesuffix("?").rpartition(". ")[2].rpartition("? ")[2]
 
 
 @dataclass(frozen=True)
@@ -94,6 +119,12 @@ class ProblemGroup:
     @property
     def more(self) -> int:
         return self.total - len(self.first)
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """The repairs that its problems offer, each once."""
+        offered = {(p.fix, p.suggested): p for p in self.first if p.fix}
+        return [Repair(p.fix, p.suggested, _last_sentence(p.hint)) for p in offered.values()]
 
 
 @dataclass(frozen=True)
@@ -115,6 +146,13 @@ class Receipt:
     def format(self) -> str:
         """What the file is, in words, once a worker has read it."""
         return RUN_FORMATS.get(self.run.format, "") if self.run.num_lines else ""
+
+    @property
+    def repaired(self) -> str:
+        """What was repaired while the file was read, in words; empty where nothing had to be."""
+        if "W_REPAIRED" not in self.run.problem_totals:
+            return ""
+        return ", ".join(REPAIRED.get(fix, fix) for fix in self.run.fixes)
 
     @property
     def shown_state(self) -> str:

@@ -24,6 +24,7 @@ from pydantic import ValidationError as NotAManifest
 
 from evaluation.measures import MeasureError, parse_measure
 from evaluation.problems import Problem
+from evaluation.reading.repairs import FIXES
 from leaderboard import joining, organising, uploads
 from leaderboard.archives import Archive, NotAnArchive
 from leaderboard.editions import edition_of
@@ -263,7 +264,8 @@ def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     """
     values = values_of(Run, entry.fields)
     values["facts"] = clean_facts(values["facts"])
-    details = RunDetails(tag=values["tag"], lenient=values["lenient"])
+    fixes = known_fixes(values)
+    details = RunDetails(tag=values["tag"], lenient=values["lenient"], fixes=fixes)
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
         team = team_called(track, entry.team)
@@ -279,6 +281,7 @@ def restore_refused_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     """
     values = values_of(Run, entry.fields, LEFT_OUT_OF_REFUSED)
     values["facts"] = clean_facts(values["facts"])
+    known_fixes(values)
     refuse_other_problems(values["problems"])
     run = Run(track=track, team=team_called(track, entry.team), submitted_by=track.owner, **values)
     if run.state not in (Run.State.REFUSED, Run.State.FAILED):
@@ -290,6 +293,14 @@ def restore_refused_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
     run.problems_file = stored_member(archive, problems, f"runs/{run.pk}/problems")
     run.save(force_insert=True)
     return run
+
+
+def known_fixes(values: dict[str, Any]) -> tuple[str, ...]:
+    """The repairs of a run, none in older archives. Raises NotAnArchive."""
+    fixes = values.get("fixes", [])
+    if not isinstance(fixes, list) or not all(f in list(FIXES) for f in fixes):
+        raise NotAnArchive("it has a repair of a run that is not known here")
+    return tuple(fixes)
 
 
 def refuse_other_problems(told: list[dict[str, Any]]) -> None:

@@ -116,7 +116,7 @@ def read_file(run: Run) -> reading.Run:
         lines = unpacked(packed, run_limits())
         if run.lenient:
             return reading.read_run_leniently(lines)
-        return reading.read_run(lines, rules_of(run.track, run.tag, run.format))
+        return reading.read_run(lines, rules_of(run.track, run.tag, run.format, run.fixes))
 
 
 def run_limits() -> Limits:
@@ -129,7 +129,9 @@ def run_limits() -> Limits:
     )
 
 
-def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
+def rules_of(
+    track: Track, tag: str = "", format: str = "", fixes: Iterable[str] = ()
+) -> reading.RunRules:
     """What this track asks of a run; with `format`, of one that is said to be in that."""
     collection = track.collection
     return reading.RunRules(
@@ -145,6 +147,7 @@ def rules_of(track: Track, tag: str = "", format: str = "") -> reading.RunRules:
         formats=(format,) if format else tuple(track.run_formats),
         cutoff=cutoff_of(track.primary_measure),
         judged=judged_topics(track),
+        fix=tuple(fixes),
     )
 
 

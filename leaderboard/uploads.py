@@ -42,6 +42,7 @@ from leaderboard.refusing import (
     refuse_over_quota,
     refuse_repeated_tag,
     refuse_without_facts,
+    utc,
 )
 
 FILENAME_LIMIT = 120
@@ -58,12 +59,20 @@ class RunDetails:
     idempotency_key: str = ""
     format: str = ""
     lenient: bool = False
+    fixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Accepted:
     run: Run
     is_new: bool
+
+    def repeated_by(self, user: User) -> str:
+        """When the same file was submitted before, and by whom; empty for a new one."""
+        if self.is_new:
+            return ""
+        who = "You" if self.run.submitted_by_id == user.pk else "Your team"
+        return f"{who} already submitted this file on {utc(self.run.received_at)}. This is its run."
 
 
 def accept_run(
@@ -103,6 +112,7 @@ def accept_run(
         **columns_of(details.facts),
         format=details.format,
         lenient=details.lenient and organises,
+        fixes=list(details.fixes),
         filename=label_of(file),
         size=file.size or 0,
         sha256=sha256,

@@ -114,6 +114,7 @@ run_urls = [
     path("take-off/", takeoffs.take_off, name="take_off"),
     path("bring-back/", takeoffs.bring_back, name="bring_back"),
     path("again/", runs.score_again, name="score_again"),
+    path("repair/", runs.repair, name="repair"),
 ]
 
 collection_urls = [

@@ -46,7 +46,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_rules(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--tag", help="expected run tag")
+    group.add_argument("--tag", help="expected run tag; with --fix tag the tag to use")
+    files.add_fix_option(group)
     group.add_argument(
         "--takes",
         metavar="FORMAT",
@@ -85,6 +86,7 @@ def rules_of(options: argparse.Namespace, known: Known) -> RunRules:
         formats=tuple(options.takes),
         cutoff=options.cutoff,
         judged=known.judged,
+        fix=tuple(options.fix),
     )
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from io import BufferedReader, BytesIO, FileIO
 from typing import TYPE_CHECKING, BinaryIO, TextIO
@@ -16,6 +17,7 @@ from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
+from evaluation.reading.repairs import FIXES, spelled_as_known
 from evaluation.reading.run_rules import RunRules
 from evaluation.reading.runs import Run, read_run, read_run_leniently
 
@@ -76,6 +78,18 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_fix_option(parser: argparse._ActionsContainer) -> None:
+    names = "; ".join(f"{name}: {what}" for name, what in FIXES.items())
+    parser.add_argument(
+        "--fix",
+        metavar="NAME",
+        action="append",
+        choices=FIXES,
+        default=[],
+        help=f"repair what is certain, repeatable ({names})",
+    )
+
+
 def read_judgments(path: str, lenient: bool) -> Qrels:
     with opened(path) as file:
         return read_qrels_leniently(file) if lenient else read_qrels(file)
@@ -90,6 +104,9 @@ def read_any_run(path: str, lenient: bool) -> Run:
 def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:
     """A run as the scoring options say; like trec_eval, leniently only as far as it counts."""
     convention: Convention = CONVENTIONS[options.convention]
+    # Commands that compare runs repair none.
+    if getattr(options, "fix", None) and not options.lenient:
+        return read_repaired_run(path, judgments, options)
     store = partial(Judging, judgments, convention, keep=options.intersection)
     with opened(path) as file:
         if not options.lenient:
@@ -103,12 +120,27 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
         )
 
 
+def read_repaired_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:
+    """A run with the repairs that --fix names; topics are spelled as the judgments spell them."""
+    rules = replace(ANY_RUN, fix=tuple(options.fix), tag=options.tag)
+    with opened(path) as file:
+        run = read_run(file, rules)
+    if "topics" in options.fix:
+        known = set(judgments.topics)
+        unknown = [topic for topic in run.rankings if topic not in known]
+        renamed = spelled_as_known(unknown, known, known.intersection(run.rankings))
+        rankings = {renamed.get(topic, topic): ranking for topic, ranking in run.rankings.items()}
+        run = replace(run, rankings=rankings)
+    return run
+
+
 def report(path: str, problems: Problems, shown: int = SHOWN, output: TextIO | None = None) -> None:
     """Say what is wrong with a file, errors first; on standard error where no output is given."""
     output = sys.stderr if output is None else output
     ordered = [*problems.of("error"), *problems.of("warning"), *problems.of("note")]
     for problem in ordered[:shown]:
-        hint = f"\n    {problem.hint}" if problem.hint else ""
+        repair = f" Repair with --fix {problem.fix}." if problem.fix else ""
+        hint = f"\n    {problem.hint}{repair}" if problem.hint else ""
         print(f"{path}: {problem.severity}: {problem}{hint}", file=output)
     if len(problems) > shown:
         totals = ", ".join(f"{code} {count:,}" for code, count in problems.totals().items())

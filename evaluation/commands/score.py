@@ -121,6 +121,8 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
+    files.add_fix_option(parser)
+    parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
     parser.add_argument("-n", dest="no_summary", action="store_true", help="print no `all` lines")
     parser.add_argument("--format", choices=printing.FORMATS, default="trec")

@@ -33,8 +33,8 @@ from evaluation.reading.lines import (
 from evaluation.reading.piles import Numbers, Piles, Rows
 from evaluation.reading.rankings import Block, StoredRankings
 from evaluation.reading.ranks import are_spelled, counted
+from evaluation.reading.repairs import TAG as WELL_FORMED_TAG
 from evaluation.reading.run_checks import Traits, check_ranks, check_ties, traits_of_block
-from evaluation.reading.run_lines import TAG as WELL_FORMED_TAG
 from evaluation.reading.run_lines import report_missing_topics
 from evaluation.reading.run_metadata import LONGEST_HEADER, split_header
 from evaluation.reading.run_rules import RunRules

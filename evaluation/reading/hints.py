@@ -12,6 +12,7 @@ from itertools import islice
 from unicodedata import normalize
 
 from evaluation.reading.columns import DECIMAL, INTEGER, ZERO
+from evaluation.reading.repairs import is_conflict_marker
 
 COMPARED = 500
 
@@ -220,6 +221,8 @@ def for_header(columns: Sequence[bytes]) -> str:
 
 
 def _for_other_formats(columns: Sequence[bytes]) -> str:
+    if is_conflict_marker(b" ".join(columns)):
+        return "This is a git conflict marker. Keep one side and remove the markers."
     if columns[0].startswith(b"<"):
         return "This looks like HTML or XML."
     if columns[0].startswith((b"{", b"[")):

@@ -23,6 +23,7 @@ from evaluation.reading.recognition import (
     run_by_first_bytes,
     run_candidates,
 )
+from evaluation.reading.repairs import TAG, TAG_RULE
 from evaluation.reading.run_json import take_json, take_json_lines
 from evaluation.reading.run_lines import Row, RunLines
 from evaluation.reading.run_metadata import read_metadata, split_header
@@ -110,7 +111,8 @@ def _not_allowed(candidates: Sequence[Candidate], formats: Sequence[str]) -> Ref
 
 def take_six_columns(lines: NumberedLines, collected: RunLines) -> None:
     take = collected.take
-    for number, line in data_lines(lines, collected.problems):
+    following = collected.conflicts.without(data_lines(lines, collected.problems))
+    for number, line in following:
         take(number, line)
 
 
@@ -144,7 +146,7 @@ _SYSDESC = re.compile(rb"<SYSDESC>(.*)</SYSDESC>")
 
 def _take_columns(lines: NumberedLines, format: str, collected: RunLines) -> None:
     names = COLUMNS[format]
-    for number, line in data_lines(lines, collected.problems):
+    for number, line in collected.conflicts.without(data_lines(lines, collected.problems)):
         collected.count += 1
         columns = columns_of(number, line, collected.problems)
         if len(columns) == len(names):
@@ -183,10 +185,12 @@ def _score_by_rank(collected: RunLines) -> None:
 def _take_tag(collected: RunLines) -> None:
     """The tag of a format that has none is the one that was given with the file."""
     asked = collected.rules.tag
-    if collected.tag or not collected.count:
+    if collected.tags or not collected.count:
         return
     if asked is None:
         message = "no run tag in the file, and none was entered"
         collected.problems.error("E_TAG", None, message)
+    elif not TAG.fullmatch(asked.encode()):
+        collected.problems.error("E_TAG", None, TAG_RULE, asked)
     else:
         collected.tag = asked.encode()

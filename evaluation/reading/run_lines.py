@@ -11,6 +11,19 @@ from math import isfinite
 from evaluation.problems import KEPT, Problems
 from evaluation.reading import hints
 from evaluation.reading.columns import DECIMAL, INTEGER, check_identifier, columns_of
+from evaluation.reading.repairs import (
+    COMMA,
+    LONGEST_TAG,
+    TAG,
+    TAG_RULE,
+    THOUSANDS,
+    Cause,
+    Conflicts,
+    columns_meant,
+    is_decimal_comma,
+    spelled_as_known,
+    tag_meant,
+)
 from evaluation.reading.run_rules import RunRules
 
 SIX_COLUMNS = ("topic", "Q0", "docno", "rank", "score", "tag")
@@ -20,11 +33,11 @@ ZERO = "They score 0."
 UNKNOWN = "Those that are judged score 0."
 HINTED = 50
 
-TAG = re.compile(rb"[A-Za-z0-9._-]{1,20}")
 # A line without any fault; everything that does not match is taken apart by `RunLines.diagnose`.
 CLEAN_LINE = re.compile(
     rb"[ \t]*([!-~]{1,128})[ \t]+[!-~]+[ \t]+([!-~]{1,128})[ \t]+([+-]?\d{1,18})[ \t]+"
-    rb"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]+([A-Za-z0-9._-]{1,20})[ \t]*"
+    rb"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]+([A-Za-z0-9._-]{1,%d})[ \t]*"
+    % LONGEST_TAG
 )
 
 
@@ -83,7 +96,10 @@ class RunLines:
     count: int = 0
     without_topic: int = 0
     unknown_document: bytes = b""
-    _tags: set[bytes] = field(default_factory=set)
+    tags: dict[bytes, int] = field(default_factory=dict)
+    conflicts: Conflicts = field(default_factory=Conflicts)
+    _causes: dict[str, Cause] = field(default_factory=dict)
+    _has_other_commas: bool = False
 
     def take(self, number: int, line: bytes) -> None:
         self.count += 1
@@ -93,7 +109,7 @@ class RunLines:
             score = float(token)
             if isfinite(score) and len(token) <= LONGEST_SCORE:
                 if tag != self.tag:
-                    self._check_tag(number, tag)
+                    self._see_tag(number, tag)
                 self._store(number, topic, docno, score, int(rank))
                 return
         self.diagnose(number, line)
@@ -101,13 +117,30 @@ class RunLines:
     def diagnose(self, number: int, line: bytes) -> None:
         """Say everything that is wrong with a line, and keep of it what can be compared."""
         columns = columns_of(number, line, self.problems)
-        if len(columns) != 6:
+        meant = columns_meant(columns, self.rules.docnos)
+        if meant is not None:
+            if meant.lacks_q0:
+                self._see("q0", number, line)
+            if not meant.tag:
+                self._see("no tag", number, line)
+            elif b" " in meant.tag:
+                self._see("blank", number, line)
+            row = Row(meant.topic, meant.docno, meant.rank, meant.score, meant.tag)
+            self.take_row(number, row)
+        elif len(columns) == 6:
+            topic, _, docno, rank, score, tag = columns
+            self.take_row(number, Row(topic, docno, rank, score, tag))
+        else:
             self.without_topic += 1
             if columns:
                 self.report_columns(number, line, columns, SIX_COLUMNS)
-            return
-        topic, _, docno, rank, score, tag = columns
-        self.take_row(number, Row(topic, docno, rank, score, tag))
+
+    def _see(self, what: str, number: int, found: bytes) -> None:
+        """Count a fault that is reported once for the whole file."""
+        cause = self._causes.get(what)
+        if cause is None:
+            cause = self._causes[what] = Cause(number, found)
+        cause.add(number)
 
     def take_row(self, number: int, row: Row) -> None:
         """Check every part of a line that a format may have, and keep what can be compared."""
@@ -117,14 +150,15 @@ class RunLines:
         rank = self._rank_of(number, row)
         score = self._score_of(number, row) if row.score else -float(rank)
         if row.tag:
-            self._check_tag(number, row.tag)
+            self._see_tag(number, row.tag)
         if good_topic and good_docno:
             self._store(number, topic, docno, score, rank)
         else:
             self.without_topic += 1
 
     def check_whole(self) -> None:
-        """What only the whole file can tell: topics, depth, duplicates."""
+        """What only the whole file can tell: tag, topics, depth, duplicates."""
+        self.report_causes()
         self._report_unknown_topics()
         self._note_unknown_documents()
         if not self.by_topic and not self.problems.errors:
@@ -135,7 +169,7 @@ class RunLines:
                 self._report_depth(topic, rows)
             if self.rules.duplicates == "refuse" and rows.has_duplicates():
                 report_duplicates(topic, rows, set(rows.docnos), self.problems)
-        if self.by_topic and not self.without_topic:
+        if self.by_topic and not self.without_topic and self.conflicts.cause is None:
             report_missing_topics(self.by_topic.keys(), self.rules, self.problems)
 
     def _store(self, number: int, topic: bytes, docno: bytes, score: float, rank: int) -> None:
@@ -177,7 +211,8 @@ class RunLines:
             return True
         if len(self.unknown_topics) < KEPT:
             self.unknown_topics.setdefault(topic, number)
-        return False
+        # Kept until the whole file shows whether they are known topics spelled otherwise.
+        return "topics" in self.rules.fix
 
     def _rank_of(self, number: int, row: Row) -> int:
         if INTEGER.fullmatch(row.rank):
@@ -190,6 +225,10 @@ class RunLines:
     def _score_of(self, number: int, row: Row) -> float:
         if len(row.score) > LONGEST_SCORE:
             message = f"the score is longer than {LONGEST_SCORE} characters"
+        elif COMMA.fullmatch(row.score) and isfinite(_with_point(row.score)):
+            self._see("comma", number, row.score)
+            self._has_other_commas |= not THOUSANDS.fullmatch(row.score)
+            return _with_point(row.score)
         elif not DECIMAL.fullmatch(row.score) or not isfinite(float(row.score)):
             message = "the score is not a finite decimal number"
         else:
@@ -198,25 +237,139 @@ class RunLines:
         self.problems.error("E_SCORE", number, message, row.score, hint)
         return 0.0
 
-    def _check_tag(self, number: int, tag: bytes) -> None:
-        """The first tag is the tag of the run; another is reported at its first line only."""
-        if tag == self.tag or tag in self._tags:
+    def _see_tag(self, number: int, tag: bytes) -> None:
+        """Remember each tag with its first line; the first valid one is the tag of the run."""
+        if tag in self.tags:
             return
-        if len(self._tags) < KEPT:
-            self._tags.add(tag)
-        asked, hint = self.rules.tag, ""
-        if not TAG.fullmatch(tag):
-            message = "use 1 to 20 characters in a run tag: A-Z a-z 0-9 . _ -"
-        elif self.tag:
-            message = f'the run tag differs from "{self.tag.decode()}" above; use one tag per run'
-            hint = "Use the same tag on every line, or upload each run as its own file."
-        else:
+        if len(self.tags) < KEPT:
+            self.tags[tag] = number
+        if not self.tag and TAG.fullmatch(tag):
             self.tag = tag
-            if asked is None or tag == asked.encode():
-                return
-            message = f'the run tag is not "{asked}", the tag entered with the file'
-            hint = "Enter the tag in the file, or leave it empty to use that tag."
-        self.problems.error("E_TAG", number, message, tag, hint)
+
+    def report_causes(self) -> None:
+        """Say or repair what one cause explains in many lines."""
+        self._settle_tag()
+        self._settle_q0()
+        self._settle_commas()
+        cause = self.conflicts.cause
+        if cause is not None:
+            message = f"unresolved git conflict{cause.where(self.count + cause.count)}"
+            hint = "Keep one side of each conflict and remove the markers."
+            self.problems.error(
+                "E_COLUMNS", cause.line, message, cause.found, hint, count=cause.count
+            )
+
+    def _settle_tag(self) -> None:
+        asked = (self.rules.tag or "").encode()
+        meant = tag_meant(self.tags) if self.tags else asked
+        if "tag" in self.rules.fix and (asked or meant):
+            self._replace_tag(asked or meant)
+            return
+        # A tag that was entered takes the place of one tag, not of several.
+        meant = asked if asked and meant else meant
+        self._report_tag_columns("blank", meant)
+        self._report_tag_columns("no tag", meant)
+        self._report_tags(meant if TAG.fullmatch(meant) else b"")
+
+    def _replace_tag(self, tag: bytes) -> None:
+        untagged = self._causes.get("no tag")
+        others = [(line, text) for text, line in self.tags.items() if text != tag]
+        if untagged is not None:
+            others.append((untagged.line, b""))
+        if not TAG.fullmatch(tag):
+            self.problems.error("E_TAG", None, TAG_RULE, tag)
+        elif others:
+            line, found = min(others)
+            warn_of_tag(line, found, tag, self.problems)
+        self.tag = tag
+
+    def _report_tag_columns(self, what: str, meant: bytes) -> None:
+        """E_COLUMNS where the tag has blanks, or there is none."""
+        cause = self._causes.get(what)
+        if cause is None:
+            return
+        rest = "Is the run tag missing?" if what == "no tag" else "Run tags cannot contain spaces."
+        hint = f"{rest} Use {meant.decode()} as the tag?" if meant else rest
+        found = len(cause.found.split())
+        self._report_cause(
+            cause,
+            f"expected 6 columns ({' '.join(SIX_COLUMNS)}) but found {found}",
+            hint,
+            "tag",
+            meant.decode(),
+        )
+
+    def _report_tags(self, meant: bytes) -> None:
+        """E_TAG for each tag that is not valid, is the second one, or not the one entered."""
+        asked, first = self.rules.tag, b""
+        for tag, line in self.tags.items():
+            if b" " in tag:
+                continue
+            hint, fix = (f"Use {meant.decode()} as the tag?", "tag") if meant else ("", "")
+            if not TAG.fullmatch(tag):
+                message = TAG_RULE
+            elif first:
+                message = f'the run tag differs from "{first.decode()}" above; use one tag per run'
+                hint = hint or "Use the same tag on every line, or upload each run as its own file."
+            else:
+                first = tag
+                if asked is None or tag == asked.encode():
+                    continue
+                message = f'the run tag is not "{asked}", the tag entered with the file'
+                hint = hint or "Enter the tag in the file, or leave it empty to use that tag."
+            suggested = meant.decode()
+            self.problems.error("E_TAG", line, message, tag, hint, fix=fix, suggested=suggested)
+
+    def _settle_q0(self) -> None:
+        cause = self._causes.get("q0")
+        if cause is None:
+            return
+        if "q0" in self.rules.fix:
+            self._warn_of_repair(cause, "the missing Q0 column was added")
+            return
+        found = len(cause.found.split())
+        message = f"expected 6 columns ({' '.join(SIX_COLUMNS)}) but found {found}"
+        self._report_cause(cause, message, "The Q0 column is missing. Add Q0?", "q0")
+
+    def _settle_commas(self) -> None:
+        cause = self._causes.get("comma")
+        if cause is None:
+            return
+        is_certain = is_decimal_comma(self._has_other_commas, cause.count, self.count)
+        if "comma" in self.rules.fix and is_certain:
+            self._warn_of_repair(cause, "commas in scores were read as decimal points")
+            return
+        comma = cause.found.decode()
+        hint = "Use a decimal point, not a comma."
+        if is_certain:
+            hint += f" Read {comma} as {comma.replace(',', '.')}?"
+        message = "the score is not a finite decimal number"
+        self._report_cause(cause, message, hint, "comma" if is_certain else "", code="E_SCORE")
+
+    def _report_cause(
+        self,
+        cause: Cause,
+        message: str,
+        hint: str,
+        fix: str,
+        suggested: str = "",
+        *,
+        code: str = "E_COLUMNS",
+    ) -> None:
+        self.problems.error(
+            code,
+            cause.line,
+            message + cause.where(self.count),
+            cause.found,
+            hint,
+            count=cause.count,
+            fix=fix,
+            suggested=suggested,
+        )
+
+    def _warn_of_repair(self, cause: Cause, message: str) -> None:
+        message += cause.where(self.count)
+        self.problems.warn("W_REPAIRED", cause.line, message, cause.found, count=cause.count)
 
     def report_columns(
         self, number: int, line: bytes, columns: list[bytes], expected: tuple[str, ...]
@@ -238,19 +391,63 @@ class RunLines:
             self.problems.error("E_UNKNOWN_DOC", number, message, docno, hint)
 
     def _report_unknown_topics(self) -> None:
-        unknown, known = len(self.unknown_topics), len(self.by_topic)
-        share = f"unknown topics: {unknown:,} of {unknown + known:,}"
+        unknown = self.unknown_topics
+        known = self.by_topic.keys() - unknown.keys()
+        renamed = spelled_as_known(unknown, self.rules.topics, known) if unknown else {}
+        share = f"unknown topics: {len(unknown):,} of {len(unknown) + len(known):,}"
+        if "topics" in self.rules.fix:
+            self._rename_topics(renamed)
+        elif renamed:
+            self._offer_topics(renamed, share, len(known))
+        left = {topic: line for topic, line in unknown.items() if topic not in renamed}
+        message = f"the topic is not in this track; {share}"
+        found = self._hints_for_topics(left, len(known))
+        for topic, hint in found.items():
+            count = len(left) if len(found) == 1 else 1
+            self.problems.error("E_UNKNOWN_TOPIC", left[topic], message, topic, hint, count=count)
+
+    def _hints_for_topics(self, unknown: dict[bytes, int], known: int) -> dict[bytes, str]:
+        """The unknown topics to report, with hints; only the first where one hint explains all."""
+        topics = self.rules.topics
+        at_once = hints.for_unknown_topics(unknown, topics, self.rules.docnos, known)
+        if at_once:
+            return {next(iter(unknown)): at_once}
+        looked_at = list(unknown)[:HINTED] if topics is not None else []
+        own = {topic: hints.for_unknown_topic(topic, topics) for topic in looked_at if topics}
         otherwise = "" if known else "Is this run for other topics?"
-        all_at_once = hints.for_unknown_topics(
-            self.unknown_topics, self.rules.topics, self.rules.docnos, known
+        if otherwise and len(unknown) > 1 and not any(own.values()):
+            return {next(iter(unknown)): otherwise}
+        return {topic: own.get(topic) or otherwise for topic in unknown}
+
+    def _offer_topics(self, renamed: dict[bytes, bytes], share: str, known: int) -> None:
+        first, meant = next(iter(renamed.items()))
+        said = hints.for_unknown_topics(renamed, self.rules.topics, known=known)
+        offer = f"Read {first.decode()} as {meant.decode()}"
+        hint = f"{said} {offer}, and so on?" if len(renamed) > 1 else f"{offer}?"
+        message = f"the topic is not in this track; {share}"
+        self.problems.error(
+            "E_UNKNOWN_TOPIC",
+            self.unknown_topics[first],
+            message,
+            first,
+            hint.strip(),
+            count=len(renamed),
+            fix="topics",
         )
-        for position, (topic, line) in enumerate(self.unknown_topics.items()):
-            hint = ""
-            if position < HINTED and self.rules.topics is not None:
-                hint = hints.for_unknown_topic(topic, self.rules.topics)
-            message = f"the topic is not in this track; {share}"
-            hint = all_at_once or hint or otherwise
-            self.problems.error("E_UNKNOWN_TOPIC", line, message, topic, hint)
+
+    def _rename_topics(self, renamed: dict[bytes, bytes]) -> None:
+        """Give rows the topics that are meant; those of other unknown topics are not kept."""
+        self.by_topic = {
+            renamed.get(topic, topic): rows
+            for topic, rows in self.by_topic.items()
+            if topic in renamed or topic not in self.unknown_topics
+        }
+        if renamed:
+            first, meant = next(iter(renamed.items()))
+            message = f"topics were read as the track writes them: {first.decode()} as"
+            message += f" {meant.decode()} ({len(renamed):,} in total)"
+            line = self.unknown_topics[first]
+            self.problems.warn("W_REPAIRED", line, message, first, count=len(renamed))
 
     def _note_unknown_documents(self) -> None:
         unknown = self.problems.counts["E_UNKNOWN_DOC"] + self.problems.counts["W_UNKNOWN_DOC"]
@@ -268,6 +465,15 @@ class RunLines:
             f" the track allows {self.rules.depth:,}",
             hint="Keep only the highest-scoring documents.",
         )
+
+
+def _with_point(score: bytes) -> float:
+    return float(score.replace(b",", b"."))
+
+
+def warn_of_tag(line: int, found: bytes, tag: bytes, problems: Problems) -> None:
+    message = f"the run tag was replaced by {tag.decode()}"
+    problems.warn("W_REPAIRED", line, message, found)
 
 
 def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Problems) -> None:

@@ -17,6 +17,7 @@ class RunRules:
     has one, and is the tag where its format has none; ties across `cutoff` are noted. `line` and
     `lines` limit the bytes of a line and the lines of the file, blank ones included. Missing
     topics are those of `judged`, or of all `topics` where it is None: not to be told.
+    `fix` names what to repair, of `repairs.FIXES`; with "tag" the `tag` replaces the file's.
     """
 
     topics: Container[bytes] | None = None
@@ -31,3 +32,4 @@ class RunRules:
     formats: tuple[str, ...] = ("trec",)
     cutoff: int | None = None
     judged: Collection[bytes] | None = None
+    fix: tuple[str, ...] = ()

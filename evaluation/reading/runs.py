@@ -28,6 +28,7 @@ from evaluation.reading.fast import (
 from evaluation.reading.lines import BYTE_ORDER_MARK, first_bytes, in_line_order
 from evaluation.reading.rankings import Ranking, StoredRankings
 from evaluation.reading.recognition import run_by_first_bytes
+from evaluation.reading.repairs import TAG
 from evaluation.reading.run_checks import check_ranks, check_ties, traits_of_lines
 from evaluation.reading.run_formats import WITH_RANKS, take_run
 from evaluation.reading.run_lines import (
@@ -35,6 +36,7 @@ from evaluation.reading.run_lines import (
     TopicLines,
     report_duplicates,
     warn_of_duplicate,
+    warn_of_tag,
 )
 from evaluation.reading.run_metadata import check_tag, read_metadata
 from evaluation.reading.run_rules import RunRules
@@ -86,7 +88,8 @@ def read_run(
     formats E_FORMAT, E_JSON, E_DUP_TOPIC; the reading ends with E_TOO_MANY_ERRORS. An accepted
     run may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES,
     W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
-    and, where the rules let them pass, W_UNKNOWN_DOC and W_DUP_DOC.
+    and, where the rules let them pass, W_UNKNOWN_DOC and W_DUP_DOC; W_REPAIRED says what was
+    repaired. What one cause explains in many lines is one problem, with its `count`.
 
     >>> from io import BytesIO
     >>> read_run(BytesIO(b"7 Q0 d1 1 9.5 bm25\\n7 Q0 d2 2 8.5 bm25\\n")).rankings[b"7"].docnos
@@ -107,9 +110,19 @@ def read_run(
 def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     """The same line by line: what says how runs are read, and what is wrong with them."""
     collected = RunLines(rules)
-    heading = take_run(file, collected)
-    collected.check_whole()
-    in_line_order(collected.problems).raise_if_refused()
+    try:
+        heading = take_run(file, collected)
+    except Refused as refusal:
+        if refusal.problems is collected.problems:
+            collected.problems.most = None
+            collected.report_causes()
+            _fold(collected)
+        raise
+    try:
+        collected.check_whole()
+    finally:
+        _fold(collected)
+    collected.problems.raise_if_refused()
     tag = collected.tag.decode()
     check_tag(heading.metadata, tag, collected.problems)
     traits = traits_of_lines(collected.by_topic, rules.cutoff)
@@ -126,6 +139,11 @@ def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
     return Run(tag, rankings, collected.count, collected.problems, **asdict(heading))
 
 
+def _fold(collected: RunLines) -> None:
+    collected.problems.fold(collected.count)
+    in_line_order(collected.problems)
+
+
 def _read_fast(
     file: BinaryIO, rules: RunRules, store: Callable[[], StoredRankings], processes: int = 1
 ) -> Run:
@@ -136,6 +154,11 @@ def _read_fast(
         raise Unclear("another format")
     if isinstance(rules.topics, Sequence):
         rules = replace(rules, topics=frozenset(rules.topics))
+    new_tag = rules.tag if "tag" in rules.fix else None
+    if new_tag is not None:
+        if not TAG.fullmatch(new_tag.encode()):
+            raise Unclear("not a tag")
+        rules = replace(rules, tag=None)
     problems = Problems()
     head = Head.of(file, rules.line, problems)
     metadata = read_metadata(head.comments, problems)
@@ -155,6 +178,9 @@ def _read_fast(
 
     warn(run, rules, line_at, problems)
     tag = run.tag.decode()
+    if new_tag is not None and new_tag != tag:
+        warn_of_tag(head.number, run.tag, new_tag.encode(), problems)
+        tag = new_tag
     check_tag(metadata, tag, problems)
     return Run(tag, run.rankings, run.rankings.count, in_line_order(problems), metadata=metadata)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
+from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
 from leaderboard.facts import REQUIRABLE, clean_facts, schema
 from leaderboard.forms.fields import LARGEST
 from leaderboard.forms.names import RESERVED
@@ -91,6 +92,23 @@ def _clean_plain(value: Any) -> str | int | float | bool | None:
     raise ValueError("holds texts of at most 1,000 characters, numbers, true, false and null")
 
 
+def clean_fixes(value: Any) -> tuple[str, ...]:
+    """Names of repairs, as a list or parted by commas."""
+    entries = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(entry, str) for entry in entries):
+        raise ValueError("is a list of names of repairs")
+    names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in FIXES]:
+        raise ValueError(f"is one of {', '.join(FIXES)}, not {unknown[0][:20]}")
+    return tuple(dict.fromkeys(names))
+
+
+def clean_tag(text: str) -> str:
+    if text and not TAG.fullmatch(text.encode()):
+        raise ValueError(TAG_RULE)
+    return text
+
+
 Text = Annotated[str, AfterValidator(clean)]
 Name = Annotated[Text, StringConstraints(min_length=1, max_length=120)]
 Slug = Annotated[str, StringConstraints(max_length=60), AfterValidator(clean_slug)]
@@ -98,6 +116,8 @@ Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_
 GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
 Label = Annotated[Text, StringConstraints(max_length=128)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
+RunTag = Annotated[Text, AfterValidator(clean_tag)]
+Fixes = Annotated[tuple[str, ...], BeforeValidator(clean_fixes), WithJsonSchema({"type": "string"})]
 Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
 Count = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
 Instant = Annotated[datetime, BeforeValidator(clean_instant)]

@@ -21,6 +21,7 @@ from leaderboard.api.listing import newest_first
 from leaderboard.api.provenance import provenance_of
 from leaderboard.api.schemas import (
     Paging,
+    RepairIn,
     RunIn,
     RunList,
     RunOut,
@@ -47,7 +48,12 @@ router = Router(tags=["runs"])
 BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
 
 
-@router.post("/tracks/{slug:slug}/runs", auth=SUBMIT_RUN, response=answers(RunReceipt, 201, 200))
+@router.post(
+    "/tracks/{slug:slug}/runs",
+    auth=SUBMIT_RUN,
+    response=answers(RunReceipt, 201, 200),
+    exclude_unset=True,
+)
 def create_run(
     request: HttpRequest,
     slug: str,
@@ -58,7 +64,8 @@ def create_run(
     """Send a run: plain, .gz, or a .zip of one file.  A worker reads it; 201 says it is here.
 
     The same bytes again, or the same `Idempotency-Key` within a day, are the same run: 200,
-    also after the deadline.
+    also after the deadline, with a `message` that says when the file came first.  `fix` repairs
+    what is certain while the file is read: see `fix` of a problem.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
@@ -71,7 +78,10 @@ def create_run(
         team=team_named(request, sight, form.team),
         received_at=received_at(request),
     )
-    return Status(201 if accepted.is_new else 200, receipt_of(sight, accepted.run))
+    receipt = receipt_of(sight, accepted.run)
+    if accepted.is_new:
+        return Status(201, receipt)
+    return Status(200, receipt | {"message": accepted.repeated_by(user)})
 
 
 def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
@@ -83,6 +93,7 @@ def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
         description=form.description,
         facts=form.facts,
         idempotency_key=key,
+        fixes=form.fix,
     )
 
 
@@ -170,6 +181,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
         answer["description"] = run.description
         answer["format"] = run.format
         answer["metadata"] = run.metadata
+        answer["fixes"] = run.fixes
     if sight.inside(run) or run.pk in means:
         answer["facts"] = stated(run)
         answer["provenance"] = provenance_of(sight, run)
@@ -282,6 +294,21 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
     its tag was sent again since.
     """
     organising.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
+    return get_run(request, run_id)
+
+
+@router.post(
+    "/runs/{slug:run_id}/repair",
+    auth=SUBMIT,
+    response=answers(RunOut),
+    exclude_unset=True,
+)
+def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, Any]:
+    """Check a rejected run again with repairs.  The stored file stays as it was sent."""
+    run = run_to_change(request, run_id).run
+    if len(body.fix) != 1:
+        raise field_error("fix", "names one repair", ", ".join(body.fix))
+    organising.repair(run, viewer(request), body.fix[0], body.tag)
     return get_run(request, run_id)
 
 

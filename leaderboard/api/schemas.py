@@ -19,12 +19,14 @@ from leaderboard.api.fields import (
     Count,
     FactName,
     Facts,
+    Fixes,
     GradeScale,
     Instant,
     Label,
     Measure,
     Name,
     PlainObject,
+    RunTag,
     Slug,
     Text,
     Version,
@@ -48,6 +50,9 @@ class ProblemOut(Schema):
     message: str
     found: str
     hint: str
+    count: int = Field(1, description="How often it occurs; `line` is the first.")
+    fix: str = Field("", description="The repair that `fix=` makes, if any.")
+    suggested: str = Field("", description="The tag that `fix=tag` would use.")
 
 
 class Refusal(Schema):
@@ -300,7 +305,10 @@ class Me(Schema):
 
 
 class RunIn(Schema):
-    tag: Label = Field("", description="Expected tag in the file.")
+    tag: RunTag = Field("", description="Expected tag in the file; with `fix=tag` the tag to use.")
+    fix: Fixes = Field(
+        (), description="Repairs to make, by commas: `tag`, `q0`, `topics`, `comma`."
+    )
     description: Annotated[Text, StringConstraints(max_length=5000)] = ""
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(
         "", description="Organisers only: team to submit for."
@@ -309,6 +317,11 @@ class RunIn(Schema):
         "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
+
+
+class RepairIn(Schema):
+    fix: Fixes = Field(description="Repairs to make: `tag`, `q0`, `topics`, `comma`.")
+    tag: RunTag = Field("", description="With `tag`: the tag to use. Default: `suggested`.")
 
 
 class RunPatch(Schema):
@@ -324,6 +337,7 @@ class RunReceipt(Schema):
     state: Run.State
     done: bool
     url: str
+    message: str = Field("", description="When the same file was submitted before.")
 
 
 Late = Annotated[bool, Field(description="Whether it arrived after the deadline and grace period.")]
@@ -371,6 +385,7 @@ class RunOut(RunReceipt):
     problems: list[ProblemOut] = Field([], description="First 50. See problems_url for all.")
     problem_totals: dict[str, int] = {}
     problems_url: str = ""
+    fixes: list[str] = Field([], description="Repairs made while reading the file.")
     scores: dict[str, Number] = Field({}, description="Mean scores by measure name.")
     verdict: VerdictOut | None = Field(
         None, description="null: its team had no run on the board before."

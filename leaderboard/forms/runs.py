@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from evaluation.reading.recognition import RUN_FORMATS
+from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
 from leaderboard.forms.fields import NewFileField, Paragraphs
 from leaderboard.models import Run, Track
 
@@ -24,9 +25,15 @@ class RunForm(forms.ModelForm):
     file = NewFileField(label="Run file", allow_empty_file=True)
     tag = forms.CharField(
         label="Tag",
-        max_length=20,
+        max_length=LONGEST_TAG,
         required=False,
-        help_text="Must match the file. Leave empty to use the tag in the file.",
+        help_text="Must match the file, unless it replaces the tag there. Leave empty to use the"
+        " tag in the file.",
+    )
+    replaces_tag = forms.BooleanField(
+        label="Replace the tag in the file",
+        required=False,
+        help_text="We use the tag above on every line. Your file stays unchanged.",
     )
     format = forms.ChoiceField(label="Format", required=False)
     idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
@@ -35,6 +42,12 @@ class RunForm(forms.ModelForm):
         model = Run
         fields = ["tag", "format", "description"]
         widgets = {"description": Paragraphs(attrs={"rows": 3})}
+
+    def clean_tag(self) -> str:
+        tag = self.cleaned_data["tag"]
+        if tag and not TAG.fullmatch(tag.encode()):
+            raise forms.ValidationError(f"{TAG_RULE[0].upper()}{TAG_RULE[1:]}")
+        return tag
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -120,6 +120,8 @@ class Run(models.Model):
     # What the file is, of recognition.RUN_FORMATS, and its ir_metadata by path.
     format = models.CharField(max_length=10, blank=True, default="", db_default="")
     metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    # What is repaired while the file is read, of repairs.FIXES; the file stays as it was sent.
+    fixes = models.JSONField(default=list, db_default=Value([], models.JSONField()), blank=True)
     idempotency_key = models.CharField(max_length=80, blank=True)
 
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)

@@ -13,6 +13,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from evaluation.reading.repairs import FIXES
 from leaderboard import limits, organising, receipts, wording
 from leaderboard.breakdowns import run_breakdown
 from leaderboard.breakdowns.history import against_previous_best
@@ -24,6 +25,7 @@ from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms.runs import RunForm
 from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
+from leaderboard.organising import NotPossible
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.quotas import quota_of
 from leaderboard.refusing import NotAccepted
@@ -58,7 +60,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
             file, at = request.FILES["file"], received_at(request)
             accepted = accept_run(sight.track, request.user, file, details, received_at=at)
             if not accepted.is_new:
-                messages.info(request, "You already submitted this file. This is its run.")
+                messages.info(request, accepted.repeated_by(request.user))
             return redirect("run", run_id=accepted.run.pk)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
@@ -81,7 +83,8 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
 def _details(form: RunForm, facts: FactsForm) -> RunDetails:
     names = ("tag", "format", "description", "idempotency_key")
     said = {name: form.cleaned_data.get(name, "") for name in names}
-    return RunDetails(**said, facts=facts.facts)
+    fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
+    return RunDetails(**said, facts=facts.facts, fixes=fixes)
 
 
 @login_required
@@ -133,6 +136,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "receipt": receipts.receipt_of(seen.sight, seen.run),
         "twins": receipts.twins_of_other_teams(seen.sight, seen.run),
         "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
+        "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
         "brings_back": seen.sight.brings_back(seen.run),
         # What was refused was never on the board.
         "may_leave": seen.run.state != Run.State.REFUSED,
@@ -281,4 +285,19 @@ def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
         organising.try_again(seen.run, request.user)
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
+    return redirect("run", run_id=run_id)
+
+
+@login_required
+@require_POST
+def repair(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Check a rejected run again with one of the repairs that its page offers."""
+    seen = inside_or_403(request, run_id)
+    fix = request.POST.get("fix", "")
+    try:
+        if fix not in FIXES:
+            raise NotPossible("There is no such repair.")
+        organising.repair(seen.run, request.user, fix, request.POST.get("tag", "").strip())
+    except (NotAccepted, NotPossible) as refusal:
+        messages.error(request, str(refusal))
     return redirect("run", run_id=run_id)

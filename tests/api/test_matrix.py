@@ -124,6 +124,12 @@ CALLS = {
     "post /runs/{run_id}/undo-withdrawal": Call(
         "/runs/{gone}/undo-withdrawal", [401, 404, 200, 404, 404, 200, 200, 200], "submit"
     ),
+    "post /runs/{run_id}/repair": Call(
+        "/runs/{faulty}/repair",
+        [401, 404, 200, 404, 404, 200, 200, 200],
+        "submit",
+        body={"fix": "tag"},
+    ),
     "get /runs/{run_id}/topics": Call("/runs/{run}/topics", ORGANISERS_SEE),
     "get /runs/{run_id}/file": Call("/runs/{run}/file", OWN_TEAM),
     "get /runs/{run_id}/problems": Call("/runs/{run}/problems", OWN_TEAM),
@@ -203,6 +209,7 @@ def names(people, collection, blind_track):
         "open_run": make_run(open_track, people["ben"]).pk,
         "open_other": make_run(open_track, people["dan"], OTHER_RUN).pk,
         "gone": withdrawn(blind_track, people["ben"]).pk,
+        "faulty": make_run(blind_track, people["ben"], RUN.replace("ben-bm25", "a b")).pk,
         "open_gone": withdrawn(open_track, people["ben"]).pk,
         "lead_run": make_run(lead_track, people["ben"]).pk,
         "lead_other": make_run(lead_track, people["dan"], OTHER_RUN).pk,

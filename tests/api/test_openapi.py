@@ -21,6 +21,7 @@ CALLS = {
     "/api/v1/tracks/{slug}/runs": {"get", "post"},
     "/api/v1/runs/{run_id}": {"get", "patch", "delete"},
     "/api/v1/runs/{run_id}/undo-withdrawal": {"post"},
+    "/api/v1/runs/{run_id}/repair": {"post"},
     "/api/v1/runs/{run_id}/topics": {"get"},
     "/api/v1/runs/{run_id}/file": {"get"},
     "/api/v1/runs/{run_id}/problems": {"get"},

@@ -204,11 +204,29 @@ def test_a_refused_run_is_explained_and_the_others_are_scored(folder, capfd):
 
 
 def test_many_problems_are_counted_after_the_first_fifty(folder, capfd):
-    (folder / "bad").write_bytes(b"1 Q0 a 1 nan t\n" * 60)
+    good = b"".join(b"1 Q0 d%d 1 1 t\n" % number for number in range(60))
+    (folder / "bad").write_bytes(b"1 Q0 a 1 nan t\n" * 60 + good)
     main(["score", "qrels", "bad"])
     errors = capfd.readouterr().err
     assert errors.count(": error: line") == 50
     assert "E_SCORE 60" in errors
+
+
+def test_check_and_score_repair_what_they_are_asked_to(folder, capfd):
+    (folder / "blank").write_bytes(b"1 Q0 a 1 2 LMD m\n1 Q0 b 2 1 LMD m\n")
+    assert main(["check", "blank"]) == 2
+    assert "Use LMD-m as the tag? Repair with --fix tag." in capfd.readouterr().out
+    assert main(["check", "blank", "--fix", "tag"]) == 0
+    assert "accepted, tag LMD-m" in capfd.readouterr().err
+    assert main(["score", "qrels", "blank", "--fix", "tag", "--tag", "lmd", "-m", "map"]) == 0
+
+
+def test_score_spells_topics_as_the_judgments_do(folder, capfd):
+    (folder / "other").write_bytes((folder / "run").read_bytes().replace(b"1 Q0", b"MB001 Q0"))
+    assert main(["score", "qrels", "run", "-m", "map"]) == 0
+    expected = capfd.readouterr().out
+    assert main(["score", "qrels", "other", "-m", "map", "--fix", "topics"]) == 0
+    assert capfd.readouterr().out == expected
 
 
 @pytest.mark.parametrize(

@@ -198,6 +198,7 @@ ACTS = {
     "discard_pool": Act("/tracks/blind/pools/pool-1/discard/", ACT),
     "judge_pool": Act("/tracks/blind/pools/pool-2/judgments/", ACT, JUDGMENTS),
     "score_again": Act("/runs/{run}/again/", OWN_ACT),
+    "repair": Act("/runs/{run}/repair/", OWN_ACT),
     "withdraw": Act("/runs/{run}/withdraw/", OWN_ACT, {"reason": "a slip"}),
     "undo_withdrawal": Act("/runs/{run}/withdraw/undo/", OWN_ACT),
     "run_facts": Act("/runs/{run}/facts/", OWN_ACT, {"kind": "manual"}),

@@ -122,7 +122,7 @@ READ = [
 FAULTY = [
     ("bom_crlf_tabs", "22,500 lines for 225 topics", "the byte order mark was ignored"),
     ("dup_docs", "refused", "line 17: E_DUP_DOC: the document is already retrieved for topic 1"),
-    ("five_columns", "refused", "found 5: \"1 Q0 51 1 21.783170\" Is the run tag missing?"),
+    ("five_columns", "refused", "lines: \"1 Q0 51 1 21.783170\" Is the run tag missing?"),
     ("missing_topics", "20,000 lines for 200 topics", "no documents for 25 of the 225 topics"),
     ("nan_inf_scores", "refused", "line 1: E_SCORE: the score is not a finite decimal"),
     ("raw_query_ids", "refused", "as many as the track. Are they numbered differently?"),

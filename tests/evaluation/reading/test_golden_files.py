@@ -85,9 +85,9 @@ def test_6_a_document_that_comes_twice_names_both_physical_lines():
 
 def test_7_leading_zeros_are_offered_where_they_make_all_topics_known():
     text = b"001 Q0 d1 1 9 t\n002 Q0 d1 1 9 t\n"
-    first, _ = refused(text, topics={b"1", b"2"})
-    assert first.code == "E_UNKNOWN_TOPIC"
-    assert first.hint == 'Without leading zeros they all match: "001" is "1".'
+    (problem,) = refused(text, topics={b"1", b"2"})
+    assert (problem.code, problem.count, problem.fix) == ("E_UNKNOWN_TOPIC", 2, "topics")
+    assert problem.hint.startswith('Without leading zeros they all match: "001" is "1".')
 
 
 def test_8_a_byte_order_mark_and_windows_line_ends_change_no_ranking():
