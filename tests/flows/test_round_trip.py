@@ -104,6 +104,7 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
         "topics_filename": "the same",
         "documents_file": "the docnos, or the documents as they were read",
         "documents_filename": "the same",
+        "size": "of the archive's own files",
         "documents": "without the texts, unless they are asked for",
         "created_at": "when it was brought here",
         "ready_at": "the same",
