@@ -10,7 +10,7 @@ from leaderboard.models import AuditEvent, Delivery, Job, JudgmentSet, Pool, Run
 
 
 @transaction.atomic
-def try_again(job: Job, target: Model, user: User) -> None:
+def retry_job(job: Job, target: Model, user: User) -> None:
     """Queue a new job for the same work; what failed is open to it again.
 
     Raises NotAccepted for a run whose place is taken, NotPossible for what needs no other try.

@@ -58,7 +58,7 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
 class Collection(models.Model):
     """Documents and topics; immutable once ready.
 
-    Documents lie in compressed blocks in `documents`, not in rows; `leaderboard.documents` opens
+    Documents lie in compressed blocks in `documents`, not in rows; `documents` opens
     one by its docno.
     """
 

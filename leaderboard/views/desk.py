@@ -90,7 +90,7 @@ def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
 
 def _try_again(request: HttpRequest, failed: FailedJob) -> None:
     try:
-        retrying.try_again(failed.job, failed.target, request.user)
+        retrying.retry_job(failed.job, failed.target, request.user)
         messages.success(request, "Back in the queue.")
     except NotAccepted as refusal:
         messages.error(request, refusal.message)

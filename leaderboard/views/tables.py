@@ -20,7 +20,8 @@ from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.topic_map import TopicMap
 from leaderboard.disclosure import Sight
 from leaderboard.downloads import text_file
-from leaderboard.exports import Cell, exactly
+from leaderboard.columns import Cell
+from leaderboard.exports import exactly
 from leaderboard.models import Edition, Run, Topic
 from leaderboard.receipts import inert
 

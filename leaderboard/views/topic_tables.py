@@ -35,7 +35,7 @@ def grades_of_topic_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     return grades_csv(name, breakdown.grades)
 
 
-def judged_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+def judged_documents_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     """A line for each judged document, a column of ranks for each run, by its tag."""
     runs = [each.run for each in breakdown.answers]
     lines: list[list[Cell]] = [

@@ -30,7 +30,7 @@ from leaderboard.views.tables import wants_csv
 from leaderboard.views.topic_tables import (
     answers_csv,
     grades_of_topic_csv,
-    judged_csv,
+    judged_documents_csv,
     summaries_csv,
     unjudged_csv,
 )
@@ -40,7 +40,7 @@ TOPICS = 100
 TABLES = {
     "runs": answers_csv,
     "grades": grades_of_topic_csv,
-    "judged": judged_csv,
+    "judged": judged_documents_csv,
     "unjudged": unjudged_csv,
 }
 
