@@ -246,7 +246,9 @@ def inherit_pooled_runs(judgment_set: JudgmentSet) -> None:
     """What was pooled for earlier judgments was pooled for those that hold all of them."""
     pooled = JudgmentSet.objects.filter(pooled_runs__isnull=False).distinct()
     for earlier in pooled.held_by(judgment_set):
-        judgment_set.count_as_pooled(earlier.pooled_runs.all(), earlier.pool_depth)
+        judgment_set.count_as_pooled(
+            earlier.pooled_runs.values_list("pk", flat=True), earlier.pool_depth
+        )
 
 
 def collection_failed(collection_id: str, reason: str) -> None:

@@ -227,10 +227,12 @@ def hours_for(judgments: int | None, minutes: float) -> int | None:
 
 def remember_pool(judgment_set: JudgmentSet, pool: models.Pool) -> None:
     """These judgments are of that pool, and of those before it: their runs are the pooled ones."""
-    judgment_set.count_as_pooled(pool.runs.all(), depth_of(pool))
+    judgment_set.count_as_pooled(pool.runs.values_list("pk", flat=True), depth_of(pool))
     before = pool.judged_in
     if before is not None and before.pooled_runs.exists():
-        judgment_set.count_as_pooled(before.pooled_runs.all(), before.pool_depth)
+        judgment_set.count_as_pooled(
+            before.pooled_runs.values_list("pk", flat=True), before.pool_depth
+        )
 
 
 def pool_of(judgment_set: JudgmentSet, viewer: User | AnonymousUser) -> models.Pool | None:

@@ -15,8 +15,6 @@ from leaderboard.models.people import User
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
-    from leaderboard.models.runs import Run
-
 
 class ImportState(models.TextChoices):
     QUEUED = "queued"
@@ -183,14 +181,14 @@ class JudgmentSet(models.Model):
     def __str__(self) -> str:
         return self.version
 
-    def count_as_pooled(self, runs: Iterable[Run], depth: int | None) -> None:
+    def count_as_pooled(self, run_ids: Iterable[str], depth: int | None) -> None:
         """These runs too were pooled, to a depth where they had one.
 
         The depth that is told holds for every pooled run, so it is the least of them.
         """
         if self.pooled_runs.exists():
             depth = None if None in (depth, self.pool_depth) else min(depth, self.pool_depth)
-        self.pooled_runs.add(*runs)
+        self.pooled_runs.add(*run_ids)
         self.pool_depth = depth
         self.save(update_fields=["pool_depth"])
 
