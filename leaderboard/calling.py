@@ -27,7 +27,7 @@ from django.conf import settings
 
 from leaderboard import telling
 from leaderboard.models import Delivery, Webhook
-from leaderboard.scoring import Progress, Publish
+from leaderboard.models.jobs import Progress, Publish
 
 # For a whole call: name, connection, handshake, request and answer.
 SECONDS = 10

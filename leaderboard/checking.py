@@ -39,6 +39,8 @@ from leaderboard.importing import (
 )
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.runs import first_of_each_code
 from leaderboard.previewing import (
     ABOUT_CRANFIELD,
     FIRST,
@@ -51,7 +53,6 @@ from leaderboard.previewing import (
     question_of_format,
     warn_of_stray_grades,
 )
-from leaderboard.scoring import Progress, Publish, first_of_each_code
 
 HEAD = 64 * 1024
 GIVEN = "The format was given."

@@ -21,8 +21,9 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
 from leaderboard.families import family_of, means_of
 from leaderboard.models import Comparison, Edition, Job, Score
+from leaderboard.models.jobs import Progress, Publish
 from leaderboard.recalling import Memory
-from leaderboard.scoring import Progress, Publish, mask_of
+from leaderboard.scoring import mask_of
 
 HSD = "tukey_hsd"
 # Runs x topics up to which a comparison is made while the reader waits: 40 ms.

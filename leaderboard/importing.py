@@ -28,7 +28,7 @@ from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.documents import known_docnos, write_documents
 from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState
-from leaderboard.scoring import Progress, Publish
+from leaderboard.models.jobs import Progress, Publish
 
 CHUNK = 2_000
 

@@ -13,7 +13,7 @@ from django.core.mail import EmailMessage
 from django.urls import reverse
 
 from leaderboard.models import Mail, Notice
-from leaderboard.scoring import Progress, Publish
+from leaderboard.models.jobs import Progress, Publish
 
 LONGEST_SUBJECT = 120
 BODY = """{text}

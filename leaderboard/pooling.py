@@ -34,8 +34,9 @@ from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
 from leaderboard.documents import Documents, open_documents
 from leaderboard.models import JudgmentSet, Run, User
+from leaderboard.models.collections import grades_of
+from leaderboard.models.jobs import Progress, Publish
 from leaderboard.rankings import Rankings
-from leaderboard.scoring import Progress, Publish, grades_of
 
 METHODS = {"take": take_pool, "rrf": rrf_pool, "rbp": rbp_pool}
 # How deep the methods that take a number of documents look into a run.

@@ -13,12 +13,8 @@ from evaluation.conventions import SCORING_VERSION
 from leaderboard import telling
 from leaderboard.editions import under_its_settings
 from leaderboard.models import Edition, Job, Run, Score
-from leaderboard.scoring import (
-    Progress,
-    Publish,
-    measured_by_rankings,
-    store_scores,
-)
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.scoring import measured_by_rankings, store_scores
 
 log = logging.getLogger(__name__)
 

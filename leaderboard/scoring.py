@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import compress, islice
+from itertools import compress
 
 import numpy as np
 from django.conf import settings
@@ -47,21 +47,19 @@ from leaderboard.models import (
     Collection,
     Edition,
     Job,
-    Judgment,
     JudgmentSet,
     Run,
     Score,
     ScoreSet,
     Track,
 )
-from leaderboard.models.collections import ImportState
+from leaderboard.models.collections import ImportState, grades_of
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.runs import first_of_each_code
 from leaderboard.rankings import Rankings, write_rankings
 from leaderboard.splitting import public_part
 from leaderboard.stating import settle_facts
 from leaderboard.storing import sha256_of
-
-Progress = Callable[[int, int], None]
-Publish = Callable[[], None]
 
 
 class FileChanged(Exception):
@@ -202,18 +200,6 @@ def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
     }
 
 
-def first_of_each_code(problems: list[dict], most: int) -> list[dict]:
-    """At most `most` problems, so that no code crowds out another, errors first."""
-    by_code: dict[str, list[dict]] = {}
-    for problem in problems:
-        by_code.setdefault(problem["code"], []).append(problem)
-    share = max(1, most // max(1, len(by_code)))
-    first = [problem for each in by_code.values() for problem in each[:share]]
-    rest = (problem for each in by_code.values() for problem in each[share:])
-    chosen = [*first[:most], *islice(rest, max(0, most - len(first)))]
-    return sorted(chosen, key=lambda each: (each["severity"] != "error", each["line"] or 0))
-
-
 @dataclass(frozen=True)
 class Measured:
     """A run in one edition, ready to be written."""
@@ -295,16 +281,6 @@ def prepared(edition_id: int) -> Judgments:
     evaluated = list(numbers[mask_of(edition)])
     qrels = Qrels(grades_of(edition.judgment_set_id), Problems())
     return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
-
-
-def grades_of(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:
-    grades: dict[bytes, dict[bytes, int]] = {}
-    rows = Judgment.objects.filter(judgment_set=judgment_set_id).values_list(
-        "topic__number", "docno", "grade"
-    )
-    for number, docno, grade in rows.iterator(chunk_size=10_000):
-        grades.setdefault(number.encode(), {})[docno.encode()] = grade
-    return grades
 
 
 def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:

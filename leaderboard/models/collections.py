@@ -210,3 +210,13 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.topic} {self.docno} {self.grade}"
+
+
+def grades_of(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:
+    grades: dict[bytes, dict[bytes, int]] = {}
+    rows = Judgment.objects.filter(judgment_set=judgment_set_id).values_list(
+        "topic__number", "docno", "grade"
+    )
+    for number, docno, grade in rows.iterator(chunk_size=10_000):
+        grades.setdefault(number.encode(), {})[docno.encode()] = grade
+    return grades

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -265,3 +266,7 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+Progress = Callable[[int, int], None]
+Publish = Callable[[], None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -318,3 +319,15 @@ class Comparison(models.Model):
 
     def __str__(self) -> str:
         return f"{self.measure} of {self.edition} by {self.test}"
+
+
+def first_of_each_code(problems: list[dict], most: int) -> list[dict]:
+    """At most `most` problems, so that no code crowds out another, errors first."""
+    by_code: dict[str, list[dict]] = {}
+    for problem in problems:
+        by_code.setdefault(problem["code"], []).append(problem)
+    share = max(1, most // max(1, len(by_code)))
+    first = [problem for each in by_code.values() for problem in each[:share]]
+    rest = (problem for each in by_code.values() for problem in each[share:])
+    chosen = [*first[:most], *islice(rest, max(0, most - len(first)))]
+    return sorted(chosen, key=lambda each: (each["severity"] != "error", each["line"] or 0))

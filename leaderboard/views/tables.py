@@ -18,9 +18,9 @@ from leaderboard.breakdowns.pairs import Pair, overlaps
 from leaderboard.breakdowns.rankings import grades_seen, ranking_of
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.topic_map import TopicMap
+from leaderboard.columns import Cell
 from leaderboard.disclosure import Sight
 from leaderboard.downloads import text_file
-from leaderboard.columns import Cell
 from leaderboard.exports import exactly
 from leaderboard.models import Edition, Run, Topic
 from leaderboard.receipts import inert
