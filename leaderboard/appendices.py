@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evaluation.measures.ranks import LEVELS
 from leaderboard.breakdowns.precision import Precision
 from leaderboard.columns import four_decimals
+from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run, ScoreSet, Topic
 from leaderboard.standings import Board
-from leaderboard.templatetags.numbers import count, counted
 
 WIDTH = 72
 

@@ -12,15 +12,15 @@ from html import escape
 import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard import charts
 from leaderboard.addresses import address, address_of_runs
 from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
 from leaderboard.breakdowns.topics import FOUND, TOP, JudgedDocument
-from leaderboard.charts import Column, Mark
-from leaderboard.charts.drawing import Kind
+from leaderboard.display import charts
+from leaderboard.display.charts import Column, Mark
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.models import Run
 from leaderboard.standings import Board
-from leaderboard.templatetags.numbers import MISSING, count, exact, score
 from leaderboard.templatetags.parts import badge
 
 

@@ -18,11 +18,11 @@ from django.http import HttpResponse
 
 from evaluation.significance import TESTS
 from leaderboard.columns import Cell, Column
+from leaderboard.display.numbers import MINUS, MISSING, counted
 from leaderboard.downloads import text_file
 from leaderboard.models import Run
 from leaderboard.receipts import inert
 from leaderboard.standings import LEVEL, Board, Standing
-from leaderboard.templatetags.numbers import MINUS, MISSING, counted
 
 Columns = Sequence[Column]
 

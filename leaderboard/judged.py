@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 from django.utils.safestring import SafeString
 
-from leaderboard import charts
 from leaderboard.addresses import address
 from leaderboard.breakdowns.holes import HoleLine, HoleTable
 from leaderboard.breakdowns.summaries import JudgedTopic
-from leaderboard.charts import Column
-from leaderboard.charts.drawing import Kind
+from leaderboard.display import charts
+from leaderboard.display.charts import Column
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.numbers import count
 from leaderboard.models import Topic
 from leaderboard.standings import Standing
-from leaderboard.templatetags.numbers import count
 
 # The verdict between the other two.
 MIDDLE = "not significant"

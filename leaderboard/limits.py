@@ -10,8 +10,8 @@ from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard import bodies, scoring
+from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.models import Track, Webhook
-from leaderboard.templatetags.numbers import counted, mebibytes
 
 # What the command checks without being told.
 CHECKED = {

@@ -27,11 +27,11 @@ from leaderboard.breakdowns.peers import FEWEST_TEAMS, Spread, peers_by_kind, sp
 from leaderboard.breakdowns.precision import Precision, read_precision
 from leaderboard.breakdowns.scores import evaluated_topics, read_scores
 from leaderboard.columns import Cell, for_papers, shown_columns
+from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
 from leaderboard.receipts import inert
 from leaderboard.scoring import mask_of, prepared, resolved
 from leaderboard.standings import Board, Standing
-from leaderboard.templatetags.numbers import counted
 
 SPREAD = ("best", "median", "worst")
 

@@ -13,12 +13,12 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard import charts
 from leaderboard.addresses import address_of_topics
 from leaderboard.breakdowns.precision import DepthLine, Precision
 from leaderboard.breakdowns.runs import MeasureLine, RunBreakdown, TopicLine
-from leaderboard.charts import Bar, Mark, RecallCurves
-from leaderboard.charts.bars import BINS
+from leaderboard.display import charts
+from leaderboard.display.charts import Bar, Mark, RecallCurves
+from leaderboard.display.charts.bars import BINS
 from leaderboard.exports import exactly
 from leaderboard.models import Run, Topic
 from leaderboard.receipts import inert

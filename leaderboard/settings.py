@@ -80,7 +80,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.context.site",
             ],
-            "builtins": ["leaderboard.templatetags.numbers", "leaderboard.templatetags.parts"],
+            "builtins": ["leaderboard.display.numbers", "leaderboard.templatetags.parts"],
         },
     },
 ]

@@ -18,13 +18,11 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.significance import Difference
-from leaderboard import charts
 from leaderboard.addresses import address_of_runs
-from leaderboard.charts.drawing import Kind, text_width
 from leaderboard.columns import ALL, RANK, Column, choosable, shown_columns
-from leaderboard.models import Run
-from leaderboard.standings import Board, Standing, order_of
-from leaderboard.templatetags.numbers import (
+from leaderboard.display import charts
+from leaderboard.display.charts.drawing import Kind, text_width
+from leaderboard.display.numbers import (
     MISSING,
     counted,
     day,
@@ -37,6 +35,8 @@ from leaderboard.templatetags.numbers import (
     signed,
     span,
 )
+from leaderboard.models import Run
+from leaderboard.standings import Board, Standing, order_of
 from leaderboard.templatetags.parts import badge, marked
 
 JUDGED_AT_10 = "Judged@10"

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.display.numbers import counted
 from leaderboard.models import (
     Announcement,
     Delivery,
@@ -30,7 +31,6 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.notices import Happening
-from leaderboard.templatetags.numbers import counted
 
 
 def run_refused(run: Run, errors: int) -> None:

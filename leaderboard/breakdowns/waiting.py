@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from leaderboard.disclosure import Sight
+from leaderboard.display.numbers import nth
 from leaderboard.models import Job, Run
 from leaderboard.models.runs import RunQuerySet
-from leaderboard.templatetags.numbers import nth
 
 SHOWN = 12
 

@@ -18,9 +18,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.measures import parse_measure
 from leaderboard import addresses
-from leaderboard.charts.grades import RAMP, grade_class
+from leaderboard.display.charts.grades import RAMP, grade_class
+from leaderboard.display.numbers import MISSING, signed
 from leaderboard.logs import request_number
-from leaderboard.templatetags.numbers import MISSING, signed
 
 register = template.Library()
 

@@ -16,9 +16,10 @@ from leaderboard.addresses import address, address_of_topics
 from leaderboard.breakdowns.agreement import MeasureAgreement, RankedRun, measure_agreement
 from leaderboard.breakdowns.matrices import SignificanceMatrix, significance_matrix
 from leaderboard.breakdowns.topic_map import MappedTopic, TopicMap, topic_map
-from leaderboard.charts.boxes import BOXES, Box, box_plot
-from leaderboard.charts.bumps import Climber, bumps
-from leaderboard.charts.heat import (
+from leaderboard.disclosure import track_or_404
+from leaderboard.display.charts.boxes import BOXES, Box, box_plot
+from leaderboard.display.charts.bumps import Climber, bumps
+from leaderboard.display.charts.heat import (
     Difficulty,
     HeatColumn,
     HeatRow,
@@ -26,8 +27,7 @@ from leaderboard.charts.heat import (
     heat_image,
     heat_map,
 )
-from leaderboard.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
-from leaderboard.disclosure import track_or_404
+from leaderboard.display.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
 from leaderboard.standings import Board, Standing
 from leaderboard.views.parts import board_of, page_of
 from leaderboard.views.tables import (

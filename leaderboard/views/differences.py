@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.templatetags.numbers import count, counted
+from leaderboard.display.numbers import count, counted
 
 KINDS = ("added", "changed", "removed")
 

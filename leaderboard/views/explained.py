@@ -10,7 +10,7 @@ from functools import cache
 from itertools import groupby
 
 from evaluation.measures import MEASURES, Definition, example, example_run
-from leaderboard.templatetags.numbers import MINUS, count, score
+from leaderboard.display.numbers import MINUS, count, score
 
 INFINITE = {math.inf: "∞", -math.inf: f"{MINUS}∞"}
 

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.disclosure import track_or_404
+from leaderboard.display.numbers import score
 from leaderboard.models import Announcement, Track
 from leaderboard.standings import Board, Standing, find_means
-from leaderboard.templatetags.numbers import score
 
 LATEST = 50
 

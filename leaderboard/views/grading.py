@@ -9,9 +9,9 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from leaderboard.charts import grade_bar
+from leaderboard.display.charts import grade_bar
+from leaderboard.display.numbers import MINUS, counted
 from leaderboard.models import JudgmentSet
-from leaderboard.templatetags.numbers import MINUS, counted
 
 LEAST_CHOICES = 4
 NAMED = 10

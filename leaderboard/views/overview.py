@@ -8,13 +8,13 @@ from functools import cached_property
 
 from django.utils.safestring import SafeString
 
-from leaderboard.charts import Mark, dot_line
-from leaderboard.charts.drawing import Kind
 from leaderboard.disclosure import Sight, Viewer, look_at_all
+from leaderboard.display.charts import Mark, dot_line
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.numbers import counted, span
 from leaderboard.glancing import Glance, Place, glance_at
 from leaderboard.models import Run, Track
 from leaderboard.quotas import Quota, quotas_of
-from leaderboard.templatetags.numbers import counted, span
 
 LATEST = 5
 OWN_RANKS = 3

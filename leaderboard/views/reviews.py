@@ -13,11 +13,11 @@ from django.db.models.fields.files import FieldFile
 
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from leaderboard.answers import FORMATS_OF
+from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.previewing import FORMATS, GRADES, RENUMBER
 from leaderboard.receipts import ProblemGroup, groups_of
-from leaderboard.templatetags.numbers import counted
 from leaderboard.views.differences import Difference, difference_of
 from leaderboard.views.grading import Choice, Grading
 

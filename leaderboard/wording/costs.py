@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from leaderboard.breakdowns.costs import CostBreakdown, CostLine
+from leaderboard.display.numbers import counted, score
 from leaderboard.standings import FEWEST_TOPICS
-from leaderboard.templatetags.numbers import counted, score
 from leaderboard.wording.phrases import Phrase, Sentence, in_words, named, say, strong
 
 

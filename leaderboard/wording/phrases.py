@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaderboard.display.numbers import count
 from leaderboard.models import Run
-from leaderboard.templatetags.numbers import count
 
 # So many runs are named one by one; more are counted.
 NAMED = 3

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from leaderboard.breakdowns.gains import NOTHING, GainCurves
+from leaderboard.display.numbers import score
 from leaderboard.models import Run
-from leaderboard.templatetags.numbers import score
 from leaderboard.wording.phrases import Sentence, in_words, named, say, strong
 
 

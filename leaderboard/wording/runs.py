@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from leaderboard.disclosure import Sight
+from leaderboard.display.numbers import score
 from leaderboard.models import Run, ScoreSet
 from leaderboard.standings import Board
-from leaderboard.templatetags.numbers import score
 
 # A run is little judged where less than this share of what the run in the middle has is.
 LITTLE = 0.8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluation.significance import TESTS
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO
-from leaderboard.templatetags.numbers import count
+from leaderboard.display.numbers import count
 
 SIGN_FLIP = "sign_flip"
 

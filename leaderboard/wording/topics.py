@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.breakdowns.topics import TOP, Answer, TopicBreakdown
-from leaderboard.templatetags.numbers import count, nth, score
+from leaderboard.display.numbers import count, nth, score
 from leaderboard.wording.phrases import Phrase, Sentence, in_words, named, say
 
 # So many documents are told one by one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from leaderboard.templatetags.numbers import from_now
+from leaderboard.display.numbers import from_now
 
 SCRIPT = Path(__file__).parent.parent.parent / "static" / "rankfield.js"
 LEFT = '<span class="distance" data-in="75">in 1 minute 15 seconds</span>'

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from evaluation.agreement import tau_ap, tau_matrix
-from leaderboard.charts.bumps import Climber, bumps
+from leaderboard.display.charts.bumps import Climber, bumps
+from leaderboard.display.numbers import score
 from leaderboard.models import Run, Score, Track
-from leaderboard.templatetags.numbers import score
 from leaderboard.views import analysis
 from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words

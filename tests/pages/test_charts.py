@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard import charts
-from leaderboard.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
-from leaderboard.charts.boxes import Box, box_plot
-from leaderboard.charts.bumps import Climber, bumps
-from leaderboard.charts.costs import Priced, costs
-from leaderboard.charts.heat import Difficulty, HeatColumn, HeatRow, difficulties, heat_map
-from leaderboard.charts.labels import Spot, Stroke, labels
-from leaderboard.charts.steps import Dated, Turn, step_chart
+from leaderboard.display import charts
+from leaderboard.display.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
+from leaderboard.display.charts.boxes import Box, box_plot
+from leaderboard.display.charts.bumps import Climber, bumps
+from leaderboard.display.charts.costs import Priced, costs
+from leaderboard.display.charts.heat import Difficulty, HeatColumn, HeatRow, difficulties, heat_map
+from leaderboard.display.charts.labels import Spot, Stroke, labels
+from leaderboard.display.charts.steps import Dated, Turn, step_chart
 
 NAN = float("nan")
 MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])

@@ -9,8 +9,8 @@ import pytest
 
 from evaluation.agreement import rbo
 from leaderboard import organising
+from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
-from leaderboard.templatetags.numbers import score
 from leaderboard.views import pairs
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import num_queries, page_at, rows, words

@@ -8,12 +8,12 @@ import pytest
 from evaluation.significance import t_interval
 from leaderboard import comparing
 from leaderboard.breakdowns.costs import cost_breakdown
-from leaderboard.charts.costs import LogAxis
 from leaderboard.disclosure import look
+from leaderboard.display.charts.costs import LogAxis
+from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
 from leaderboard.standings import find_board
 from leaderboard.stating import change_facts
-from leaderboard.templatetags.numbers import score
 from tests.builders import make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.template import Context, Template
 
-from leaderboard.templatetags import numbers
-from leaderboard.templatetags.numbers import (
+from leaderboard.display import numbers
+from leaderboard.display.numbers import (
     counted,
     exact,
     from_now,

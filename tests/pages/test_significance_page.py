@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evaluation.significance import tukey_hsd
+from leaderboard.display.numbers import p_value, score
 from leaderboard.models import Run, Track
-from leaderboard.templatetags.numbers import p_value, score
 from leaderboard.views import analysis
 from tests.builders import make_run, signed_in
 from tests.pages.reading import num_queries, page_at, rows, words

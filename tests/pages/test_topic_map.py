@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from leaderboard.breakdowns.topic_map import item_total_correlations
-from leaderboard.charts import boxes, heat
-from leaderboard.charts.heat import HeatColumn, HeatRow, heat_image, heat_map
+from leaderboard.display.charts import boxes, heat
+from leaderboard.display.charts.heat import HeatColumn, HeatRow, heat_image, heat_map
 from leaderboard.models import Run, Track
 from leaderboard.views import analysis
 from tests.builders import signed_in

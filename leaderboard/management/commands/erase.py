@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
+from leaderboard.display.numbers import counted
 from leaderboard.erasing import erase_collection, erase_run, erase_track
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import AuditEvent, Collection, Run, Track
-from leaderboard.templatetags.numbers import counted
 
 KINDS = {
     "run": (Run, "pk", erase_run),

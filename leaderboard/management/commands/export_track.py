@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives import zipped
 from leaderboard.archiving import members_of, runs_of
+from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import Track
-from leaderboard.templatetags.numbers import count, counted
 
 
 class Command(BaseCommand):

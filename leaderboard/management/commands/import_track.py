@@ -17,6 +17,7 @@ from evaluation.problems import Problem
 from leaderboard import organising
 from leaderboard.api.fields import clean_slug
 from leaderboard.archives import Archive, NotAnArchive, opened_archive
+from leaderboard.display.numbers import counted
 from leaderboard.erasing import erase_abandoned, erase_collection
 from leaderboard.joining import CannotJoin
 from leaderboard.management.migrating import migrate_first
@@ -44,7 +45,6 @@ from leaderboard.restoring import (
     restore_teams,
     restore_track,
 )
-from leaderboard.templatetags.numbers import counted
 
 
 class Command(BaseCommand):

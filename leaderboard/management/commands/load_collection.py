@@ -18,6 +18,7 @@ from evaluation.problems import Problem
 from leaderboard import organising, uploads
 from leaderboard.answers import FORMATS_OF, Answers, is_format
 from leaderboard.api.fields import clean_slug
+from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
 from leaderboard.management.published import NotPublished, write_files
@@ -25,7 +26,6 @@ from leaderboard.management.waiting import wait_for_collection, wait_for_judgmen
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.refusing import NotAccepted
-from leaderboard.templatetags.numbers import count, counted
 from leaderboard.uploads import CollectionFiles
 
 PARTS = ("topics", "documents", "docnos", "judgments")

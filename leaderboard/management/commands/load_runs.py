@@ -12,11 +12,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.problems import Problem
 from leaderboard import joining
+from leaderboard.display.numbers import counted, score
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.waiting import wait_for_runs
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.refusing import NotAccepted
-from leaderboard.templatetags.numbers import counted, score
 from leaderboard.uploads import RunDetails, accept_run
 
 ACCEPTED = (Run.State.SCORED, Run.State.VALID)

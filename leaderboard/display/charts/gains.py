@@ -8,11 +8,10 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import Axis
-from leaderboard.charts.curves import Ending, named
-from leaderboard.charts.drawing import drawing, name, plot, short, stretched, text
-from leaderboard.charts.grids import foot, value_grid
-from leaderboard.templatetags.numbers import score
+from leaderboard.display.charts.axes import Axis, foot, value_grid
+from leaderboard.display.charts.curves import Ending, named
+from leaderboard.display.charts.drawing import drawing, name, plot, short, stretched, text
+from leaderboard.display.numbers import score
 
 HEIGHT = 200
 # So many ranks have a tick of their own.

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.charts.axes import Axis
-from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, text
-from leaderboard.charts.grids import axis_foot, upright_grid, value_grid
-from leaderboard.templatetags.numbers import counted, interval, score, signed
+from leaderboard.display.charts.axes import Axis, axis_foot, upright_grid, value_grid
+from leaderboard.display.charts.drawing import drawing, line, linked, name, plot, short, text
+from leaderboard.display.numbers import counted, interval, score, signed
 
 INTERVAL_HEIGHT = 38
 SCATTER_HEIGHT = 380

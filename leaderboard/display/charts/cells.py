@@ -14,9 +14,9 @@ import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import Axis, Column, tick_label
-from leaderboard.charts.drawing import RADIUS, Kind, Mark, name, short, shorts
-from leaderboard.templatetags.numbers import MISSING, score, scores
+from leaderboard.display.charts.axes import Axis, Column, tick_label
+from leaderboard.display.charts.drawing import RADIUS, Kind, Mark, name, short, shorts
+from leaderboard.display.numbers import MISSING, score, scores
 
 FENCE = 1.5
 TOO_FEW_FOR_A_FENCE = 5

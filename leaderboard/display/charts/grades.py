@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.charts.drawing import short
-from leaderboard.templatetags.numbers import count
+from leaderboard.display.charts.drawing import short
+from leaderboard.display.numbers import count
 
 RAMP = 4
 SQUARE, PITCH, TALL, FOLD = 16, 19, 13, 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from leaderboard.charts.drawing import Anchor, name, short, text, text_width
+from leaderboard.display.charts.drawing import Anchor, name, short, text, text_width
 
 # How wide a drawing is on a desk and on a phone, and how high a line of words, in pixels.
 WIDE, PHONE, LINE = 1150, 312, 14

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.templatetags.numbers import MINUS
+from leaderboard.display.charts.drawing import line, text
+from leaderboard.display.numbers import MINUS
 
 Values = TypeVar("Values", float, NDArray[np.float64])
 
@@ -96,3 +98,43 @@ def tick_label(value: float, digits: int | None = None, *, sign: bool = False) -
     text = f"{abs(value):g}" if digits is None else f"{abs(value):.{digits}f}"
     text = text[1:] if text.startswith("0.") else text
     return (MINUS if value < 0 else "+" if sign and value > 0 else "") + text
+
+
+# From a level line down to the foot of its value, and from the foot of a plot to that of words.
+MIDDLE, BELOW = 4, 16
+
+
+def value_grid(up: Axis, height: float, *, sign: bool = False) -> str:
+    """A line across for every tick, its value left of the plot; the one at zero is the ground."""
+    return "".join(
+        line(0, 100, y, y, "zero" if tick == 0 else "grid")
+        + text(0, y + MIDDLE, tick_label(tick, sign=sign), anchor="end", dx=-8)
+        for tick in up.ticks
+        for y in [up.down(tick, height)]
+    )
+
+
+def upright_grid(across: Axis, height: float) -> str:
+    """A line down for every tick."""
+    return "".join(
+        line(x, x, 0, height, "zero" if tick == 0 else "grid")
+        for tick in across.ticks
+        for x in [across.at(tick)]
+    )
+
+
+def foot(height: float, marks: Iterable[tuple[float, str]]) -> str:
+    """Words beneath a plot, each in the middle under its place in per cent."""
+    return "".join(text(x, height + BELOW, words, anchor="middle") for x, words in marks)
+
+
+def axis_foot(across: Axis, height: float, *, sign: bool = False) -> str:
+    """The values of an axis beneath a plot."""
+    return foot(height, ((across.at(tick), tick_label(tick, sign=sign)) for tick in across.ticks))
+
+
+def from_easy_to_hard(height: float) -> str:
+    """Beneath a plot whose topics stand in the order of their medians."""
+    return text(0, height + BELOW, "← easiest topic") + text(
+        100, height + BELOW, "hardest topic →", anchor="end"
+    )

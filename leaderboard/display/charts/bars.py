@@ -11,8 +11,8 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import Axis, tick_label
-from leaderboard.charts.drawing import (
+from leaderboard.display.charts.axes import Axis, axis_foot, tick_label, value_grid
+from leaderboard.display.charts.drawing import (
     Anchor,
     drawing,
     line,
@@ -23,8 +23,7 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
-from leaderboard.charts.grids import axis_foot, value_grid
-from leaderboard.templatetags.numbers import counted, signed
+from leaderboard.display.numbers import counted, signed
 
 HEIGHT = 210
 LINKED_BARS = 300

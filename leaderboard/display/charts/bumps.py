@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.drawing import (
+from leaderboard.display.charts.drawing import (
     drawing,
     edge_name,
     line,
@@ -19,7 +19,7 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
-from leaderboard.templatetags.numbers import counted
+from leaderboard.display.numbers import counted
 
 PITCH = 20.0
 TOP = 24.0

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.axes import Axis
-from leaderboard.charts.drawing import (
+from leaderboard.display.charts.axes import BELOW, Axis, value_grid
+from leaderboard.display.charts.drawing import (
     RADIUS,
     Kind,
     drawing,
@@ -21,8 +21,7 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
-from leaderboard.charts.grids import BELOW, value_grid
-from leaderboard.templatetags.numbers import counted, date, score
+from leaderboard.display.numbers import counted, date, score
 
 HEIGHT = 260
 HALF_A_DAY = 43_200.0

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.axes import Axis
-from leaderboard.charts.drawing import (
+from leaderboard.display.charts.axes import Axis, foot, value_grid
+from leaderboard.display.charts.drawing import (
     RADIUS,
     Kind,
     drawing,
@@ -22,9 +22,8 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
-from leaderboard.charts.grids import foot, value_grid
-from leaderboard.charts.labels import Spot, Stroke, labels
-from leaderboard.templatetags.numbers import counted, score
+from leaderboard.display.charts.labels import Spot, Stroke, labels
+from leaderboard.display.numbers import counted, score
 
 HEIGHT = 340
 # Between the outermost runs and the ends of the axis, in per cent.

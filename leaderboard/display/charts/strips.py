@@ -9,8 +9,8 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import Axis, tick_label
-from leaderboard.charts.drawing import (
+from leaderboard.display.charts.axes import Axis, tick_label
+from leaderboard.display.charts.drawing import (
     RADIUS,
     Mark,
     drawing,
@@ -22,7 +22,7 @@ from leaderboard.charts.drawing import (
     text,
     text_width,
 )
-from leaderboard.templatetags.numbers import counted, score
+from leaderboard.display.numbers import counted, score
 
 HEIGHT = 84
 NAMES, LINE_AT, TICKS, MEDIAN = 10, 44, 72, 88

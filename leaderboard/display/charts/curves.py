@@ -9,10 +9,9 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import Axis, tick_label
-from leaderboard.charts.drawing import drawing, name, plot, short, stretched, text
-from leaderboard.charts.grids import axis_foot, value_grid
-from leaderboard.templatetags.numbers import counted, score
+from leaderboard.display.charts.axes import Axis, axis_foot, tick_label, value_grid
+from leaderboard.display.charts.drawing import drawing, name, plot, short, stretched, text
+from leaderboard.display.numbers import counted, score
 
 HEIGHT = 272
 APART = 14

@@ -12,8 +12,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.charts.axes import UNIT, Axis
-from leaderboard.charts.drawing import (
+from leaderboard.display.charts.axes import UNIT, Axis, axis_foot, value_grid
+from leaderboard.display.charts.drawing import (
     drawing,
     edge_name,
     linked,
@@ -24,8 +24,7 @@ from leaderboard.charts.drawing import (
     stretched,
     text,
 )
-from leaderboard.charts.grids import axis_foot, value_grid
-from leaderboard.templatetags.numbers import counted, score
+from leaderboard.display.numbers import counted, score
 
 STEPS = 16
 IMAGE_STEPS = 64

@@ -4,9 +4,9 @@ Across, positions are per cent of the width; down, they are pixels of a fixed he
 drawing fits every screen and its text never scales.  Looks are classes of `rankfield.css`.
 """
 
-from leaderboard.charts.axes import UNIT, Axis, Column
-from leaderboard.charts.bars import Bar, difference_bars, histogram
-from leaderboard.charts.cells import (
+from leaderboard.display.charts.axes import UNIT, Axis, Column
+from leaderboard.display.charts.bars import Bar, difference_bars, histogram
+from leaderboard.display.charts.cells import (
     board_column,
     bounds_cell,
     column_head,
@@ -14,12 +14,18 @@ from leaderboard.charts.cells import (
     mean_cells,
     range_cell,
 )
-from leaderboard.charts.curves import Curve, RecallCurves, recall_curves
-from leaderboard.charts.drawing import Mark
-from leaderboard.charts.gains import Gained, gain_chart
-from leaderboard.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
-from leaderboard.charts.pairs import Joined, Point, difference_interval, joined_ranks, scatter
-from leaderboard.charts.strips import dot_line, strip
+from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
+from leaderboard.display.charts.drawing import Mark
+from leaderboard.display.charts.gains import Gained, gain_chart
+from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
+from leaderboard.display.charts.pairs import (
+    Joined,
+    Point,
+    difference_interval,
+    joined_ranks,
+    scatter,
+)
+from leaderboard.display.charts.strips import dot_line, strip
 
 __all__ = [
     "UNIT",

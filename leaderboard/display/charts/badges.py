@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.charts.drawing import short, text_width
+from leaderboard.display.charts.drawing import short, text_width
 
 SIZE = 11
 ROOM = 8

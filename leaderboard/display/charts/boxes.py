@@ -9,10 +9,18 @@ import numpy as np
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.charts.axes import UNIT, Axis
-from leaderboard.charts.drawing import drawing, line, linked, name, plot, short, stretched, text
-from leaderboard.charts.grids import from_easy_to_hard, value_grid
-from leaderboard.templatetags.numbers import counted, score
+from leaderboard.display.charts.axes import UNIT, Axis, from_easy_to_hard, value_grid
+from leaderboard.display.charts.drawing import (
+    drawing,
+    line,
+    linked,
+    name,
+    plot,
+    short,
+    stretched,
+    text,
+)
+from leaderboard.display.numbers import counted, score
 
 HEIGHT = 220
 # More topics than this are bands, for a box would be thinner than its lines.

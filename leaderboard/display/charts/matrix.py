@@ -10,7 +10,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
-from leaderboard.templatetags.numbers import exact, p_in_words, p_value, score, signed
+from leaderboard.display.numbers import exact, p_in_words, p_value, score, signed
 
 Square = NDArray[np.float64]
 DIAGONAL = '<td class="diagonal"></td>'
