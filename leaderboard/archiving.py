@@ -40,6 +40,7 @@ from leaderboard.breakdowns.scores import read_scores
 from leaderboard.columns import ALL, for_papers, shown_columns
 from leaderboard.disclosure import look
 from leaderboard.documents import open_documents
+from leaderboard.infrastructure.portions import in_portions
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
     LEFT_OUT_OF_REFUSED,
@@ -57,7 +58,6 @@ from leaderboard.manifests import (
 )
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.portions import in_portions
 from leaderboard.standings import Board, Choice, find_board
 
 # The judgments of so many topics are in memory at once.

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
 from leaderboard.families import family_of, means_of
+from leaderboard.infrastructure.process_cache import Memory
 from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.recalling import Memory
 from leaderboard.scoring import mask_of
 
 HSD = "tukey_hsd"

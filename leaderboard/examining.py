@@ -21,9 +21,9 @@ from django.utils import timezone
 
 from leaderboard import sweeping
 from leaderboard.display.numbers import counted, mebibytes
+from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Job, Mail, Run, Worker
 from leaderboard.safeguards import LOCAL, open_doors
-from leaderboard.storing import sha256_of
 
 SKEW = 2.0  # seconds between two clocks
 LITTLE_ROOM, NO_ROOM = 0.10, 0.03  # of the disk

@@ -37,11 +37,11 @@ from leaderboard import (
     scoring,
     sweeping,
 )
+from leaderboard.infrastructure.logs import job_number
+from leaderboard.infrastructure.outages import outage_of
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
-from leaderboard.logs import job_number
 from leaderboard.models import Delivery, Job, Mail, Run, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet, Progress, Publish
-from leaderboard.outages import outage_of
 
 log = logging.getLogger(__name__)
 

@@ -32,8 +32,8 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
+from leaderboard.infrastructure.storage import PIECE, sha256_of
 from leaderboard.models import Run, Track, User
-from leaderboard.storing import PIECE, sha256_of
 from leaderboard.sweeping import names_in_rows
 
 MANIFEST = "manifest.json"

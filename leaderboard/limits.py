@@ -9,8 +9,9 @@ from django.conf import settings
 from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard import bodies, scoring
+from leaderboard import scoring
 from leaderboard.display.numbers import counted, mebibytes
+from leaderboard.infrastructure import bodies
 from leaderboard.models import Track, Webhook
 
 # What the command checks without being told.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Max
 
+from leaderboard.infrastructure.process_cache import Memory
 from leaderboard.models import Edition, Score, ScoreSet
-from leaderboard.recalling import Memory
 
 # Editions whose means a process remembers; those of 500 runs by 10 measures take half a megabyte.
 REMEMBERED = 16

@@ -15,9 +15,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
-from leaderboard import bodies
 from leaderboard.admitting import lacks_second_factor
-from leaderboard.logs import new_number, request_number
+from leaderboard.infrastructure import bodies
+from leaderboard.infrastructure.logs import new_number, request_number
 
 log = logging.getLogger("leaderboard.requests")
 

@@ -47,7 +47,7 @@ def web_command(bind: str) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi", "--bind", bind),
         # Threads wait for slow clients; `turns` says how many work.
-        *("--worker-class", "leaderboard.connections.Worker"),
+        *("--worker-class", "leaderboard.infrastructure.connections.Worker"),
         *("--workers", "2", "--threads", "64", "--preload"),
         *("--worker-connections", "4000"),
         *("--graceful-timeout", str(PATIENCE - 2), "--no-control-socket"),

@@ -43,6 +43,7 @@ from leaderboard.editions import (
     under_its_settings,
     with_judgments,
 )
+from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import (
     Collection,
     Edition,
@@ -59,7 +60,6 @@ from leaderboard.models.runs import first_of_each_code
 from leaderboard.rankings import Rankings, write_rankings
 from leaderboard.splitting import public_part
 from leaderboard.stating import settle_facts
-from leaderboard.storing import sha256_of
 
 
 class FileChanged(Exception):

@@ -97,7 +97,7 @@ CACHES = {
             "LOCATION": REDIS_URL,
             # A page waits for a Redis that hangs no longer than this.
             "OPTIONS": {
-                "serializer": "leaderboard.cached_values.JsonOrBytes",
+                "serializer": "leaderboard.infrastructure.cached_values.JsonOrBytes",
                 "socket_timeout": 1,
                 "socket_connect_timeout": 1,
             },
@@ -106,7 +106,7 @@ CACHES = {
         }
         if REDIS_URL
         else {
-            "BACKEND": "leaderboard.cached_values.JsonFiles",
+            "BACKEND": "leaderboard.infrastructure.cached_values.JsonFiles",
             "LOCATION": RANKFIELD_HOME / "cache" / "pages",
         }
     )
@@ -123,7 +123,7 @@ S3_CACHE_BYTES = number("S3_CACHE_BYTES", 20 * 1024 * MIB)
 STORAGES = {
     "default": (
         {
-            "BACKEND": "leaderboard.buckets.InBucket",
+            "BACKEND": "leaderboard.infrastructure.buckets.InBucket",
             "OPTIONS": {
                 "bucket_name": S3_BUCKET,
                 "endpoint_url": text("S3_ENDPOINT") or None,
@@ -137,12 +137,12 @@ STORAGES = {
             },
         }
         if S3_BUCKET
-        else {"BACKEND": "leaderboard.storing.OnDisk"}
+        else {"BACKEND": "leaderboard.infrastructure.storage.OnDisk"}
     ),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 FILE_UPLOAD_HANDLERS = [
-    "leaderboard.reserving.LeavesRoom",
+    "leaderboard.infrastructure.free_space.LeavesRoom",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 # Django would let everybody on this machine read what it stores.
@@ -214,7 +214,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 # Whose tries to sign in are counted: the last address in X-Forwarded-For, which the proxy wrote.
 # Without a proxy that header is anybody's word and is not read.
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
-SESSION_ENGINE = "leaderboard.sessions"
+SESSION_ENGINE = "leaderboard.infrastructure.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:
     # A browser takes these names only over https, for this host and from no other.
@@ -278,12 +278,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "numbered": {"()": "leaderboard.logs.Numbered"},
-        "suspicious": {"()": "leaderboard.logs.Suspicious"},
+        "numbered": {"()": "leaderboard.infrastructure.logs.Numbered"},
+        "suspicious": {"()": "leaderboard.infrastructure.logs.Suspicious"},
     },
     "formatters": {
-        "text": {"()": "leaderboard.logs.Lines"},
-        "json": {"()": "leaderboard.logs.JsonLines"},
+        "text": {"()": "leaderboard.infrastructure.logs.Lines"},
+        "json": {"()": "leaderboard.infrastructure.logs.JsonLines"},
     },
     "handlers": {
         "stderr": {

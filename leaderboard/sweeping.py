@@ -22,9 +22,9 @@ from django.utils import timezone
 
 from leaderboard.erasing import erase_abandoned
 from leaderboard.importing import sweep_failed_imports
+from leaderboard.infrastructure.storage import files_before
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
 from leaderboard.models.notices import Sending
-from leaderboard.storing import files_before
 
 log = logging.getLogger(__name__)
 

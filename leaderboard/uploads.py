@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from leaderboard import jobs, joining
 from leaderboard.facts import columns_of
+from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -30,7 +31,6 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.outages import outage_of
 from leaderboard.pooling import remember_pool
 from leaderboard.refusing import (
     NotAccepted,

@@ -9,8 +9,8 @@ from django.db.backends.signals import connection_created
 from django.template.loader import get_template
 from django.urls import reverse
 
-from leaderboard.encodings import KnownEncodings
-from leaderboard.turns import Turns
+from leaderboard.infrastructure.encodings import KnownEncodings
+from leaderboard.infrastructure.request_slots import Turns
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 LONGEST_STATEMENT = "30s"

@@ -22,10 +22,10 @@ from django.utils import timezone
 from ninja.security import HttpBearer
 from redis.exceptions import RedisError
 
-from leaderboard import bodies
 from leaderboard.admitting import lacks_second_factor
 from leaderboard.api.errors import ApiError, not_allowed
 from leaderboard.disclosure import Viewer
+from leaderboard.infrastructure import bodies
 from leaderboard.models import ApiToken, Track, User
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from evaluation.measures import parse_measure
 from leaderboard import addresses
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, signed
-from leaderboard.logs import request_number
+from leaderboard.infrastructure.logs import request_number
 
 register = template.Library()
 

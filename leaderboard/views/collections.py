@@ -29,9 +29,9 @@ from leaderboard.disclosure import judgment_sets_seen
 from leaderboard.documents import open_documents
 from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CollectionForm, JudgmentsForm
+from leaderboard.infrastructure.portions import in_portions
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
-from leaderboard.portions import in_portions
 from leaderboard.refusing import NotAccepted
 from leaderboard.replacing import Replacements, replace_files, replace_judgments
 from leaderboard.uploads import (

@@ -23,6 +23,7 @@ from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.downloads import text_file
 from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms.runs import RunForm
+from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
 from leaderboard.organising import NotPossible
@@ -31,7 +32,6 @@ from leaderboard.quotas import quota_of
 from leaderboard.refusing import NotAccepted
 from leaderboard.standings import Board, Choice, find_means_with
 from leaderboard.stating import history_of
-from leaderboard.turns import received_at
 from leaderboard.uploads import RunDetails, accept_run
 from leaderboard.views.parts import choice_of, inside_or_403, organised_or_403
 from leaderboard.views.run_tables import TABLES

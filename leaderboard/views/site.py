@@ -19,9 +19,9 @@ from django.views.defaults import server_error
 
 from leaderboard.disclosure import look
 from leaderboard.forms.people import MailsForm, TokenForm
+from leaderboard.infrastructure.outages import outage_of
 from leaderboard.limits import of_site
 from leaderboard.models import Topic, Track
-from leaderboard.outages import outage_of
 from leaderboard.views.explained import families, worked_grades
 
 FOUND = 50

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from leaderboard import scoring
-from leaderboard.logs import JsonLines, Lines, Numbered
+from leaderboard.infrastructure.logs import JsonLines, Lines, Numbered
 from tests.builders import make_run
 
 

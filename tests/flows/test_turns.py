@@ -15,8 +15,8 @@ from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 from django.utils import timezone
 
+from leaderboard.infrastructure.request_slots import PIECE, RECEIVED_AT, Turns
 from leaderboard.models import ApiToken, Run, Track
-from leaderboard.turns import PIECE, RECEIVED_AT, Turns
 from tests.builders import RUN, upload
 
 

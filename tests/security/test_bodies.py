@@ -15,7 +15,7 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard.bodies import TAKING, Pipe, TooLarge
+from leaderboard.infrastructure.bodies import TAKING, Pipe, TooLarge
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site

@@ -14,7 +14,7 @@ from django.test import Client
 from redis import Redis
 
 from leaderboard import settings as own_settings
-from leaderboard.cached_values import JsonOrBytes
+from leaderboard.infrastructure.cached_values import JsonOrBytes
 from tests.security.test_deployment import manage
 from tests.security.test_network import Pwned
 from tests.security.test_second_factor import (  # noqa: F401

@@ -20,8 +20,8 @@ import pytest
 from django.conf import settings as site
 
 from leaderboard import uploads
+from leaderboard.infrastructure.free_space import STEP, LeavesRoom
 from leaderboard.models import Collection, Run
-from leaderboard.reserving import STEP, LeavesRoom
 from leaderboard.uploads import CollectionFiles, NotAccepted
 from tests.api.conftest import Program
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
@@ -288,7 +288,7 @@ def test_t20_refused_files_of_a_day_are_counted(track, ben):
 @pytest.mark.parametrize(("left", "status"), [(2**28, 507), (2**29, 201)], ids=["full", "room"])
 def test_t20_uploads_leave_room_on_the_disk(track, ben, monkeypatch, left, status):
     disk = SimpleNamespace(total=2**40, free=left)
-    monkeypatch.setattr("leaderboard.reserving.shutil.disk_usage", lambda _: disk)
+    monkeypatch.setattr("leaderboard.infrastructure.free_space.shutil.disk_usage", lambda _: disk)
     answer = Program(ben).send_run()
     assert answer.status_code == status and Run.objects.count() == (status == 201)
 
@@ -301,7 +301,7 @@ def small_disk(settings, tmp_path, monkeypatch) -> Path:
     def usage(folder: Path) -> SimpleNamespace:
         return SimpleNamespace(total=16 * MIB, free=16 * MIB - taken(folder))
 
-    monkeypatch.setattr("leaderboard.reserving.shutil.disk_usage", usage)
+    monkeypatch.setattr("leaderboard.infrastructure.free_space.shutil.disk_usage", usage)
     return tmp_path
 
 
@@ -324,7 +324,7 @@ def test_t20_a_disk_that_fills_while_a_body_comes_refuses_it(track, ben, monkeyp
     """Announced, it fitted; then somebody else was quicker."""
     left = iter([2**29, 2**29 if answer == 201 else 2**27])
     monkeypatch.setattr(
-        "leaderboard.reserving.shutil.disk_usage",
+        "leaderboard.infrastructure.free_space.shutil.disk_usage",
         lambda _: SimpleNamespace(total=2**40, free=next(left)),
     )
     assert Program(ben).send_run().status_code == answer

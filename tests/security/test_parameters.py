@@ -12,7 +12,7 @@ import pytest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from leaderboard.encodings import KnownEncodings, without_odd_encoding
+from leaderboard.infrastructure.encodings import KnownEncodings, without_odd_encoding
 from leaderboard.models import Membership, User
 from tests.builders import signed_in
 from tests.pages.test_matrix import ACTS, NOBODY, OPEN_PAGES, PAGES, filled, leaves, scene, under

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.connections import CONNECTIONS_EACH
+from leaderboard.infrastructure.connections import CONNECTIONS_EACH
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site
 from tests.services.machines import ServerSite, Site, until
 

@@ -14,7 +14,7 @@ from typing import Any
 import boto3
 import pytest
 
-from leaderboard.outages import StoreAway, outage_of
+from leaderboard.infrastructure.outages import StoreAway, outage_of
 from tests.builders import RUN, upload
 from tests.services.machines import Postgres, Redis, ServerSite, folder, until
 from tests.services.scene import scored_run
@@ -163,7 +163,7 @@ def test_runs_wait_while_the_store_is_away(
 @pytest.fixture
 def store(bucket: Any, settings: Any, tmp_path: Path) -> Any:
     """The storage as the settings make it, on a host of its own."""
-    from leaderboard.buckets import InBucket
+    from leaderboard.infrastructure.buckets import InBucket
 
     settings.RANKFIELD_HOME = tmp_path
     settings.S3_CACHE_BYTES = 3 * 1024 * 1024

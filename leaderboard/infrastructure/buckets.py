@@ -21,8 +21,8 @@ from django.core.files.base import File
 from s3transfer.exceptions import RetriesExceededError
 from storages.backends.s3 import S3Storage
 
-from leaderboard.outages import StoreAway
-from leaderboard.storing import forget_oldest, mark_used
+from leaderboard.infrastructure.outages import StoreAway
+from leaderboard.infrastructure.storage import forget_oldest, mark_used
 
 GONE = ("404", "NoSuchKey", "NotFound")
 # By itself a request to a store that is away takes minutes.

@@ -11,7 +11,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler
 
-from leaderboard.bodies import is_pipe
+from leaderboard.infrastructure.bodies import is_pipe
 
 # Of the disk, but on a large one no more than so many bytes.
 SHARE, MOST = 0.01, 256 * settings.MIB

@@ -1,0 +1,1 @@
+"""What this machine gives and takes away: files, memory, disk space, logs, outages."""
