@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from leaderboard import telling
 from leaderboard.models import AuditEvent, Track, User
+from leaderboard.notifications import notices
 
 
 class CannotAppoint(Exception):
@@ -22,7 +22,7 @@ def add_organiser(track: Track, user: User, name: str) -> User:
         raise CannotAppoint(f"{name} organises this track already.")
     track.co_organisers.add(named)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
-    telling.appointed(track, named)
+    notices.appointed(track, named)
     return named
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import telling
 from leaderboard.models import AuditEvent, Grant, Team, User
+from leaderboard.notifications import notices
 
 
 @transaction.atomic
@@ -20,5 +20,5 @@ def grant(team: Team, user: User, runs: int, today: bool, reason: str = "") -> G
     granted = team.grants.create(runs=runs, day=day, reason=reason, granted_by=user)
     said = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
     AuditEvent.objects.record(user, "grant", granted, after=said)
-    telling.granted(granted)
+    notices.granted(granted)
     return granted

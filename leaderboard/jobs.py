@@ -26,12 +26,10 @@ from django.db import (
 from django.db.models import Exists, Model
 
 from leaderboard import (
-    calling,
     celery,
     checking,
     comparing,
     importing,
-    mailing,
     pooling,
     rescoring,
     scoring,
@@ -42,6 +40,7 @@ from leaderboard.infrastructure.outages import outage_of
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
 from leaderboard.models import Delivery, Job, Mail, Run, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet, Progress, Publish
+from leaderboard.notifications import email, webhooks
 
 log = logging.getLogger(__name__)
 
@@ -110,8 +109,10 @@ WORK = {
     "score_again": Work(rescoring.score_again, long=True),
     "compare": Work(comparing.compare_edition),
     # Its address is anybody's: twice what a call may take, and never all slots.
-    "deliver": Work(calling.deliver, Delivery.give_up, own_lane="calls", most=2 * calling.SECONDS),
-    "mail": Work(mailing.mail, Mail.give_up),
+    "deliver": Work(
+        webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
+    ),
+    "mail": Work(email.mail, Mail.give_up),
     "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True),
     "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(

@@ -10,10 +10,10 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard import telling
 from leaderboard.models import AuditEvent, JoinRequest, Membership, Team, Track, User
 from leaderboard.models.people import team_key
 from leaderboard.models.tracks import new_invitation
+from leaderboard.notifications import notices
 
 ORGANISERS = "organisers"
 NAME_LIMIT = 80
@@ -110,7 +110,7 @@ def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
             defaults={"team_name": name, "accepted_terms_at": accepted_now(track)},
         )
         if is_new or _asks_otherwise(request, name) or _asks_anew(request, name):
-            telling.asked_to_join(request)
+            notices.asked_to_join(request)
     return request
 
 
@@ -151,7 +151,7 @@ def approve(request: JoinRequest, organiser: User) -> Team:
             accepted = request.accepted_terms_at
             return _new_team(request.track, request.user, request.team_name, accepted)
     except NameTaken:
-        telling.name_taken(request)
+        notices.name_taken(request)
         raise CannotJoin(
             f"The team name {request.team_name} is taken. "
             f"We asked {request.user} to choose another."
@@ -169,7 +169,7 @@ def _decide(request: JoinRequest, organiser: User, state: str, **as_read: str) -
     decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
     if decided:
         AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
-        telling.answered_to_join(request, state == JoinRequest.State.APPROVED)
+        notices.answered_to_join(request, state == JoinRequest.State.APPROVED)
     return decided
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.reading.repairs import TAG, TAG_RULE
-from leaderboard import editions, jobs, telling
+from leaderboard import editions, jobs
 from leaderboard.answers import Answers, whole_map
 from leaderboard.models import (
     AuditEvent,
@@ -28,6 +28,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import new_invitation
+from leaderboard.notifications import notices
 from leaderboard.pooling import first_of_each_team, unused_name
 from leaderboard.refusing import (
     refuse_outside_dates,
@@ -201,7 +202,7 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
         plain = {name: _plain(value) for name, value in after.items()}
         AuditEvent.objects.record(user, "change", track, before, plain)
     if track.closes_at != deadline:
-        telling.deadline_moved(track)
+        notices.deadline_moved(track)
     renew_edition(track)
     if tried is not None and tried != track.judgment_set:
         renew_edition(editions.with_judgments(track, tried))
@@ -271,7 +272,7 @@ def release(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
-            telling.released(track)
+            notices.released(track)
 
 
 @transaction.atomic

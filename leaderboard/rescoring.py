@@ -10,10 +10,10 @@ import logging
 from django.db import transaction
 
 from evaluation.conventions import SCORING_VERSION
-from leaderboard import telling
 from leaderboard.editions import under_its_settings
 from leaderboard.models import Edition, Job, Run, Score
 from leaderboard.models.jobs import Progress, Publish
+from leaderboard.notifications import notices
 from leaderboard.scoring import measured_by_rankings, store_scores
 
 log = logging.getLogger(__name__)
@@ -56,5 +56,5 @@ def replaced_otherwise(run: Run, edition: Edition) -> bool:
 
 
 def publish_again(edition: Edition, runs: int, changed: int) -> None:
-    telling.scored_again(edition.track, edition.judgment_set, runs, changed)
+    notices.scored_again(edition.track, edition.judgment_set, runs, changed)
     Job.objects.enqueue("compare", edition)

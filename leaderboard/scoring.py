@@ -32,7 +32,7 @@ from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
 from evaluation.ties import tie_interval, turned
-from leaderboard import repeats, telling
+from leaderboard import repeats
 from leaderboard.documents import known_docnos
 from leaderboard.editions import (
     build_editions,
@@ -57,6 +57,7 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportState, grades_of
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.runs import first_of_each_code
+from leaderboard.notifications import notices
 from leaderboard.rankings import Rankings, write_rankings
 from leaderboard.splitting import public_part
 from leaderboard.stating import settle_facts
@@ -181,7 +182,7 @@ def publish_refusal(run: Run, problems: Problems) -> None:
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.REFUSED, checked_at=timezone.now(), **kept_problems(run, problems)
     )
-    telling.run_refused(run, problems.errors)
+    notices.run_refused(run, problems.errors)
 
 
 def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
@@ -309,7 +310,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
         **kept_problems(run, read.problems),
     )
     run.tag = run.tag or read.tag
-    telling.run_accepted(run, scored=shown)
+    notices.run_accepted(run, scored=shown)
     for each in measured:
         store_scores(run.pk, each)
     for edition in editions_to_score(track):
@@ -396,7 +397,7 @@ def publish_edition(edition: Edition) -> None:
         state=Edition.State.READY, ready_at=now
     )
     if is_new and runs.exists() and edition == tried_edition(track):
-        telling.judgments_tried(track, edition)
+        notices.judgments_tried(track, edition)
     if track.is_split and edition == edition_for(public_part(track)):
         Track.objects.filter(pk=track.pk).update(public_edition=edition)
     if edition == edition_for(track):
@@ -411,9 +412,9 @@ def put_on_the_board(edition: Edition, track: Track, now: datetime) -> None:
         Edition.objects.filter(pk=edition.pk).update(shown_at=now)
     waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
     runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
-    telling.runs_scored(track, waited)
+    notices.runs_scored(track, waited)
     if before is None or before.judgment_set_id != edition.judgment_set_id:
-        telling.judged(track, edition, before)
+        notices.judged(track, edition, before)
     Job.objects.enqueue("compare", edition)
 
 

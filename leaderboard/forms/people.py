@@ -9,9 +9,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from leaderboard.calling import NotCalled, check_url
 from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
 from leaderboard.models.notices import Happening
+from leaderboard.notifications.webhooks import NotCalled, check_url
 
 # Days that a token of the page works.
 LIFETIMES = [(7, "in 7 days"), (30, "in 30 days"), (90, "in 90 days"), (365, "in 1 year")]

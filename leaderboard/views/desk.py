@@ -9,11 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import announcing, granting, organising, receipts, retrying
+from leaderboard import granting, organising, receipts, retrying
 from leaderboard.breakdowns.desk import FailedJob, desk_of, failed_jobs
 from leaderboard.disclosure import Sight
 from leaderboard.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.models import JoinRequest
+from leaderboard.notifications import notices
 from leaderboard.refusing import NotAccepted
 from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403, page_of
@@ -59,7 +60,7 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
     form = AnnouncementForm(request.POST)
     if not form.is_valid():
         return _desk(request, sight, announcement=form)
-    announcing.announce(sight.track, request.user, form.cleaned_data["text"])
+    notices.announce(sight.track, request.user, form.cleaned_data["text"])
     messages.success(request, "Announcement posted. All teams were notified.")
     return redirect("desk", slug=slug)
 

@@ -13,11 +13,12 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from leaderboard import announcing, archives, freezing, granting, organising, sweeping, uploads
+from leaderboard import archives, freezing, granting, organising, sweeping, uploads
 from leaderboard.archives import NotAnArchive, opened_archive
 from leaderboard.disclosure import look
 from leaderboard.management.commands import import_track
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
+from leaderboard.notifications import notices
 from leaderboard.restoring import Arrival
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
@@ -65,7 +66,7 @@ def grown(scored, ada) -> Track:
     freezing.freeze(find_board(look(track, ada)), ada, "final", "as published")
     granting.grant(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     granting.grant(scored.teams.get(name="cat"), ada, 1, today=True)
-    announcing.announce(track, ada, "Judgments v2 are out.")
+    notices.announce(track, ada, "Judgments v2 are out.")
     return track
 
 

@@ -11,8 +11,9 @@ from email.message import Message
 import pytest
 from allauth.account.models import EmailAddress
 
-from leaderboard import announcing, joining, organising
+from leaderboard import joining, organising
 from leaderboard.models import Job, Mail, Notice, Run, User
+from leaderboard.notifications import notices
 from tests.builders import make_run, make_track, work
 from tests.security.test_deployment import manage
 
@@ -177,7 +178,7 @@ def test_a_mail_that_comes_twice_is_known_for_one(postman, track, reader):
 
 def test_no_announcement_writes_headers(postman, track, ada, reader):
     make_run(track, reader)
-    announcing.announce(track, ada, "Soon\nBcc: cat@example.org")
+    notices.announce(track, ada, "Soon\nBcc: cat@example.org")
     work()
     assert postman.taken[-1]["Bcc"] is None
     assert postman.taken[-1]["Subject"] == "[Rankfield] Bread track: Soon Bcc: cat@example.org"

@@ -18,14 +18,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import (
-    announcing,
-    freezing,
-    granting,
-    organising,
-    stating,
-    uploads,
-)
+from leaderboard import freezing, granting, organising, stating, uploads
 from leaderboard.archiving import TOLD
 from leaderboard.disclosure import look
 from leaderboard.models import (
@@ -57,6 +50,7 @@ from leaderboard.models import (
     Webhook,
     Worker,
 )
+from leaderboard.notifications import notices
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
 from tests.flows.test_archives import AWAY, command
@@ -160,7 +154,7 @@ def lived(request, collection, ada, ben, cat) -> Track:
     freezing.freeze(find_board(look(track, ada)), ada, "final", "as published")
     granting.grant(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     granting.grant(track.teams.get(name="cat"), ada, 1, today=True)
-    announcing.announce(track, ada, "Judgments v2 are out.")
+    notices.announce(track, ada, "Judgments v2 are out.")
     return track
 
 

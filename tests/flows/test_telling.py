@@ -15,9 +15,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import calling, organising, uploads
+from leaderboard import organising, uploads
 from leaderboard.models import Delivery, Job, Notice
 from leaderboard.models.notices import Happening
+from leaderboard.notifications import webhooks
 from tests.builders import QRELS, make_run, upload, work
 
 
@@ -193,8 +194,8 @@ INSIDE = [
 
 @pytest.mark.parametrize("url", INSIDE)
 def test_no_address_inside_is_called(url):
-    with pytest.raises(calling.NotCalled):
-        calling.check_url(url)
+    with pytest.raises(webhooks.NotCalled):
+        webhooks.check_url(url)
 
 
 def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, listener):
@@ -208,7 +209,7 @@ def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, liste
 def test_the_name_of_a_host_is_looked_up_once_a_call(webhook, track, ben, monkeypatch):
     looked_up, look_up = [], socket.getaddrinfo
     monkeypatch.setattr(
-        calling.socket, "getaddrinfo", lambda *a, **k: looked_up.append(a[0]) or look_up(*a, **k)
+        webhooks.socket, "getaddrinfo", lambda *a, **k: looked_up.append(a[0]) or look_up(*a, **k)
     )
     make_run(track, ben)
     # One look at the name; the address that it gave is what the socket connects to.

@@ -12,9 +12,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import calling, jobs, organising, retrying
+from leaderboard import jobs, organising, retrying
 from leaderboard.models import Delivery, Job, Notice, Webhook
 from leaderboard.models.notices import Happening
+from leaderboard.notifications import webhooks
 from tests.builders import make_run, work
 
 DEAD = "https://127.0.0.1/"
@@ -45,24 +46,24 @@ def dripping() -> Iterator[str]:
 
 def test_a_call_has_one_deadline_for_all_its_bytes(dripping, settings, monkeypatch):
     settings.WEBHOOKS_ANYWHERE = True
-    monkeypatch.setattr(calling, "SECONDS", 1)
+    monkeypatch.setattr(webhooks, "SECONDS", 1)
     began = time.monotonic()
-    with pytest.raises(calling.NotCalled, match="over 1 seconds"):
-        calling.post(dripping, b"{}", {})
+    with pytest.raises(webhooks.NotCalled, match="over 1 seconds"):
+        webhooks.post(dripping, b"{}", {})
     assert time.monotonic() - began < 1.8
     time.sleep(0.3)
     assert not [each for each in threading.enumerate() if each.name == "call"]
 
 
 def test_a_call_has_ten_seconds_and_its_job_no_more_than_twenty(settings):
-    assert calling.SECONDS == 10 and jobs.WORK["deliver"].seconds == 20 < settings.JOB_TIME_LIMIT
+    assert webhooks.SECONDS == 10 and jobs.WORK["deliver"].seconds == 20 < settings.JOB_TIME_LIMIT
 
 
 def test_a_slow_name_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(calling, "NAME_SECONDS", 0.2)
-    monkeypatch.setattr(calling.socket, "getaddrinfo", lambda *a, **k: time.sleep(2))
-    with pytest.raises(calling.NotCalled, match="not resolved"):
-        calling.check_url("https://example.org/")
+    monkeypatch.setattr(webhooks, "NAME_SECONDS", 0.2)
+    monkeypatch.setattr(webhooks.socket, "getaddrinfo", lambda *a, **k: time.sleep(2))
+    with pytest.raises(webhooks.NotCalled, match="not resolved"):
+        webhooks.check_url("https://example.org/")
 
 
 def test_two_slow_webhooks_leave_a_slot_for_runs(track, ben):

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from django.test import Client
 
-from leaderboard import announcing, organising, uploads
+from leaderboard import organising, uploads
 from leaderboard.models import ApiToken, Edition
+from leaderboard.notifications import notices
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import num_queries, page_at, rows
 
@@ -133,7 +134,7 @@ def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
 
 def test_a_feed_has_runs_and_announcements(track, ada, ben, as_cat):
     make_run(track, ben)
-    announcing.announce(track, ada, "More <rye> & \x0b soon.")
+    notices.announce(track, ada, "More <rye> & \x0b soon.")
     entries = [each.text for each in ElementTree.fromstring(as_cat.get(FEED).text).iter()]
     assert "ben-bm25 by ben" in entries and "More <rye> &  soon." in entries
     assert "AP .694, rank 1 of 1" in entries

@@ -10,11 +10,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from leaderboard import calling, jobs, organising
+from leaderboard import jobs, organising
 from leaderboard.celery import app
 from leaderboard.environment import database
 from leaderboard.models import Delivery, Job, Score
 from leaderboard.models.notices import Happening
+from leaderboard.notifications import webhooks
 from tests.builders import make_run, work
 
 INSIDE = [
@@ -49,13 +50,13 @@ INSIDE = [
 @pytest.mark.parametrize("url", INSIDE)
 def test_t21_no_address_inside_is_called(url, monkeypatch):
     monkeypatch.setattr(socket, "create_connection", nobody_calls)
-    with pytest.raises((calling.NotCalled, http.client.HTTPException, OSError)):
-        calling.post(url, b"{}", {})
+    with pytest.raises((webhooks.NotCalled, http.client.HTTPException, OSError)):
+        webhooks.post(url, b"{}", {})
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:4700::1111", "64:ff9b::93.184.216.34"])
 def test_t21_an_address_outside_is_called(address):
-    assert calling.is_public(address)
+    assert webhooks.is_public(address)
 
 
 def nobody_calls(*args: object, **named: object) -> None:
@@ -69,8 +70,8 @@ def test_t21_a_name_that_leads_inside_is_not_called(monkeypatch):
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(socket, "create_connection", nobody_calls)
-    with pytest.raises(calling.NotCalled):
-        calling.post("https://example.org/", b"{}", {})
+    with pytest.raises(webhooks.NotCalled):
+        webhooks.post("https://example.org/", b"{}", {})
 
 
 class Inner(BaseHTTPRequestHandler):

@@ -25,9 +25,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-from leaderboard import telling
 from leaderboard.models import Delivery, Webhook
 from leaderboard.models.jobs import Progress, Publish
+from leaderboard.notifications import notices
 
 # For a whole call: name, connection, handshake, request and answer.
 SECONDS = 10
@@ -60,7 +60,7 @@ def keep(delivery: Delivery, answer: Answer) -> None:
     """Store the answer; notify the organisers where it switches the webhook off."""
     delivery.keep_answer(answer.words, answer.good)
     if delivery.webhook.note(answer.good):
-        telling.webhook_switched_off(delivery.webhook)
+        notices.webhook_switched_off(delivery.webhook)
 
 
 def answer_to(delivery: Delivery) -> Answer:

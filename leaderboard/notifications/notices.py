@@ -11,12 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.display.numbers import counted
 from leaderboard.models import (
     Announcement,
+    AuditEvent,
     Delivery,
     Edition,
     Grant,
@@ -31,6 +33,7 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.notices import Happening
+from leaderboard.notifications import notices
 
 
 def run_refused(run: Run, errors: int) -> None:
@@ -175,3 +178,12 @@ def call(track: Track, happening: Happening, more: dict[str, Any]) -> None:
         if happening in webhook.happenings:
             delivery = Delivery.objects.create(webhook=webhook, happening=happening, body=body)
             Job.objects.enqueue("deliver", delivery)
+
+
+@transaction.atomic
+def announce(track: Track, user: User, text: str) -> Announcement:
+    """It stands on the pages of the track, and whoever takes part gets a notice."""
+    announcement = track.announcements.create(text=text, created_by=user)
+    AuditEvent.objects.record(user, "announce", announcement, after={"text": text})
+    notices.announced(announcement)
+    return announcement

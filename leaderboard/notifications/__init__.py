@@ -1,0 +1,1 @@
+"""Who is notified of what: notices on the site, email and webhooks."""
