@@ -30,7 +30,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.rankings import write_rankings
+from leaderboard.runs.rankings import write_rankings
 
 MEASURES = (
     *("nDCG@10", "AP", "P@10", "RR", "R@100", "Rprec", "Bpref", "nDCG@100", "Success@10"),

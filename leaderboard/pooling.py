@@ -36,7 +36,7 @@ from leaderboard.documents import Documents, open_documents
 from leaderboard.models import JudgmentSet, Run, User
 from leaderboard.models.collections import grades_of
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.rankings import Rankings
+from leaderboard.runs.rankings import Rankings
 
 METHODS = {"take": take_pool, "rrf": rrf_pool, "rbp": rbp_pool}
 # How deep the methods that take a number of documents look into a run.

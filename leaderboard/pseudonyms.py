@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from copy import copy
 
-from leaderboard.facts import FILTERS
 from leaderboard.models import Run
+from leaderboard.runs.facts import FILTERS
 
 # Facts in fixed words and figures; links and free words name people, places and systems.
 TELLING_OF_NOBODY = {*FILTERS, "efficiency"}

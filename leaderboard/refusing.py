@@ -13,10 +13,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from leaderboard.display.numbers import mebibytes
-from leaderboard.facts import missing_facts
 from leaderboard.models import Run, Team, Track
-from leaderboard.quotas import quota_of
-from leaderboard.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
+from leaderboard.runs.facts import missing_facts
+from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
 
 
 class NotAccepted(Exception):

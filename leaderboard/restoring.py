@@ -28,7 +28,6 @@ from evaluation.reading.repairs import FIXES
 from leaderboard import joining, organising, uploads
 from leaderboard.archives import Archive, NotAnArchive
 from leaderboard.editions import edition_of
-from leaderboard.facts import clean_facts
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
     LEFT_OUT_OF_REFUSED,
@@ -56,6 +55,7 @@ from leaderboard.models import (
     Track,
     User,
 )
+from leaderboard.runs.facts import clean_facts
 from leaderboard.scoring import complete_run, measures_missing
 from leaderboard.uploads import CollectionFiles, RunDetails
 

@@ -32,7 +32,6 @@ from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
 from evaluation.ties import tie_interval, turned
-from leaderboard import repeats
 from leaderboard.documents import known_docnos
 from leaderboard.editions import (
     build_editions,
@@ -58,9 +57,10 @@ from leaderboard.models.collections import ImportState, grades_of
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.models.runs import first_of_each_code
 from leaderboard.notifications import notices
-from leaderboard.rankings import Rankings, write_rankings
+from leaderboard.runs import duplicates
+from leaderboard.runs.fact_changes import settle_facts
+from leaderboard.runs.rankings import Rankings, write_rankings
 from leaderboard.splitting import public_part
-from leaderboard.stating import settle_facts
 
 
 class FileChanged(Exception):
@@ -82,15 +82,15 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     refuse_changed(run)
     try:
         read = read_file(run)
-        repeats.check_tag(run, run.tag or read.tag, read.problems)
+        duplicates.check_tag(run, run.tag or read.tag, read.problems)
         read.problems.raise_if_refused()
     except Refused as refusal:
         problems = refusal.problems
         return lambda: publish_refusal(run, problems)
     run.ranking_file.name = store_rankings(run, read)
-    tops = repeats.tops_of(run)
-    run.fingerprint = repeats.fingerprint_of(tops)
-    repeats.check_likeness(run, tops, read.problems)
+    tops = duplicates.tops_of(run)
+    run.fingerprint = duplicates.fingerprint_of(tops)
+    duplicates.check_likeness(run, tops, read.problems)
     editions = [under_its_settings(each) for each in editions_to_score(run.track)]
     if editions:
         Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
@@ -288,7 +288,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
     """Write an accepted run and its scores; what came up meanwhile gets a job of its own."""
     # One run of a track is published at a time: each sees those that were published before it.
     track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
-    repeats.check_twins(run, read.problems)
+    duplicates.check_twins(run, read.problems)
     now = timezone.now()
     scored = {each.edition.pk for each in measured}
     shown = track.edition_id in scored

@@ -15,9 +15,9 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard import joining, organising, uploads
-from leaderboard.facts import Figure, clean_facts
 from leaderboard.models import Collection, Run, Track, User
 from leaderboard.models.collections import ImportState
+from leaderboard.runs.facts import Figure, clean_facts
 from leaderboard.sample import FOLDER
 from leaderboard.sample.rankers import SampleRun, runs
 from leaderboard.uploads import CollectionFiles, RunDetails

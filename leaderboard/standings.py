@@ -19,10 +19,10 @@ from leaderboard.comparing import (
     all_pairs,
 )
 from leaderboard.disclosure import Sight
-from leaderboard.facts import FILTERS, Fact
 from leaderboard.families import ranking_measure
 from leaderboard.means import Measured, measured_in
 from leaderboard.models import Edition, Run, Track
+from leaderboard.runs.facts import FILTERS, Fact
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)

@@ -19,7 +19,6 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import jobs, joining
-from leaderboard.facts import columns_of
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import (
     AuditEvent,
@@ -44,6 +43,7 @@ from leaderboard.refusing import (
     refuse_without_facts,
     utc,
 )
+from leaderboard.runs.facts import columns_of
 
 FILENAME_LIMIT = 120
 KEY_HOLDS = timedelta(hours=24)

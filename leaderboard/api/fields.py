@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
-from leaderboard.facts import REQUIRABLE, clean_facts, schema
 from leaderboard.forms.fields import LARGEST
 from leaderboard.forms.names import RESERVED
+from leaderboard.runs.facts import REQUIRABLE, clean_facts, schema
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FIRST_YEAR, LAST_YEAR = 2000, 2999

@@ -34,12 +34,12 @@ from leaderboard.api.schemas import (
 from leaderboard.breakdowns import Pair, read_scores
 from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
-from leaderboard.facts import stated
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.receipts import Receipt
-from leaderboard.stating import change_facts
+from leaderboard.runs.fact_changes import change_facts
+from leaderboard.runs.facts import stated
 from leaderboard.uploads import RunDetails
 
 router = Router(tags=["runs"])

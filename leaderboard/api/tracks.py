@@ -31,7 +31,7 @@ from leaderboard.api.schemas import (
 from leaderboard.disclosure import Sight, Viewer, look, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.quotas import quota_of
+from leaderboard.runs.quotas import quota_of
 from leaderboard.team_accounts import create_teams
 
 router = Router(tags=["tracks"])

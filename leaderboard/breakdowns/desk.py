@@ -23,8 +23,8 @@ from leaderboard.models import (
     Worker,
 )
 from leaderboard.models.collections import ImportState
-from leaderboard.quotas import Quota, quotas_of
-from leaderboard.repeats import Alike, alike_across_teams
+from leaderboard.runs.duplicates import Alike, alike_across_teams
+from leaderboard.runs.quotas import Quota, quotas_of
 from leaderboard.standings import Board, Standing, find_board
 
 # A topic with a larger share of relevant documents tells no runs apart.

@@ -23,7 +23,7 @@ from evaluation.reading.runs import Ranking
 from evaluation.reading.runs import Run as ReadRun
 from evaluation.significance import compare_with_baseline
 from leaderboard.models import Edition, Run, ScoreSet
-from leaderboard.rankings import TOP, Rankings
+from leaderboard.runs.rankings import TOP, Rankings
 from leaderboard.scoring import prepared, resolved
 from leaderboard.standings import Board, Standing, verdict_of
 

@@ -18,7 +18,7 @@ from leaderboard.breakdowns.pairs import PERSISTENCE, compare_runs
 from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
-from leaderboard.rankings import TOP
+from leaderboard.runs.rankings import TOP
 from leaderboard.scoring import prepared
 from leaderboard.standings import Board, Standing
 

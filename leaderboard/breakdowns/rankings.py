@@ -17,7 +17,7 @@ from leaderboard.breakdowns.snippets import LENGTH, Piece, snippet, terms_of
 from leaderboard.disclosure import Sight
 from leaderboard.documents import open_documents
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
-from leaderboard.rankings import Listing, Rankings
+from leaderboard.runs.rankings import Listing, Rankings
 
 PAGE = 20
 

@@ -17,7 +17,7 @@ from leaderboard.breakdowns.rankings import (
 )
 from leaderboard.disclosure import Sight
 from leaderboard.models import Run
-from leaderboard.rankings import TOP
+from leaderboard.runs.rankings import TOP
 
 # So many documents of each ranking can be shown; the first number unless others are asked for.
 DEPTHS = (10, 20, 50)

@@ -9,7 +9,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.facts import REQUIRABLE
 from leaderboard.forms.fields import (
     LARGEST,
     ZONES,
@@ -25,6 +24,7 @@ from leaderboard.forms.fields import (
 from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.splitting import drawn_of
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]

@@ -176,7 +176,7 @@ class Track(models.Model):
     run_formats = models.JSONField(
         default=trec_alone, db_default=Value(["trec"], models.JSONField())
     )
-    # Of leaderboard.facts.REQUIRABLE, by name.
+    # Of leaderboard.runs.facts.REQUIRABLE, by name.
     required_facts = models.JSONField(
         default=list, blank=True, db_default=Value([], models.JSONField())
     )

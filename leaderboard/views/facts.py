@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.disclosure import run_or_404
 from leaderboard.downloads import text_file
-from leaderboard.facts import FactsForm, as_metadata, stated
-from leaderboard.stating import change_facts
+from leaderboard.runs.fact_changes import change_facts
+from leaderboard.runs.facts import FactsForm, as_metadata, stated
 
 
 @login_required

@@ -14,7 +14,7 @@ from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted, span
 from leaderboard.glancing import Glance, Place, glance_at
 from leaderboard.models import Run, Track
-from leaderboard.quotas import Quota, quotas_of
+from leaderboard.runs.quotas import Quota, quotas_of
 
 LATEST = 5
 OWN_RANKS = 3

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 
 from leaderboard.addresses import carried
 from leaderboard.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
-from leaderboard.facts import FILTERS
+from leaderboard.runs.facts import FILTERS
 from leaderboard.standings import Board, Choice, find_board_with
 
 

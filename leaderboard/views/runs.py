@@ -21,17 +21,17 @@ from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.downloads import text_file
-from leaderboard.facts import FactsForm, rows_of, stated
 from leaderboard.forms.runs import RunForm
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
 from leaderboard.organising import NotPossible
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
-from leaderboard.quotas import quota_of
 from leaderboard.refusing import NotAccepted
+from leaderboard.runs.fact_changes import history_of
+from leaderboard.runs.facts import FactsForm, rows_of, stated
+from leaderboard.runs.quotas import quota_of
 from leaderboard.standings import Board, Choice, find_means_with
-from leaderboard.stating import history_of
 from leaderboard.uploads import RunDetails, accept_run
 from leaderboard.views.parts import choice_of, inside_or_403, organised_or_403
 from leaderboard.views.run_tables import TABLES

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.granting import grant
 from leaderboard.models import AuditEvent, Grant
-from leaderboard.quotas import quota_of
+from leaderboard.runs.quotas import quota_of
 from leaderboard.uploads import NotAccepted
 from tests.builders import OTHER_RUN, RUN, make_run, make_track
 

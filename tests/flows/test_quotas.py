@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from leaderboard import organising
 from leaderboard.models import Collection, Run
-from leaderboard.quotas import quota_of
 from leaderboard.replacing import Replacements, replace_files
-from leaderboard.stored_bytes import bytes_of_site
+from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.stored_bytes import bytes_of_site
 from leaderboard.uploads import NotAccepted, accept_judgments
 from tests.builders import (
     DOCUMENTS,

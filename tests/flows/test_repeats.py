@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from leaderboard import organising, repeats, scoring, uploads
+from leaderboard import organising, scoring, uploads
 from leaderboard.models import Run, Track, User
-from leaderboard.repeats import fingerprint_of
+from leaderboard.runs import duplicates
+from leaderboard.runs.duplicates import fingerprint_of
 from leaderboard.uploads import RunDetails
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 
@@ -37,7 +38,7 @@ def test_a_run_that_came_first_and_is_published_second_sees_the_other(track, ben
 
 
 def test_a_twin_is_found_behind_any_number_of_later_runs(track, ben, monkeypatch):
-    monkeypatch.setattr(repeats, "COMPARED", 1)
+    monkeypatch.setattr(duplicates, "COMPARED", 1)
     for text in (RUN, OTHER_RUN):
         make_run(track, ben, text)
     assert codes(make_run(track, ben, TWIN)) == ["W_SAME_RUN"]

@@ -18,7 +18,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import freezing, granting, organising, stating, uploads
+from leaderboard import freezing, granting, organising, uploads
 from leaderboard.archiving import TOLD
 from leaderboard.disclosure import look
 from leaderboard.models import (
@@ -51,6 +51,7 @@ from leaderboard.models import (
     Worker,
 )
 from leaderboard.notifications import notices
+from leaderboard.runs import fact_changes
 from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
 from tests.flows.test_archives import AWAY, command
@@ -161,7 +162,7 @@ def lived(request, collection, ada, ben, cat) -> Track:
 def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:
     """A good one, one that its team withdrew, a baseline, one with facts, and two refused."""
     good = make_run(track, ben, RUN, description="BM25, k1 = 0.9")
-    stating.change_facts(good, ben, {"kind": "manual", "models": "none"})
+    fact_changes.change_facts(good, ben, {"kind": "manual", "models": "none"})
     organising.withdraw(make_run(track, cat, RUN), cat, "a slip")
     organising.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
     make_run(track, ben, RUN.replace("1 Q0 d2 2", "1 Q0 d2"))

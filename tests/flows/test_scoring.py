@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard import jobs, organising, scoring, uploads
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
-from leaderboard.rankings import Rankings
+from leaderboard.runs.rankings import Rankings
 from tests.builders import (
     OTHER_RUN,
     QRELS,

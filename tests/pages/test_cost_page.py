@@ -12,8 +12,8 @@ from leaderboard.disclosure import look
 from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
+from leaderboard.runs.fact_changes import change_facts
 from leaderboard.standings import find_board
-from leaderboard.stating import change_facts
 from tests.builders import make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track

@@ -15,7 +15,7 @@ from evaluation.problems import Problems
 from evaluation.reading.likeness import NEARLY, likeness
 from leaderboard.models import Run, Track
 from leaderboard.models.runs import RunQuerySet
-from leaderboard.rankings import TOP, Rankings
+from leaderboard.runs.rankings import TOP, Rankings
 
 # The first documents of every topic, best first.
 Tops = dict[str, list[str]]

@@ -3,12 +3,12 @@
 Form fields, the schema of the API, the rows of a page and ir_metadata all come from `FACTS`.
 """
 
-from leaderboard.facts.asking import FactsForm
-from leaderboard.facts.declared import BY_NAME, FACTS, FILTERS, REQUIRABLE
-from leaderboard.facts.figures import COSTS, Figure, figure_of
-from leaderboard.facts.headers import as_metadata, facts_in_header
-from leaderboard.facts.kinds import Fact
-from leaderboard.facts.stated import (
+from leaderboard.runs.facts.asking import FactsForm
+from leaderboard.runs.facts.declared import BY_NAME, FACTS, FILTERS, REQUIRABLE
+from leaderboard.runs.facts.figures import COSTS, Figure, figure_of
+from leaderboard.runs.facts.headers import as_metadata, facts_in_header
+from leaderboard.runs.facts.kinds import Fact
+from leaderboard.runs.facts.stated import (
     Row,
     clean_facts,
     columns_of,

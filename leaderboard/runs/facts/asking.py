@@ -9,9 +9,9 @@ from typing import Any
 from django import forms
 from django.forms import BoundField
 
-from leaderboard.facts.declared import BY_NAME, FACTS
-from leaderboard.facts.figures import COSTS
 from leaderboard.models import Track
+from leaderboard.runs.facts.declared import BY_NAME, FACTS
+from leaderboard.runs.facts.figures import COSTS
 
 UNCHOSEN = "Enter at least one figure."
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from leaderboard.facts.declared import FACTS
-from leaderboard.facts.figures import Figures
-from leaderboard.facts.kinds import Choices, Fact
-from leaderboard.facts.stated import stated
 from leaderboard.models import Run
+from leaderboard.runs.facts.declared import FACTS
+from leaderboard.runs.facts.figures import Figures
+from leaderboard.runs.facts.kinds import Choices, Fact
+from leaderboard.runs.facts.stated import stated
 
 SECTION = "rankfield"
 HARDWARE = ("cpu.model", "gpu.model", "ram")

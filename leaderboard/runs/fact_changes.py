@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db import transaction
 
-from leaderboard.facts import BY_NAME, columns_of, facts_in_header, label_of, stated, words_of
 from leaderboard.models import AuditEvent, Job, Run, Track, User
+from leaderboard.runs.facts import BY_NAME, columns_of, facts_in_header, label_of, stated, words_of
 
 ACT = "state facts"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from leaderboard.facts.figures import Figures
-from leaderboard.facts.kinds import Choice, Choices, Fact, Link, Mark, Whole, Words, YesNo
+from leaderboard.runs.facts.figures import Figures
+from leaderboard.runs.facts.kinds import Choice, Choices, Fact, Link, Mark, Whole, Words, YesNo
 
 PUBLICATION = "research goal.publication"
 

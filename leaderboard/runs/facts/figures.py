@@ -9,7 +9,7 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.facts.kinds import Fact
+from leaderboard.runs.facts.kinds import Fact
 
 SELF_REPORTED = "self-reported"
 ORIGINS = {

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.facts.declared import BY_NAME, FACTS
-from leaderboard.facts.kinds import LONGEST, Link, is_storable
 from leaderboard.models import Run
+from leaderboard.runs.facts.declared import BY_NAME, FACTS
+from leaderboard.runs.facts.kinds import LONGEST, Link, is_storable
 
 # What others send is kept small: it is shown on pages, and read by every list.
 MOST_ENTRIES = 60
