@@ -20,7 +20,7 @@ django.setup()
 
 from django.core.files.storage import default_storage  # noqa: E402
 
-from leaderboard.documents import derived, open_documents  # noqa: E402
+from leaderboard.collections.documents import derived, open_documents  # noqa: E402
 from leaderboard.models import Collection  # noqa: E402
 
 TIMES = 1000

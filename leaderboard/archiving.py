@@ -37,9 +37,9 @@ from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import MANIFEST, PIECE, Member
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.breakdowns.scores import read_scores
+from leaderboard.collections.documents import open_documents
 from leaderboard.columns import ALL, for_papers, shown_columns
 from leaderboard.disclosure import look
-from leaderboard.documents import open_documents
 from leaderboard.infrastructure.portions import in_portions
 from leaderboard.manifests import (
     ARCHIVE_VERSION,

@@ -25,16 +25,8 @@ from django.db import (
 )
 from django.db.models import Exists, Model
 
-from leaderboard import (
-    celery,
-    checking,
-    comparing,
-    importing,
-    pooling,
-    rescoring,
-    scoring,
-    sweeping,
-)
+from leaderboard import celery, comparing, rescoring, scoring, sweeping
+from leaderboard.collections import checking, importing, pools
 from leaderboard.infrastructure.logs import job_number
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
@@ -113,7 +105,7 @@ WORK = {
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
     ),
     "mail": Work(email.mail, Mail.give_up),
-    "gather_pool": Work(pooling.gather_pool, pooling.pool_failed, long=True),
+    "gather_pool": Work(pools.gather_pool, pools.pool_failed, long=True),
     "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(
         importing.import_collection,

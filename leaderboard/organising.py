@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from evaluation.reading.repairs import TAG, TAG_RULE
 from leaderboard import editions, jobs
-from leaderboard.answers import Answers, whole_map
+from leaderboard.collections.answers import Answers, whole_map
+from leaderboard.collections.pools import first_of_each_team, unused_name
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -29,7 +30,6 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
-from leaderboard.pooling import first_of_each_team, unused_name
 from leaderboard.refusing import (
     refuse_outside_dates,
     refuse_over_quota,

@@ -32,7 +32,7 @@ from evaluation.reading import runs as reading
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.qrels import Qrels
 from evaluation.ties import tie_interval, turned
-from leaderboard.documents import known_docnos
+from leaderboard.collections.documents import known_docnos
 from leaderboard.editions import (
     build_editions,
     edition_for,

@@ -20,8 +20,8 @@ from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from leaderboard.collections.importing import sweep_failed_imports
 from leaderboard.erasing import erase_abandoned
-from leaderboard.importing import sweep_failed_imports
 from leaderboard.infrastructure.storage import files_before
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
 from leaderboard.models.notices import Sending

@@ -19,6 +19,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard import jobs, joining
+from leaderboard.collections.pools import remember_pool
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import (
     AuditEvent,
@@ -30,7 +31,6 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.pooling import remember_pool
 from leaderboard.refusing import (
     NotAccepted,
     refuse_after_refusals,

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from leaderboard import comparing, means, scoring
-from leaderboard.documents import known_docnos, open_documents
+from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
 from tests.builders import make_collection, make_track, make_user, signed_in
 from tests.services.machines import Site

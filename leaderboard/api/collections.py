@@ -10,7 +10,6 @@ from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from leaderboard import organising, replacing, uploads
-from leaderboard.answers import FORMATS_OF, Answers, is_format
 from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.files import only_file, refuse_cut_short
@@ -28,6 +27,7 @@ from leaderboard.api.schemas import (
     Paging,
     answers,
 )
+from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
 from leaderboard.disclosure import Viewer, judgment_sets_seen
 from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState

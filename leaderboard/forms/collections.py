@@ -7,10 +7,10 @@ from typing import Any
 
 from django import forms
 
+from leaderboard.collections.pools import by_turn, priority_of
 from leaderboard.forms.fields import NewFileField, Paragraphs
 from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.models import Collection, Pool, Run, Track
-from leaderboard.pooling import by_turn, priority_of
 
 
 class CollectionForm(forms.ModelForm):

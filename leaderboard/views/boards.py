@@ -17,13 +17,13 @@ from leaderboard.breakdowns.holes import HoleTable, hole_table
 from leaderboard.breakdowns.scores import evaluated_topics
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.versions import versions_beside
+from leaderboard.collections.pools import pool_of
 from leaderboard.columns import shown_columns
 from leaderboard.commissioning import tests_follow
 from leaderboard.disclosure import track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
 from leaderboard.models import Run
-from leaderboard.pooling import pool_of
 from leaderboard.standings import Board, find_means
 from leaderboard.tabulating import BoardTable
 from leaderboard.views.parts import board_of, choice_of, page_of, sight_asked_for

@@ -24,9 +24,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising
-from leaderboard.answers import FORMATS_OF, Answers, AnswersForm
+from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
+from leaderboard.collections.documents import open_documents
 from leaderboard.disclosure import judgment_sets_seen
-from leaderboard.documents import open_documents
 from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.infrastructure.portions import in_portions

@@ -10,7 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import organising, pooling
+from leaderboard import organising
+from leaderboard.collections import pools as pool_files
 from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.models import Pool
@@ -22,10 +23,10 @@ from leaderboard.views.parts import organised_or_403
 # A document: what assessors of short ones manage over a day.
 MINUTES = 1.0
 KINDS = {
-    "txt": (pooling.trec_lines, "text/plain"),
-    "tsv": (pooling.table_lines, "text/tab-separated-values"),
-    "qrels": (pooling.judged_lines, "text/plain"),
-    "jsonl": (pooling.judging_lines, "application/jsonl"),
+    "txt": (pool_files.trec_lines, "text/plain"),
+    "tsv": (pool_files.table_lines, "text/tab-separated-values"),
+    "qrels": (pool_files.judged_lines, "text/plain"),
+    "jsonl": (pool_files.judging_lines, "application/jsonl"),
 }
 
 
@@ -66,10 +67,10 @@ def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None)
     return {
         "track": found.track,
         "pool": found,
-        "runs": pooling.pooled_runs(found),
-        "overlap": pooling.overlap_of(found),
-        "depths": pooling.depths_of(found, minutes),
-        "hours": pooling.hours_for(found.summary.get("new"), minutes),
+        "runs": pool_files.pooled_runs(found),
+        "overlap": pool_files.overlap_of(found),
+        "depths": pool_files.depths_of(found, minutes),
+        "hours": pool_files.hours_for(found.summary.get("new"), minutes),
         "minutes": minutes,
         "cost_form": cost,
         "came_back": found.judgment_sets.all(),

@@ -12,6 +12,7 @@ from leaderboard import organising, wording
 from leaderboard.archiving import lines_of
 from leaderboard.breakdowns.impact import Impact, MeasureImpact, impact_of
 from leaderboard.breakdowns.origins import qrels_name
+from leaderboard.collections.pools import pool_of
 from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.downloads import streamed_text
@@ -19,7 +20,6 @@ from leaderboard.editions import edition_with
 from leaderboard.families import measures_of, ranking_measure
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.pooling import pool_of
 from leaderboard.views.parts import organised_or_403
 from leaderboard.views.tables import impact_csv, impact_topics_csv, wants_csv
 from leaderboard.wording.phrases import Sentence

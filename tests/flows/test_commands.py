@@ -16,7 +16,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard import editions, organising, uploads
-from leaderboard.documents import open_documents
+from leaderboard.collections.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Team, Track, User, Worker
 from tests.builders import (

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from evaluation.reading.documents import Document
-from leaderboard.documents import derived, known_docnos, open_documents, write_documents
+from leaderboard.collections.documents import derived, known_docnos, open_documents, write_documents
 
 ODD = ['a"b', "c\\d", '","', "e/f", "[1]"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import importing, organising, sweeping, uploads
-from leaderboard.answers import Answers
-from leaderboard.documents import open_documents
+from leaderboard import organising, sweeping, uploads
+from leaderboard.collections import importing
+from leaderboard.collections.answers import Answers
+from leaderboard.collections.documents import open_documents
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.uploads import CollectionFiles
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, make_track, upload, work

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from leaderboard import organising, pooling, uploads
+from leaderboard import organising, uploads
+from leaderboard.collections import pools
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, RUN, make_run, upload, work
 
@@ -23,7 +24,7 @@ def pool(track, ada, runs):
 
 def test_a_pool_is_gathered_from_the_tops_of_its_runs(pool):
     assert pool.state == Pool.State.PROPOSED
-    pooled = sorted((each.number, each.docno) for each in pooling.lines_of(pool, everything=True))
+    pooled = sorted((each.number, each.docno) for each in pools.lines_of(pool, everything=True))
     assert pooled == [
         *[("1", "d1"), ("1", "d2"), ("1", "d3"), ("1", "d9")],
         *[("2", "d4"), ("2", "d5")],
@@ -32,30 +33,30 @@ def test_a_pool_is_gathered_from_the_tops_of_its_runs(pool):
 
 
 def test_what_is_judged_already_is_not_judged_again(pool):
-    assert [each.docno for each in pooling.lines_of(pool)] == ["d9", "d10", "d11"]
+    assert [each.docno for each in pools.lines_of(pool)] == ["d9", "d10", "d11"]
     assert (pool.summary["judged"], pool.summary["new"]) == (7, 3)
 
 
 def test_a_run_is_credited_with_what_it_brought_and_what_nobody_else_did(pool):
-    brought = {each.run.tag: (each.brought, each.alone) for each in pooling.pooled_runs(pool)}
+    brought = {each.run.tag: (each.brought, each.alone) for each in pools.pooled_runs(pool)}
     assert brought == {"ben-bm25": (6, 5), "other": (5, 4)}
 
 
 def test_a_team_is_credited_with_what_no_other_team_brought(track, ada, ben, runs):
     again = make_run(track, ben, RUN.replace("ben-bm25", "ben-again"))
     made = gathered(track, ada, [*runs, again])
-    alone = {each.run.tag: (each.alone, each.alone_as_team) for each in pooling.pooled_runs(made)}
+    alone = {each.run.tag: (each.alone, each.alone_as_team) for each in pools.pooled_runs(made)}
     assert alone == {"ben-bm25": (0, 5), "ben-again": (0, 5), "other": (4, 4)}
 
 
 def test_a_pool_says_how_many_runs_share_a_document(pool):
-    assert pooling.overlap_of(pool) == [pooling.Shared(1, 9), pooling.Shared(2, 1)]
+    assert pools.overlap_of(pool) == [pools.Shared(1, 9), pools.Shared(2, 1)]
 
 
 def test_other_depths_are_priced_without_what_is_judged(track, ada, runs):
     deep = gathered(track, ada, runs, 5)
-    assert pooling.depths_of(deep, minutes=30) == [
-        pooling.AtDepth(depth=5, documents=11, new=3, hours=2)
+    assert pools.depths_of(deep, minutes=30) == [
+        pools.AtDepth(depth=5, documents=11, new=3, hours=2)
     ]
 
 
@@ -63,7 +64,7 @@ def test_the_first_runs_of_each_team_are_pooled_by_their_priority(track, ada, be
     make_run(track, ben, RUN.replace("ben-bm25", "second"), facts={"priority": 2})
     make_run(track, ben, RUN.replace("ben-bm25", "first"), facts={"priority": 1})
     made = gathered(track, ada, list(track.runs.all()), runs_per_team=2)
-    pooled = {each.run.tag: each.priority for each in pooling.pooled_runs(made)}
+    pooled = {each.run.tag: each.priority for each in pools.pooled_runs(made)}
     assert pooled == {"first": 1, "second": 2, "other": None}
 
 
@@ -81,7 +82,7 @@ def gathered(track, ada, runs, size: int = 2, **choices) -> Pool:
 
 
 def test_judges_get_the_documents_and_not_their_runs(pool):
-    first = json.loads(next(iter(pooling.judging_lines(pool))))
+    first = json.loads(next(iter(pools.judging_lines(pool))))
     assert first == {
         "topic": "1",
         "topic_title": "sourdough bread",
@@ -172,4 +173,4 @@ def test_fusion_pools_the_documents_that_many_runs_have_high(track, ada, runs):
     made = organising.begin_pool(track, ada, runs, "rrf", 1)
     work()
     made.refresh_from_db()
-    assert [each.docno for each in pooling.lines_of(made, everything=True)] == ["d1", "d4", "d6"]
+    assert [each.docno for each in pools.lines_of(made, everything=True)] == ["d1", "d4", "d6"]

@@ -4,7 +4,8 @@ import pytest
 from django.core.files.uploadedfile import UploadedFile
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import importing, uploads
+from leaderboard import uploads
+from leaderboard.collections import importing
 from leaderboard.models import Collection, Job
 from leaderboard.uploads import CollectionFiles
 from tests.builders import DOCUMENTS, QRELS, TOPICS, upload, work

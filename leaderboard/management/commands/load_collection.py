@@ -16,8 +16,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.problems import Problem
 from leaderboard import organising, uploads
-from leaderboard.answers import FORMATS_OF, Answers, is_format
 from leaderboard.api.fields import clean_slug
+from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser

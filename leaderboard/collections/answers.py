@@ -14,7 +14,7 @@ from evaluation.reading.qrels import HIGHEST_GRADE
 from evaluation.reading.qrels_lines import layout_of
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from evaluation.reading.topics import READERS as TOPIC_READERS
-from leaderboard.previewing import FORMATS, GRADES
+from leaderboard.collections.preview import FORMATS, GRADES
 
 FORMATS_OF = {
     "topics": tuple(TOPIC_READERS),

@@ -32,7 +32,7 @@ from evaluation.pooling import (
 from evaluation.problems import Problems
 from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
-from leaderboard.documents import Documents, open_documents
+from leaderboard.collections.documents import Documents, open_documents
 from leaderboard.models import JudgmentSet, Run, User
 from leaderboard.models.collections import grades_of
 from leaderboard.models.jobs import Progress, Publish

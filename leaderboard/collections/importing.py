@@ -25,7 +25,7 @@ from evaluation.reading.documents import Document, read_documents, repeated_plac
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
-from leaderboard.documents import known_docnos, write_documents
+from leaderboard.collections.documents import known_docnos, write_documents
 from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.models.jobs import Progress, Publish

@@ -26,9 +26,8 @@ from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.recognition import NOT_READ, Candidate, recognise_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import read_topics, recognise_topics
-from leaderboard.changes import write_changes
-from leaderboard.documents import known_docnos
-from leaderboard.importing import (
+from leaderboard.collections.documents import known_docnos
+from leaderboard.collections.importing import (
     CHUNK,
     document_format,
     mapped,
@@ -37,11 +36,7 @@ from leaderboard.importing import (
     told,
     topics_in,
 )
-from leaderboard.models import Collection, Job, JudgmentSet
-from leaderboard.models.collections import ImportState
-from leaderboard.models.jobs import Progress, Publish
-from leaderboard.models.runs import first_of_each_code
-from leaderboard.previewing import (
+from leaderboard.collections.preview import (
     ABOUT_CRANFIELD,
     FIRST,
     GRADES,
@@ -52,7 +47,12 @@ from leaderboard.previewing import (
     judgments_preview,
     question_of_format,
     warn_of_stray_grades,
+    write_changes,
 )
+from leaderboard.models import Collection, Job, JudgmentSet
+from leaderboard.models.collections import ImportState
+from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.runs import first_of_each_code
 
 HEAD = 64 * 1024
 GIVEN = "The format was given."

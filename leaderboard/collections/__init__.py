@@ -1,0 +1,1 @@
+"""Files become topics, documents and judgments; runs become a pool."""
