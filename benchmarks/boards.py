@@ -113,8 +113,8 @@ def _page(name: str, address: str, naive: Callable[[], str] | None) -> tuple[str
 
 def _states() -> Iterator[tuple[str, ...]]:
     """The same pages as others find them; at last while no test of the runs is made."""
-    from leaderboard import comparing, means
     from leaderboard.models import Comparison, Run, User
+    from leaderboard.scoring import comparisons, families
 
     ada, run = User.objects.get(username="ada"), Run.objects.filter(track__slug="wide").first()
     board, short, long = "/tracks/wide/", *(f"/tracks/{s}/topic/?number=1" for s in TOPICS_OF)
@@ -124,11 +124,11 @@ def _states() -> Iterator[tuple[str, ...]]:
     yield "board, another baseline, untested", *_views(f"{board}?baseline={run.pk}")[0]
     yield "a topic of 50, its organiser", *_views(short, ada)[0]
     yield "a topic of 7,000, its organiser", *_views(long, ada)[0]
-    means.remembered.forget()
-    comparing.tests_remembered.forget()
+    families.remembered.forget()
+    comparisons.tests_remembered.forget()
     yield "board, nothing remembered at first", *_views(board)[0]
     Comparison.objects.update(family=[], results={})
-    comparing.tests_remembered.forget()
+    comparisons.tests_remembered.forget()
     yield "board, a run has just come", *_views(board)[0]
     yield "board of 7,000 topics, the same", *_views("/tracks/deep/")[0]
     yield "a topic of 50, the same", *_views(short)[0]
@@ -169,7 +169,7 @@ def _seconds_of(work: Callable[[], object]) -> tuple[float, float]:
 def _size_of(scene: object) -> tuple[str, ...]:
     """Both ways to keep the same scores, and what each adds to the database."""
     from benchmarks.scenes import Scene, make_track, store_rows, store_scores
-    from leaderboard import comparing
+    from leaderboard.scoring import comparisons
 
     assert isinstance(scene, Scene)
     track = make_track(scene)
@@ -179,7 +179,7 @@ def _size_of(scene: object) -> tuple[str, ...]:
     store_rows(scene)
     rows = _database_size() - before - arrays
     # What a job does once a board is scored.
-    comparing.compare_edition(str(track.edition_id), lambda done, total: None)()
+    comparisons.compare_edition(str(track.edition_id), lambda done, total: None)()
     values = scene.runs * scene.topics * scene.measures
     what = f"{scene.runs} runs x {scene.topics:,} topics x {scene.measures} measures"
     return what, f"{values:,}", mebibytes(arrays), mebibytes(rows), times(rows / arrays)

@@ -16,7 +16,6 @@ from benchmarks.naive import models as naive
 from evaluation import Problems, Ranking
 from evaluation import Run as ReadRun
 from evaluation.ragged import FloatArray
-from leaderboard import editions
 from leaderboard.models import (
     Collection,
     Edition,
@@ -31,6 +30,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.runs.rankings import write_rankings
+from leaderboard.scoring import editions
 
 MEASURES = (
     *("nDCG@10", "AP", "P@10", "RR", "R@100", "Rprec", "Bpref", "nDCG@100", "Success@10"),

@@ -16,12 +16,12 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from evaluation.measures import parse_measure
-from leaderboard.families import measures_of, ranking_measure, selected
-from leaderboard.ladder import Ladder, ladder_of
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.pseudonyms import veiled
+from leaderboard.scoring.families import measures_of, ranking_measure, selected
+from leaderboard.scoring.ladder import Ladder, ladder_of
 
 Viewer = User | AnonymousUser
 

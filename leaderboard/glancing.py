@@ -14,10 +14,10 @@ from django.db.models import F, Q
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
-from leaderboard.comparing import HSD, AllPairs, Kept, kept_among
 from leaderboard.disclosure import Sight
-from leaderboard.families import runs_of
 from leaderboard.models import Comparison, Edition, Run, Score
+from leaderboard.scoring.comparisons import HSD, AllPairs, Kept, kept_among
+from leaderboard.scoring.families import runs_of
 from leaderboard.standings import FEWEST_TOPICS, NO_PAIRS, by_value, ranks_of, verdict_of
 
 

@@ -25,7 +25,7 @@ from django.db import (
 )
 from django.db.models import Exists, Model
 
-from leaderboard import celery, comparing, rescoring, scoring, sweeping
+from leaderboard import celery, sweeping
 from leaderboard.collections import checking, importing, pools
 from leaderboard.infrastructure.logs import job_number
 from leaderboard.infrastructure.outages import outage_of
@@ -33,6 +33,8 @@ from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_lim
 from leaderboard.models import Delivery, Job, Mail, Run, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet, Progress, Publish
 from leaderboard.notifications import email, webhooks
+from leaderboard.scoring import comparisons, files
+from leaderboard.scoring import work as scoring_work
 
 log = logging.getLogger(__name__)
 
@@ -95,11 +97,11 @@ class Work:
 
 
 WORK = {
-    "check_run": Work(scoring.check_run, scoring.run_failed),
-    "build_edition": Work(scoring.build_edition, long=True),
-    "try_judgments": Work(scoring.try_on_every_track),
-    "score_again": Work(rescoring.score_again, long=True),
-    "compare": Work(comparing.compare_edition),
+    "check_run": Work(scoring_work.check_run, scoring_work.run_failed),
+    "build_edition": Work(scoring_work.build_edition, long=True),
+    "try_judgments": Work(scoring_work.try_on_every_track),
+    "score_again": Work(scoring_work.score_again, long=True),
+    "compare": Work(comparisons.compare_edition),
     # Its address is anybody's: twice what a call may take, and never all slots.
     "deliver": Work(
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
@@ -220,7 +222,7 @@ def run(job: Job, worker: str) -> None:
         fail(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
     except TooLong:
         fail_slow(job)
-    except scoring.FileChanged as error:
+    except files.FileChanged as error:
         log.error("%s: %s", named(job), error)
         fail(job, CHANGED)
     except Exception as error:

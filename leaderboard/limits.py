@@ -9,10 +9,10 @@ from django.conf import settings
 from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard import scoring
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.infrastructure import bodies
 from leaderboard.models import Track, Webhook
+from leaderboard.scoring import files, judgments
 
 # What the command checks without being told.
 CHECKED = {
@@ -43,7 +43,7 @@ def of_site() -> dict[str, list[Limit]]:
 
 
 def of_runs() -> list[Limit]:
-    runs = scoring.run_limits()
+    runs = files.run_limits()
     from_size = mebibytes(runs.ratio_above)
     seconds, memory = settings.JOB_TIME_LIMIT, settings.JOB_MEMORY_LIMIT
     return [
@@ -115,16 +115,16 @@ def of_track(track: Track) -> RunLimits:
         topics=track.collection.num_topics,
         formats=[RUN_FORMATS[name] for name in track.run_formats],
         check_command=check_command(track),
-        knows_judged=scoring.judged_topics(track) is not None,
+        knows_judged=judgments.judged_topics(track) is not None,
     )
 
 
 def check_command(track: Track) -> str:
     """What says offline what the worker says of a run of this track."""
-    cutoff = scoring.cutoff_of(track.primary_measure)
+    cutoff = files.cutoff_of(track.primary_measure)
     options = {
         "topics": "topics.txt",
-        "judged": "judged.txt" if scoring.judged_topics(track) is not None else "",
+        "judged": "judged.txt" if judgments.judged_topics(track) is not None else "",
         "docnos": "docnos.txt" if track.collection.documents else "",
         "takes": " ".join(track.run_formats),
         "depth": str(track.depth),

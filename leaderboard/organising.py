@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.reading.repairs import TAG, TAG_RULE
-from leaderboard import editions, jobs
+from leaderboard import jobs
 from leaderboard.collections.answers import Answers, whole_map
 from leaderboard.collections.pools import first_of_each_team, unused_name
 from leaderboard.models import (
@@ -36,6 +36,7 @@ from leaderboard.refusing import (
     refuse_repeated_tag,
     refuse_sent_again,
 )
+from leaderboard.scoring import editions
 
 # How an organiser takes a run off the board, and what the audit calls it.
 TAKING_OFF = {"disqualified": "disqualify", "hidden": "hide"}

@@ -30,7 +30,7 @@ from leaderboard.columns import Cell, for_papers, shown_columns
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
 from leaderboard.receipts import inert
-from leaderboard.scoring import mask_of, prepared, resolved
+from leaderboard.scoring.judgments import mask_of, prepared, resolved
 from leaderboard.standings import Board, Standing
 
 SPREAD = ("best", "median", "worst")

@@ -27,7 +27,6 @@ from evaluation.problems import Problem
 from evaluation.reading.repairs import FIXES
 from leaderboard import joining, organising, uploads
 from leaderboard.archives import Archive, NotAnArchive
-from leaderboard.editions import edition_of
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
     LEFT_OUT_OF_REFUSED,
@@ -56,7 +55,8 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.runs.facts import clean_facts
-from leaderboard.scoring import complete_run, measures_missing
+from leaderboard.scoring.editions import edition_of
+from leaderboard.scoring.work import complete_run, measures_missing
 from leaderboard.uploads import CollectionFiles, RunDetails
 
 # Whoever restores an archive counts as gone after so long without a sign.

@@ -13,16 +13,11 @@ from typing import Any
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
-from leaderboard.comparing import (
-    AllPairs,
-    against_baseline,
-    all_pairs,
-)
 from leaderboard.disclosure import Sight
-from leaderboard.families import ranking_measure
-from leaderboard.means import Measured, measured_in
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
+from leaderboard.scoring.comparisons import AllPairs, against_baseline, all_pairs
+from leaderboard.scoring.families import Measured, measured_in, ranking_measure
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)

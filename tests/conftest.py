@@ -11,9 +11,9 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from leaderboard import comparing, means, scoring
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
+from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
 from tests.services.machines import Site
 
@@ -87,10 +87,10 @@ def files_of_its_own(settings, tmp_path: Path) -> None:
 
 def forget() -> None:
     """What processes remember of rows and files that never change."""
-    for remembered in (scoring.topics_of, scoring.prepared, open_documents, known_docnos):
+    for remembered in (judgments.topics_of, judgments.prepared, open_documents, known_docnos):
         remembered.cache_clear()
-    means.remembered.forget()
-    comparing.tests_remembered.forget()
+    families.remembered.forget()
+    comparisons.tests_remembered.forget()
     cache.clear()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from leaderboard.breakdowns.origins import command_of
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, Run
-from leaderboard.scoring import resolved
+from leaderboard.scoring.judgments import resolved
 
 
 def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ninja import Query, Router, Status
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.significance import TESTS
-from leaderboard import joining, organising, splitting
+from leaderboard import joining, organising
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.listing import by_slug
@@ -32,6 +32,7 @@ from leaderboard.disclosure import Sight, Viewer, look, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import quota_of
+from leaderboard.scoring import editions
 from leaderboard.team_accounts import create_teams
 
 router = Router(tags=["tracks"])
@@ -113,7 +114,7 @@ def split_of(
     """The public topics, where some are named or a share of them is to be drawn."""
     if "public_share" in names and body.public_share is not None:
         left_out = changes.get("excluded_topics", track.excluded_topics)
-        return {"public_topics": splitting.drawn_of(track.collection, left_out, body.public_share)}
+        return {"public_topics": editions.drawn_of(track.collection, left_out, body.public_share)}
     if "public_topics" not in names:
         return {}
     return {"public_topics": known_topics(track, body.public_topics, "public_topics")}

@@ -8,8 +8,8 @@ from datetime import datetime
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.pairs import Pair, compare_runs
 from leaderboard.disclosure import Sight
-from leaderboard.families import means_of
 from leaderboard.models import Edition, Run
+from leaderboard.scoring.families import means_of
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from evaluation.reading.runs import Run as ReadRun
 from evaluation.significance import compare_with_baseline
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
-from leaderboard.scoring import prepared, resolved
+from leaderboard.scoring.judgments import prepared, resolved
 from leaderboard.standings import Board, Standing, verdict_of
 
 CUTOFFS = (5, 10, 20, 100)

@@ -14,7 +14,7 @@ from leaderboard.breakdowns.gains import CUTOFFS, GainCurves, gain_curves, scale
 from leaderboard.breakdowns.rankings import Titles, rankings_of
 from leaderboard.breakdowns.runs import TopicLine
 from leaderboard.models import Run
-from leaderboard.scoring import prepared, resolved
+from leaderboard.scoring.judgments import prepared, resolved
 from leaderboard.standings import Board
 
 WORST = 7

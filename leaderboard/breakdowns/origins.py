@@ -19,7 +19,7 @@ from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.disclosure import Sight
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.runs.rankings import TOP
-from leaderboard.scoring import prepared
+from leaderboard.scoring.judgments import prepared
 from leaderboard.standings import Board, Standing
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.models import Run, Topic
-from leaderboard.scoring import prepared
+from leaderboard.scoring.judgments import prepared
 from leaderboard.standings import Board
 
 

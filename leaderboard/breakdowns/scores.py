@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.comparing import stacked
 from leaderboard.models import Collection, Edition, Run, Score, Topic
-from leaderboard.scoring import mask_of
+from leaderboard.scoring.comparisons import stacked
+from leaderboard.scoring.judgments import mask_of
 
 # So many topics are asked for by their names; more are read with all others.
 FEW = 500

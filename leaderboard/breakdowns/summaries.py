@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from leaderboard.breakdowns.scores import FEW, Scores, read_scores, topics_at
 from leaderboard.models import Edition, Judgment, Run, Topic
-from leaderboard.scoring import mask_of
+from leaderboard.scoring.judgments import mask_of
 from leaderboard.standings import Board
 
 

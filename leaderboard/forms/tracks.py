@@ -25,7 +25,7 @@ from leaderboard.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_s
 from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.facts import REQUIRABLE
-from leaderboard.splitting import drawn_of
+from leaderboard.scoring.editions import drawn_of
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 # What becomes of a run, in the words that the form and the page about a track use.

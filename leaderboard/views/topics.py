@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard import scoring, wording
+from leaderboard import wording
 from leaderboard.breakdowns import (
     TopicBreakdown,
     topic_breakdown,
@@ -24,6 +24,7 @@ from leaderboard.drawings import (
     summary_table,
     topic_strip,
 )
+from leaderboard.scoring import judgments
 from leaderboard.standings import Board, find_order
 from leaderboard.views.parts import choice_of, page_of
 from leaderboard.views.tables import wants_csv
@@ -73,7 +74,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
 def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """The topics that count on the board, one a line, for checking runs offline."""
     track = track_or_404(request.user, slug).track
-    judged = scoring.judged_topics(track)
+    judged = judgments.judged_topics(track)
     if judged is None:
         raise Http404("not everybody may know which topics are judged")
     return streamed_text("judged.txt", (f"{number.decode()}\n" for number in judged))

@@ -16,10 +16,10 @@ from leaderboard.collections.pools import pool_of
 from leaderboard.commissioning import commission_tests
 from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.downloads import streamed_text
-from leaderboard.editions import edition_with
-from leaderboard.families import measures_of, ranking_measure
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.scoring.editions import edition_with
+from leaderboard.scoring.families import measures_of, ranking_measure
 from leaderboard.views.parts import organised_or_403
 from leaderboard.views.tables import impact_csv, impact_topics_csv, wants_csv
 from leaderboard.wording.phrases import Sentence

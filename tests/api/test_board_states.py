@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from leaderboard import commissioning, comparing
+from leaderboard import commissioning
 from leaderboard.api import api
 from leaderboard.models import Comparison, Run, Track
+from leaderboard.scoring import comparisons
 from tests.api.conftest import Program
 from tests.builders import work
 
@@ -25,7 +26,7 @@ VALUES = {
 @pytest.fixture
 def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     """A board too large to be tested at once; what stands in the addresses."""
-    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
     Track.objects.update(baseline=adas_run)
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}

@@ -22,20 +22,21 @@ class Sabotage(AppConfig):
     label = "sabotage"
 
     def ready(self) -> None:
-        from leaderboard import leases, scoring, sweeping
+        from leaderboard import leases, sweeping
+        from leaderboard.scoring import files, work
 
         leases.GRACE = GRACE
         # The disk goes by the machine's clock: to a host whose clock is wrong new files look old.
         sweeping.KEPT = KEPT
-        read = scoring.read_file
+        read = files.read_file
 
-        def read_or_break(run: scoring.Run) -> scoring.reading.Run:
+        def read_or_break(run: work.Run) -> work.reading.Run:
             break_down = HARM.get(run.filename)
             if break_down is not None:
                 break_down()
             return read(run)
 
-        scoring.read_file = read_or_break
+        files.read_file = read_or_break
 
 
 def poison() -> None:

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard import editions, organising, uploads
+from leaderboard import organising, uploads
 from leaderboard.collections.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Team, Track, User, Worker
+from leaderboard.scoring import editions
 from tests.builders import (
     DOCUMENTS,
     OTHER_RUN,

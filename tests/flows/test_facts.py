@@ -6,10 +6,10 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from leaderboard import organising, uploads
-from leaderboard.families import family_of
 from leaderboard.models import Run
 from leaderboard.runs.fact_changes import change_facts, history_of
 from leaderboard.runs.facts import as_metadata, clean_facts, facts_in_header, stated
+from leaderboard.scoring.families import family_of
 from leaderboard.uploads import NotAccepted, RunDetails
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 

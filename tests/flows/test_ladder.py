@@ -6,8 +6,8 @@ import pytest
 
 from leaderboard import organising
 from leaderboard.disclosure import look, run_or_404
-from leaderboard.ladder import rising
 from leaderboard.models import Score
+from leaderboard.scoring.ladder import rising
 from leaderboard.standings import find_means
 from tests.api.conftest import Program
 from tests.builders import RUN, make_run, make_track, signed_in

@@ -9,8 +9,8 @@ import logging
 import pytest
 from django.test import Client
 
-from leaderboard import scoring
 from leaderboard.infrastructure.logs import JsonLines, Lines, Numbered
+from leaderboard.scoring import work
 from tests.builders import make_run
 
 
@@ -63,7 +63,7 @@ def test_the_api_names_the_request_too(told, track, client, monkeypatch):
 
 
 def test_the_lines_of_a_job_carry_its_number(told, track, ben, monkeypatch):
-    monkeypatch.setattr(scoring, "measure_run", lambda *_: 1 / 0)
+    monkeypatch.setattr(work, "measure_run", lambda *_: 1 / 0)
     make_run(track, ben)
     [broken] = [line for line in told() if "traceback" in line]
     assert broken["job"].isdecimal() and f"job {broken['job']} " in broken["message"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from leaderboard import organising, scoring, uploads
+from leaderboard import organising, uploads
 from leaderboard.models import Run, Track, User
 from leaderboard.runs import duplicates
 from leaderboard.runs.duplicates import fingerprint_of
+from leaderboard.scoring import work
 from leaderboard.uploads import RunDetails
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 
@@ -71,7 +72,7 @@ def checked_together(track: Track, *sent: tuple[User, str], reverse: bool = Fals
         uploads.accept_run(track, user, upload("run.txt", text), RunDetails()).run
         for user, text in sent
     ]
-    published = [scoring.check_run(run.pk, lambda done, of: None) for run in runs]
+    published = [work.check_run(run.pk, lambda done, of: None) for run in runs]
     for publish in reversed(published) if reverse else published:
         with transaction.atomic():
             publish()

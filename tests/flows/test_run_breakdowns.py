@@ -12,7 +12,7 @@ from leaderboard.breakdowns.losses import Loss, fallen_of, losses
 from leaderboard.breakdowns.precision import Precision, read_precision
 from leaderboard.disclosure import look
 from leaderboard.models import Run, ScoreSet, Track
-from leaderboard.scoring import prepared
+from leaderboard.scoring.judgments import prepared
 from leaderboard.standings import Board, Choice, find_board
 from tests.builders import OTHER_RUN, make_run, make_track
 

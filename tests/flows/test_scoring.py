@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard import jobs, organising, scoring, uploads
+from leaderboard import jobs, organising, uploads
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.runs.rankings import Rankings
+from leaderboard.scoring import work as scoring
 from tests.builders import (
     OTHER_RUN,
     QRELS,

@@ -7,7 +7,7 @@ import pytest
 from leaderboard import organising
 from leaderboard.disclosure import look
 from leaderboard.models import Track
-from leaderboard.splitting import drawn
+from leaderboard.scoring.editions import drawn
 from leaderboard.standings import find_board, find_means
 from tests.api.conftest import Program
 from tests.builders import make_run, make_track, signed_in, work

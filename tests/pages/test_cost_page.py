@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from evaluation.significance import t_interval
-from leaderboard import comparing
 from leaderboard.breakdowns.costs import cost_breakdown
 from leaderboard.disclosure import look
 from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
 from leaderboard.runs.fact_changes import change_facts
+from leaderboard.scoring import comparisons
 from leaderboard.standings import find_board
 from tests.builders import make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -139,7 +139,7 @@ def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
 
 
 def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatch):
-    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
     said = words(page_at(client, ADDRESS))
     assert "The tests against best are running." in said and "cheapest run that" not in said
     work()

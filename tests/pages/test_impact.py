@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.db.models import QuerySet
 
-from leaderboard import comparing, organising, uploads
+from leaderboard import organising, uploads
 from leaderboard.breakdowns.impact import Impact, impact_of
 from leaderboard.disclosure import look
 from leaderboard.models import (
@@ -20,6 +20,7 @@ from leaderboard.models import (
     Track,
     User,
 )
+from leaderboard.scoring import comparisons
 from leaderboard.standings import Board, find_board, verdict_of
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows
@@ -217,7 +218,7 @@ def test_verdicts_are_those_of_each_measure_on_each_board(track, ada, v2):
 
 
 def verdict_on(edition: Edition, measure: str, run: Run) -> str:
-    tested = comparing.against_baseline(edition, measure, edition.track.baseline_id)
+    tested = comparisons.against_baseline(edition, measure, edition.track.baseline_id)
     return verdict_of(tested[run.pk], edition.num_evaluated)
 
 
@@ -264,7 +265,7 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     organising.choose_baseline(track, ada, track.runs.first())
     work()
     Comparison.objects.all().delete()
-    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
     assert "are running." in page and "Available when tests finish." in page
     assert "against the baseline change" not in page

@@ -6,8 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import comparing, organising
+from leaderboard import organising
 from leaderboard.models import Snapshot
+from leaderboard.scoring import comparisons
 from tests.builders import OTHER_RUN, make_run, signed_in, work
 
 
@@ -70,7 +71,7 @@ def test_two_snapshots_never_share_an_address(frozen, as_ada):
 def test_no_board_is_frozen_before_its_tests_are_made(track, ada, ben, cat, as_ada, monkeypatch):
     make_run(track, cat, OTHER_RUN)
     organising.choose_baseline(track, ada, make_run(track, ben))
-    monkeypatch.setattr(comparing, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
     assert "are running." in as_ada.get("/tracks/bread/snapshots/").text
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "Too early"}, follow=True).text
     assert "Tests are still running. Freeze the board when they finish." in page

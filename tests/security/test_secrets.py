@@ -16,9 +16,10 @@ from django.db import connection
 from django.db.models import CharField, JSONField, TextField
 from django.test import Client
 
-from leaderboard import organising, scoring, uploads
+from leaderboard import organising, uploads
 from leaderboard.models import ApiToken, Delivery, Notice
 from leaderboard.models.notices import Happening
+from leaderboard.scoring import work as scoring
 from tests.builders import QRELS, make_collection, make_run, make_track, upload, work
 
 JUDGED = "canary-judged-docno"

@@ -10,9 +10,9 @@ from django.db.models import Q
 
 from leaderboard import organising
 from leaderboard.display.numbers import counted
-from leaderboard.editions import tried_edition
 from leaderboard.management.waiting import work_until
 from leaderboard.models import Edition, Job, Track
+from leaderboard.scoring.editions import tried_edition
 
 KINDS = ("build_edition", "compare")
 

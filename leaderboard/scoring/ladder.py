@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evaluation.measures import parse_measure
-from leaderboard.families import means_of
 from leaderboard.models import Edition, Run
+from leaderboard.scoring.families import means_of
 
 # Steps are decimal fractions, and so are their multiples.
 DIGITS = 9

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
-from leaderboard.families import family_of, means_of
 from leaderboard.infrastructure.process_cache import Memory
 from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.scoring import mask_of
+from leaderboard.scoring.families import family_of, means_of
+from leaderboard.scoring.judgments import mask_of
 
 HSD = "tukey_hsd"
 # Runs x topics up to which a comparison is made while the reader waits: 40 ms.

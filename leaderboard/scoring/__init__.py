@@ -1,0 +1,1 @@
+"""Runs become scores, and scores become tests."""
