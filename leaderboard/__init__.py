@@ -6,6 +6,6 @@ import os
 # take the cores from each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from leaderboard.celery import app as celery_app
+from leaderboard.jobs.broker import app as celery_app
 
 __all__ = ["celery_app"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from leaderboard import jobs
+from leaderboard.jobs import queue
 from leaderboard.models import Comparison, Edition, Run
 from leaderboard.standings import Board
 
@@ -30,5 +30,5 @@ def commission_tests(edition: Edition, measure: str, baseline: Run | None) -> bo
         Comparison.objects.update_or_create(
             edition=edition, **wanted, defaults={"family": [], "results": {}}
         )
-        jobs.enqueue("compare", edition)
+        queue.enqueue("compare", edition)
     return True

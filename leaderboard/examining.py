@@ -19,9 +19,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from leaderboard import sweeping
 from leaderboard.display.numbers import counted, mebibytes
 from leaderboard.infrastructure.storage import sha256_of
+from leaderboard.jobs import cleanup
 from leaderboard.models import Job, Mail, Run, Worker
 from leaderboard.safeguards import LOCAL, open_doors
 
@@ -261,14 +261,14 @@ def of_jobs() -> Iterator[Finding]:
 
 def of_files() -> Iterator[Finding]:
     """Every row has its file, and no file lies there that nobody needs."""
-    named = set(sweeping.names_in_rows())
+    named = set(cleanup.names_in_rows())
     missing = [name for name in sorted(named) if not default_storage.exists(name)]
     if missing:
         yield bad(
             f"{counted(len(missing), 'file')} that rows name are gone, the first {missing[0]}.",
             "Put them back from the last backup.",
         )
-    stray = len(list(sweeping.files_without_a_row(sweeping.oldest_to_keep())))
+    stray = len(list(cleanup.files_without_a_row(cleanup.oldest_to_keep())))
     if stray:
         yield look(
             f"{counted(stray, 'file lies,files lie')} there without a row for over an hour.",

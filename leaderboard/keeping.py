@@ -33,8 +33,8 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from leaderboard.infrastructure.storage import PIECE, sha256_of
+from leaderboard.jobs.cleanup import names_in_rows
 from leaderboard.models import Run, Track, User
-from leaderboard.sweeping import names_in_rows
 
 MANIFEST = "manifest.json"
 SQLITE, DUMP = "database.sqlite3", "database.dump"

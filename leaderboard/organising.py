@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.reading.repairs import TAG, TAG_RULE
-from leaderboard import jobs
 from leaderboard.collections.answers import Answers, whole_map
 from leaderboard.collections.pools import first_of_each_team, unused_name
+from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -101,7 +101,7 @@ def _check_again(
         format=collection.formats.get("judgments", ""),
         **_said_of_grades(answers, collection.preview.get("judgments", {})),
     )
-    jobs.enqueue("check_collection", collection)
+    queue.enqueue("check_collection", collection)
 
 
 def _said_of_grades(answers: Answers, preview: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _check_judgments_again(
     )
     if not taken:
         raise NotPossible("These judgments are not awaiting confirmation.")
-    jobs.enqueue("check_judgments", judgment_set)
+    queue.enqueue("check_judgments", judgment_set)
 
 
 def discard_judgments(judgment_set: JudgmentSet, user: User) -> None:
@@ -229,7 +229,7 @@ def _plain(value: Any) -> Any:
 
 def renew_edition(track: Track) -> None:
     if editions.start_edition(track) is not None:
-        transaction.on_commit(jobs.ring)
+        transaction.on_commit(queue.ring)
 
 
 def renew_editions(track: Track) -> None:
@@ -252,7 +252,7 @@ def score_again(track: Track, user: User) -> None:
     # What is not complete is built; only what is can be computed again.
     renew_editions(track)
     for edition in editions.editions_wanted(track).filter(state=Edition.State.READY):
-        jobs.enqueue("score_again", edition)
+        queue.enqueue("score_again", edition)
 
 
 def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
@@ -265,7 +265,7 @@ def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:
     change_track(track, user, {"baseline": run})
     if track.edition is not None:
-        jobs.enqueue("compare", track.edition)
+        queue.enqueue("compare", track.edition)
 
 
 def release(track: Track, user: User) -> None:
@@ -323,7 +323,7 @@ def begin_pool(
         with transaction.atomic():
             pool.save(force_insert=True)
             pool.runs.set(runs)
-            jobs.enqueue("gather_pool", pool)
+            queue.enqueue("gather_pool", pool)
     except IntegrityError:
         raise NotPossible("Someone else just created a pool. Check it first.") from None
     return pool
@@ -451,7 +451,7 @@ def _leave_the_board(run: Run) -> None:
 
 def _compare_again(track: Track) -> None:
     if track.edition is not None:
-        jobs.enqueue("compare", track.edition)
+        queue.enqueue("compare", track.edition)
 
 
 def repair(run: Run, user: User, fix: str, tag: str = "") -> None:
@@ -476,7 +476,7 @@ def repair(run: Run, user: User, fix: str, tag: str = "") -> None:
             cleared = {"problems": [], "problem_totals": {}, "checked_at": None}
             Run.objects.filter(pk=run.pk).update(**asked, **cleared, problems_file="")
             AuditEvent.objects.record(user, "repair", run, after=asked)
-            jobs.enqueue("check_run", run)
+            queue.enqueue("check_run", run)
 
 
 def try_again(run: Run, user: User) -> None:
@@ -485,4 +485,4 @@ def try_again(run: Run, user: User) -> None:
         _refuse_without_room(run, user)
         if Run.objects.moved(run.pk, Run.State.QUEUED, only_from=[Run.State.FAILED]):
             AuditEvent.objects.record(user, "try again", run)
-            jobs.enqueue("check_run", run)
+            queue.enqueue("check_run", run)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import Model
 
-from leaderboard import jobs, organising
+from leaderboard import organising
+from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Delivery, Job, JudgmentSet, Pool, Run, User, Webhook
 
 
@@ -24,7 +25,7 @@ def retry_job(job: Job, target: Model, user: User) -> None:
     if isinstance(target, Pool):
         failed = Pool.objects.filter(pk=target.pk, state=Pool.State.FAILED)
         failed.update(state=Pool.State.QUEUED, reason="")
-    jobs.enqueue(job.kind, target)
+    queue.enqueue(job.kind, target)
     AuditEvent.objects.record(user, "try again", target)
 
 
@@ -38,5 +39,5 @@ def call_again(webhook: Webhook, user: User) -> None:
     given_up.update(state=Delivery.State.WAITING, tries=0)
     webhook.switch_on()
     for call in calls:
-        jobs.enqueue("deliver", call)
+        queue.enqueue("deliver", call)
     AuditEvent.objects.record(user, "call again", webhook, after={"calls": len(calls)})

@@ -18,9 +18,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard import jobs, joining
+from leaderboard import joining
 from leaderboard.collections.pools import remember_pool
 from leaderboard.infrastructure.outages import outage_of
+from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
     Collection,
@@ -153,7 +154,7 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
                 refuse_after_refusals(run.track, team, run.received_at)
                 refuse_repeated_tag(run)
             run.save(force_insert=True)
-            jobs.enqueue("check_run", run)
+            queue.enqueue("check_run", run)
     except IntegrityError:
         # The same upload twice at once: the first one is the run.
         default_storage.delete(run.file.name)
@@ -253,7 +254,7 @@ def accept_collection(
                 top_grade=top_grade,
             )
         AuditEvent.objects.record(collection.owner, "upload", collection)
-        jobs.enqueue("check_collection", collection)
+        queue.enqueue("check_collection", collection)
     return collection
 
 
@@ -283,7 +284,7 @@ def accept_judgments(
         if pool is not None:
             remember_pool(judgment_set, pool)
         AuditEvent.objects.record(user, "upload", judgment_set)
-        jobs.enqueue("check_judgments", judgment_set)
+        queue.enqueue("check_judgments", judgment_set)
     return judgment_set
 
 

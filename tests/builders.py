@@ -7,7 +7,8 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard import jobs, organising, uploads
+from leaderboard import organising, uploads
+from leaderboard.jobs import running
 from leaderboard.models import Collection, Run, Team, Track, User
 from leaderboard.uploads import CollectionFiles, RunDetails
 
@@ -69,7 +70,7 @@ def upload(name: str, text: str | bytes) -> SimpleUploadedFile:
 
 def work() -> None:
     """Do every job that is due, as a worker does."""
-    jobs.run_due("tests")
+    running.run_due("tests")
 
 
 def make_collection(owner: User, slug: str = "bread", qrels: str | None = QRELS) -> Collection:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from django.db import connection
 
-from leaderboard import jobs
+from leaderboard.jobs import running
 from leaderboard.models import Collection, Job, JudgmentSet, Run, Track, Worker
 from leaderboard.models.collections import ImportState
 
@@ -30,7 +30,7 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
     bar = Bar(how_far) if how_far is not None and sys.stderr.isatty() else None
     try:
         while not settled():
-            if not jobs.run_due(name, limit=1):
+            if not running.run_due(name, limit=1):
                 time.sleep(PAUSE)
     finally:
         Worker.objects.filter(name=name).delete()

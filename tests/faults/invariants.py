@@ -22,7 +22,7 @@ MAX_ATTEMPTS, MAX_HANDED_BACK = 3, 10
 # Pages of so many runs are looked at; scores, files and rows of all.
 PAGES = 10
 LONG_AGO = 6 * 3600
-SWEEP = "from leaderboard.sweeping import sweep; sweep()"
+SWEEP = "from leaderboard.jobs.cleanup import sweep; sweep()"
 FILES = (
     *(("run", name) for name in ("file", "ranking_file", "problems_file")),
     *(("collection", name) for name in ("topics_file", "documents_file", "documents")),

@@ -15,7 +15,7 @@ from tests.services.machines import until
 MANY = 60
 # A message that cannot be sent costs an upload no more than this.
 PATIENCE = 2.0
-RING = "from leaderboard.celery import send_work\nfor n in range({}): send_work()"
+RING = "from leaderboard.jobs.broker import send_work\nfor n in range({}): send_work()"
 
 
 @fault("F5", "servers")
@@ -111,7 +111,7 @@ def forge(url: str) -> None:
         def send(task: str, body: object, **how: object) -> None:
             producer.publish(body, routing_key="celery", headers={**headers, "task": task}, **how)
 
-        send("leaderboard.jobs.score_run", [["run"], {}, {}], serializer="json")
+        send("leaderboard.jobs.running.score_run", [["run"], {}, {}], serializer="json")
         send("work", [[], {"job_id": "tomorrow"}, {}], serializer="json")
         send("work", [["an argument"], {}, {}], serializer="json")
         send("work", nothing, serializer="pickle")

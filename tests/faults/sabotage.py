@@ -22,12 +22,12 @@ class Sabotage(AppConfig):
     label = "sabotage"
 
     def ready(self) -> None:
-        from leaderboard import leases, sweeping
+        from leaderboard.jobs import cleanup, leases
         from leaderboard.scoring import files, work
 
         leases.GRACE = GRACE
         # The disk goes by the machine's clock: to a host whose clock is wrong new files look old.
-        sweeping.KEPT = KEPT
+        cleanup.KEPT = KEPT
         read = files.read_file
 
         def read_or_break(run: work.Run) -> work.reading.Run:

@@ -13,9 +13,10 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from leaderboard import archives, freezing, granting, organising, sweeping, uploads
+from leaderboard import archives, freezing, granting, organising, uploads
 from leaderboard.archives import NotAnArchive, opened_archive
 from leaderboard.disclosure import look
+from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.notifications import notices
@@ -213,14 +214,14 @@ def killed_here(*_: object) -> None:
 
 
 def test_what_a_killed_import_left_stays_while_it_may_be_alive(killed):
-    sweeping.sweep()
+    cleanup.sweep()
     with pytest.raises(CommandError, match="away already exists"):
         command("import_track", killed, *AWAY)
 
 
 def test_what_a_killed_import_left_is_swept_away(killed):
     Collection.objects.filter(slug="elsewhere").update(arrives_until=timezone.now())
-    sweeping.sweep()
+    cleanup.sweep()
     assert not Track.objects.filter(slug="away").exists()
     assert not Collection.objects.filter(slug="elsewhere").exists()
 

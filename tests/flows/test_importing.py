@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising, sweeping, uploads
+from leaderboard import organising, uploads
 from leaderboard.collections import importing
 from leaderboard.collections.answers import Answers
 from leaderboard.collections.documents import open_documents
+from leaderboard.jobs import cleanup
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.uploads import CollectionFiles
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, make_track, upload, work
@@ -168,16 +169,16 @@ def test_an_import_that_failed_for_good_leaves_no_row(ada):
     collection = bring(ada)
     Topic.objects.create(collection=collection, position=0, number="left over")
     importing.collection_failed(str(collection.pk), "The process died 3 times.")
-    sweeping.sweep()
+    cleanup.sweep()
     assert not collection.topics.exists()
     assert Collection.objects.get().state == "failed"
 
 
 def test_a_sweep_leaves_what_is_imported_and_what_is_on_its_way(ada):
     collection = bring(ada, asks_first=False)
-    sweeping.sweep()
+    cleanup.sweep()
     Collection.objects.update(state="importing")
-    sweeping.sweep()
+    cleanup.sweep()
     assert (collection.topics.count(), Judgment.objects.count()) == (3, 8)
 
 

@@ -14,7 +14,8 @@ from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard import celery, jobs, leases, sweeping, uploads
+from leaderboard import uploads
+from leaderboard.jobs import broker, cleanup, leases, queue, running, table
 from leaderboard.models import Job, Notice, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK
 from tests.builders import RUN, make_run, upload
@@ -35,7 +36,7 @@ def kind(monkeypatch) -> Kind:
         def failed(target: str, reason: str) -> None:
             failures.append((target, reason))
 
-        monkeypatch.setitem(jobs.WORK, name, jobs.Work(do, failed, **options))
+        monkeypatch.setitem(table.WORK, name, table.Work(do, failed, **options))
         return failures
 
     return make
@@ -62,8 +63,8 @@ def reloaded(job: Job) -> Job:
 
 def test_a_result_is_written_with_the_end_of_its_job(ada, kind) -> None:
     kind("greet", greet)
-    job = jobs.enqueue("greet", ada)
-    assert jobs.run_due("tests") == 1
+    job = queue.enqueue("greet", ada)
+    assert running.run_due("tests") == 1
     ada.refresh_from_db()
     assert (reloaded(job).state, reloaded(job).attempts, ada.email) == (
         "done",
@@ -82,9 +83,9 @@ def test_leases_have_their_time_again_once_the_database_is_back(
     start = Now() + timedelta(seconds=started)
     monkeypatch.setattr("leaderboard.models.jobs.DatabaseStart", lambda: start)
     kind("greet", greet)
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     abandon(job)
-    jobs.free_dead_leases()
+    running.free_dead_leases()
     assert (reloaded(job).state == "queued") == freed
 
 
@@ -93,14 +94,14 @@ def test_what_somebody_waits_for_comes_first(ada, ben, kind) -> None:
     kind("note", lambda target, progress: order.append(target) or (lambda: None))
     Job.objects.enqueue("note", ada, priority=7)
     Job.objects.enqueue("note", ben, priority=3)
-    jobs.run_due("tests")
+    running.run_due("tests")
     assert order == [str(ben.pk), str(ada.pk)]
 
 
 def test_work_that_waits_already_is_not_queued_twice(ada, kind) -> None:
     kind("greet", greet)
-    assert jobs.enqueue("greet", ada) == jobs.enqueue("greet", ada)
-    assert jobs.run_due("tests") == 1
+    assert queue.enqueue("greet", ada) == queue.enqueue("greet", ada)
+    assert running.run_due("tests") == 1
 
 
 def test_work_asked_for_while_it_runs_runs_once_more(ada, kind) -> None:
@@ -109,17 +110,17 @@ def test_work_asked_for_while_it_runs_runs_once_more(ada, kind) -> None:
     def look(target: str, progress) -> Callable[[], None]:
         seen.append(target)
         if len(seen) == 1:
-            jobs.enqueue("look", ada)
+            queue.enqueue("look", ada)
         return lambda: None
 
     kind("look", look)
-    jobs.enqueue("look", ada)
-    assert jobs.run_due("tests") == 2
+    queue.enqueue("look", ada)
+    assert running.run_due("tests") == 2
     assert list(Job.objects.values_list("state", flat=True)) == ["done", "done"]
 
 
 def test_two_workers_cannot_have_the_same_job(ada) -> None:
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     same = reloaded(job)
     assert job.claim("one")
     assert not same.claim("other")
@@ -131,17 +132,17 @@ def test_a_late_worker_writes_nothing(ada, kind) -> None:
         return greet(target, progress)
 
     failures = kind("lose", lose)
-    job = jobs.enqueue("lose", ada)
-    jobs.run_due("tests", limit=1)
+    job = queue.enqueue("lose", ada)
+    running.run_due("tests", limit=1)
     ada.refresh_from_db()
     assert (reloaded(job).state, ada.email, failures) == ("running", "", [])
 
 
 def test_a_bug_fails_the_job_and_goes_to_the_log_only(ada, kind, caplog) -> None:
     failures = kind("break", lambda target, progress: 1 / 0)
-    job = jobs.enqueue("break", ada)
-    jobs.run_due("tests")
-    assert failures == [(str(ada.pk), jobs.OUR_FAULT)]
+    job = queue.enqueue("break", ada)
+    running.run_due("tests")
+    assert failures == [(str(ada.pk), running.OUR_FAULT)]
     assert (reloaded(job).state, reloaded(job).attempts) == ("failed", 1)
     assert "ZeroDivisionError" in caplog.text
 
@@ -155,17 +156,17 @@ def test_a_result_that_breaks_half_written_leaves_nothing(ada, kind) -> None:
         return publish
 
     kind("half", half)
-    job = jobs.enqueue("half", ada)
-    jobs.run_due("tests")
+    job = queue.enqueue("half", ada)
+    running.run_due("tests")
     ada.refresh_from_db()
     assert (reloaded(job).state, ada.email) == ("failed", "")
 
 
 def test_a_failure_that_cannot_be_told_still_ends_the_job(ada, monkeypatch) -> None:
-    broken = jobs.Work(lambda *_: 1 / 0, lambda *_: 1 / 0)
-    monkeypatch.setitem(jobs.WORK, "broken", broken)
-    job = jobs.enqueue("broken", ada)
-    jobs.run_due("tests")
+    broken = table.Work(lambda *_: 1 / 0, lambda *_: 1 / 0)
+    monkeypatch.setitem(table.WORK, "broken", broken)
+    job = queue.enqueue("broken", ada)
+    running.run_due("tests")
     assert reloaded(job).state == "failed"
 
 
@@ -173,18 +174,18 @@ def test_a_failure_that_cannot_be_told_still_ends_the_job(ada, monkeypatch) -> N
 def test_what_needs_too_much_memory_fails_at_once(ada, kind, settings) -> None:
     settings.JOB_MEMORY_LIMIT = 64 * 1024 * 1024
     failures = kind("swell", lambda target, progress: bytearray(256 * 1024 * 1024))
-    jobs.enqueue("swell", ada)
-    jobs.run_due("tests")
-    assert failures == [(str(ada.pk), jobs.TOO_LARGE.format(64))]
+    queue.enqueue("swell", ada)
+    running.run_due("tests")
+    assert failures == [(str(ada.pk), running.TOO_LARGE.format(64))]
     assert len(bytearray(256 * 1024 * 1024)) == 268435456
 
 
 def test_what_takes_too_long_is_told_to_end(ada, kind, settings) -> None:
     settings.JOB_TIME_LIMIT = 0.1
     failures = kind("wait", lambda target, progress: time.sleep(60))
-    jobs.enqueue("wait", ada)
-    jobs.run_due("tests")
-    assert failures == [(str(ada.pk), jobs.TOO_SLOW.format(0.1))]
+    queue.enqueue("wait", ada)
+    running.run_due("tests")
+    assert failures == [(str(ada.pk), running.TOO_SLOW.format(0.1))]
 
 
 @with_threads
@@ -203,9 +204,9 @@ def test_what_does_not_listen_ends_with_its_process(ada, kind, settings, monkeyp
         return greet(target, progress)
 
     failures = kind("deaf", deaf)
-    jobs.enqueue("deaf", ada)
-    jobs.run_due("tests")
-    assert failures == [(str(ada.pk), jobs.TOO_SLOW.format(0.05))]
+    queue.enqueue("deaf", ada)
+    running.run_due("tests")
+    assert failures == [(str(ada.pk), running.TOO_SLOW.format(0.05))]
 
 
 @with_threads
@@ -219,8 +220,8 @@ def test_progress_is_written_while_the_work_goes_on(ada, kind, settings) -> None
         return greet(target, progress)
 
     kind("count", count)
-    job = jobs.enqueue("count", ada)
-    jobs.run_due("tests")
+    job = queue.enqueue("count", ada)
+    running.run_due("tests")
     assert reloaded(job).state == "done"
 
 
@@ -239,8 +240,8 @@ def test_work_hears_that_its_lease_is_lost(ada, kind, settings) -> None:
             ends.append(target)
 
     kind("lose", lose)
-    jobs.enqueue("lose", ada)
-    jobs.run_due("tests", limit=1)
+    queue.enqueue("lose", ada)
+    running.run_due("tests", limit=1)
     assert ends == [str(ada.pk)]
 
 
@@ -248,7 +249,7 @@ def test_work_hears_that_its_lease_is_lost(ada, kind, settings) -> None:
 @pytest.mark.parametrize("error", [OperationalError, connection.Database.OperationalError])
 def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch, error) -> None:
     """Where a cursor is closed just as the server goes, the error comes as the driver made it."""
-    monkeypatch.setattr(jobs, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(running, "PAUSES", (0.01, 0.01))
     tries: list[str] = []
 
     def twice(target: str, progress) -> Callable[[], None]:
@@ -258,37 +259,37 @@ def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch, error)
         return greet(target, progress)
 
     kind("twice", twice)
-    job = jobs.enqueue("twice", ada)
-    jobs.run_due("tests")
+    job = queue.enqueue("twice", ada)
+    running.run_due("tests")
     assert (reloaded(job).state, reloaded(job).attempts) == ("done", 1)
 
 
 @with_threads
 def test_a_job_waits_for_room_on_the_disk_as_long_as_it_takes(ada, kind, monkeypatch) -> None:
-    monkeypatch.setattr(jobs, "PAUSES", ())
+    monkeypatch.setattr(running, "PAUSES", ())
 
     def full(target: str, progress) -> Callable[[], None]:
         raise OSError(28, "No space left on device")
 
     failures = kind("full", full)
-    job = jobs.enqueue("full", ada)
-    assert jobs.run_due("tests") == 1
+    job = queue.enqueue("full", ada)
+    assert running.run_due("tests") == 1
     for _ in range(4):
-        assert (reloaded(job).state, reloaded(job).reason) == ("queued", jobs.WAITS)
+        assert (reloaded(job).state, reloaded(job).reason) == ("queued", running.WAITS)
         Job.objects.update(not_before=None)
-        assert jobs.run_due("tests") == 1
+        assert running.run_due("tests") == 1
     assert (reloaded(job).attempts, failures) == (0, [])
 
 
 @with_threads
 def test_a_job_goes_back_once_the_database_takes_it(ada, kind, monkeypatch) -> None:
-    monkeypatch.setattr(jobs, "PAUSES", ())
-    monkeypatch.setattr(jobs, "BETWEEN", 0.01)
+    monkeypatch.setattr(running, "PAUSES", ())
+    monkeypatch.setattr(running, "BETWEEN", 0.01)
     answers = iter([away, away, Job.put_off])
     monkeypatch.setattr(Job, "put_off", lambda *args, **named: next(answers)(*args, **named))
     kind("away", away)
-    job = jobs.enqueue("away", ada)
-    assert jobs.run_due("tests") == 1
+    job = queue.enqueue("away", ada)
+    assert running.run_due("tests") == 1
     assert (reloaded(job).state, reloaded(job).attempts) == ("queued", 0)
 
 
@@ -298,10 +299,10 @@ def away(*_: object, **__: object) -> Callable[[], None]:
 
 @with_threads
 def test_waiting_to_write_a_result_takes_no_time_of_its_job(ada, kind, monkeypatch) -> None:
-    monkeypatch.setattr(jobs, "PAUSES", (0,))
+    monkeypatch.setattr(running, "PAUSES", (0,))
     held: list[leases.Lease] = []
-    hold, left = jobs.hold, []
-    monkeypatch.setattr(jobs, "hold", lambda *each: held.append(hold(*each)) or held[0])
+    hold, left = running.hold, []
+    monkeypatch.setattr(running, "hold", lambda *each: held.append(hold(*each)) or held[0])
 
     def write() -> None:
         left.append(held[0].ends - time.monotonic())
@@ -310,25 +311,25 @@ def test_waiting_to_write_a_result_takes_no_time_of_its_job(ada, kind, monkeypat
             raise OperationalError("server closed the connection unexpectedly")
 
     kind("slow", lambda target, progress: write)
-    job = jobs.enqueue("slow", ada)
-    jobs.run_due("tests")
+    job = queue.enqueue("slow", ada)
+    running.run_due("tests")
     assert reloaded(job).state == "done" and min(left) > 0
 
 
 def test_a_process_that_died_alone_costs_its_job_an_attempt(ada, kind) -> None:
     kind("greet", greet)
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     abandon(job)
     see("killed")
-    assert jobs.run_due("tests") == 1
+    assert running.run_due("tests") == 1
     assert (reloaded(job).attempts, reloaded(job).handed_back) == (2, 0)
 
 
 def test_a_worker_that_went_down_hands_the_attempt_back(ada, kind) -> None:
     kind("greet", greet)
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     abandon(job)
-    assert jobs.run_due("tests") == 1
+    assert running.run_due("tests") == 1
     assert (reloaded(job).state, reloaded(job).attempts, reloaded(job).handed_back) == (
         "done",
         1,
@@ -338,46 +339,46 @@ def test_a_worker_that_went_down_hands_the_attempt_back(ada, kind) -> None:
 
 def test_a_job_that_kills_its_process_three_times_has_failed(ada, kind) -> None:
     failures = kind("greet", greet)
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     abandon(job, attempts=3)
     see("killed")
-    assert jobs.run_due("tests") == 0
+    assert running.run_due("tests") == 0
     assert failures == [(str(ada.pk), "Processing crashed 3 times.")]
 
 
 def test_a_job_is_not_handed_back_for_ever(ada, kind) -> None:
     failures = kind("greet", greet)
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     abandon(job, handed_back=MAX_HANDED_BACK)
-    jobs.run_due("tests")
+    running.run_due("tests")
     assert failures == [(str(ada.pk), "The worker was stopped 10 times during processing.")]
 
 
 def test_a_slot_stays_free_beside_a_long_job(ada, ben, cat, kind) -> None:
     kind("long", greet, long=True)
     kind("short", greet)
-    first, second = jobs.enqueue("long", ada), jobs.enqueue("long", ben)
+    first, second = queue.enqueue("long", ada), queue.enqueue("long", ben)
     short = Job.objects.enqueue("short", cat, priority=9)
-    assert jobs.claim("one") == first
-    assert jobs.claim("one") == short
-    assert jobs.claim("other") == second
+    assert running.claim("one") == first
+    assert running.claim("one") == short
+    assert running.claim("other") == second
 
 
 def test_the_work_of_a_newer_version_waits_for_its_worker(ada) -> None:
-    job = jobs.enqueue("unheard-of", ada)
-    assert jobs.run_due("tests") == 0
+    job = queue.enqueue("unheard-of", ada)
+    assert running.run_due("tests") == 0
     assert reloaded(job).state == "queued"
 
 
 def test_a_worker_that_is_stopping_begins_nothing(ada, kind, monkeypatch) -> None:
     kind("greet", greet)
-    jobs.enqueue("greet", ada)
-    monkeypatch.setattr(celery, "is_stopping", lambda: True)
-    assert jobs.run_due("tests") == 0
+    queue.enqueue("greet", ada)
+    monkeypatch.setattr(broker, "is_stopping", lambda: True)
+    assert running.run_due("tests") == 0
 
 
 def test_a_worker_is_seen_while_it_works() -> None:
-    jobs.run_due("seen")
+    running.run_due("seen")
     assert list(Worker.objects.alive().values_list("name", flat=True)) == ["seen"]
 
 
@@ -397,23 +398,23 @@ def stored(settings) -> Callable[[str, int], Path]:
 
 def test_a_file_without_a_row_goes_after_an_hour(stored) -> None:
     old, young = stored("runs/x/file-old", 4000), stored("runs/x/file-young", 3000)
-    sweeping.sweep()
+    cleanup.sweep()
     assert (old.exists(), young.exists()) == (False, True)
 
 
 def test_a_file_that_a_row_names_stays(collection, settings) -> None:
     path = Path(settings.MEDIA_ROOT) / collection.documents.name
     os.utime(path, (0, 0))
-    sweeping.sweep()
+    cleanup.sweep()
     assert path.exists()
 
 
 def test_a_file_that_a_running_job_may_have_made_stays(ada, stored) -> None:
-    job = jobs.enqueue("greet", ada)
+    job = queue.enqueue("greet", ada)
     job.claim("tests")
     Job.objects.update(started_at=Now() - timedelta(hours=5))
     old, older = stored("collections/x/documents", 20000), stored("collections/x/older", 30000)
-    sweeping.sweep()
+    cleanup.sweep()
     assert (old.exists(), older.exists()) == (True, False)
 
 
@@ -421,14 +422,14 @@ def test_an_upload_that_broke_off_goes_after_an_hour(settings, tmp_path) -> None
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path
     (tmp_path / "half.upload").write_bytes(b"1 Q0")
     os.utime(tmp_path / "half.upload", (0, 0))
-    sweeping.sweep()
+    cleanup.sweep()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_refused_long_ago_goes_and_its_row_stays(track, ben, settings) -> None:
     run = make_run(track, ben, "1 Q0 d1 1\n" * 70)
     Run.objects.update(received_at=timezone.now() - timedelta(days=31))
-    sweeping.sweep()
+    cleanup.sweep()
     run.refresh_from_db()
     assert (run.state, bool(run.file), bool(run.problems_file)) == ("refused", False, False)
     assert list(Path(settings.MEDIA_ROOT).glob(f"runs/{run.pk}/*")) == []
@@ -439,12 +440,12 @@ def test_what_nobody_looks_at_any_more_goes_after_a_quarter(track, ben):
     run = make_run(track, ben)
     Notice.objects.update(read_at=timezone.now())
     notice = Notice.objects.create(user=ben, track=track, text="unread", address="/")
-    sweeping.sweep()
+    cleanup.sweep()
     assert Job.objects.of("compare", track.edition).exists() and Notice.objects.count() == 2
     long_ago = timezone.now() - timedelta(days=91)
     Job.objects.update(finished_at=long_ago)
     Notice.objects.exclude(pk=notice.pk).update(read_at=long_ago)
-    sweeping.sweep()
+    cleanup.sweep()
     assert [job.kind for job in Job.objects.all()] == ["check_run"]
     assert Notice.objects.get() == notice and run.state == "scored"
 

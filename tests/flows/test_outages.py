@@ -12,7 +12,8 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from leaderboard import jobs, uploads
+from leaderboard import uploads
+from leaderboard.jobs import queue
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload
 
@@ -74,7 +75,7 @@ def test_a_file_stays_where_nobody_knows_whether_its_row_was_written(
     client, track, token, monkeypatch, settings
 ) -> None:
     """Where the connection breaks while it commits, the row may be there, and wants its file."""
-    monkeypatch.setattr(jobs, "enqueue", break_with(AWAY))
+    monkeypatch.setattr(queue, "enqueue", break_with(AWAY))
     form = {"file": upload("run.txt", RUN)}
     assert client.post("/api/v1/tracks/bread/runs", form, **token).status_code == 503
     assert [path for path in (settings.MEDIA_ROOT / "runs").rglob("*") if path.is_file()]

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard import jobs, organising, uploads
+from leaderboard import organising, uploads
+from leaderboard.jobs import running
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.runs.rankings import Rankings
 from leaderboard.scoring import work as scoring
@@ -176,7 +177,7 @@ def test_the_first_run_is_on_the_board_as_soon_as_it_is_scored(track, ben):
     Edition.objects.update(state="building", ready_at=None)
     Track.objects.update(edition=None)
     accepted = uploads.accept_run(track, ben, upload("first.run", RUN))
-    jobs.run_due("tests", limit=1)
+    running.run_due("tests", limit=1)
     track.refresh_from_db()
     assert Run.objects.get(pk=accepted.run.pk).state == "scored"
     assert track.edition is not None
@@ -206,5 +207,5 @@ def test_a_file_that_is_not_what_was_sent_is_never_scored(track, ben, change) ->
     change(Path(run.file.path))
     work()
     run.refresh_from_db()
-    assert (run.state, run.reason) == ("failed", jobs.CHANGED)
+    assert (run.state, run.reason) == ("failed", running.CHANGED)
     assert not run.score_sets.exists()

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import sweeping
+from leaderboard.jobs import cleanup
 from leaderboard.models import Announcement, Grant, Pool, SentForm, Snapshot, Track
 from tests.builders import OTHER_RUN, make_run, make_track
 
@@ -86,5 +86,5 @@ def test_a_form_that_was_not_in_order_may_be_sent_again(track, as_ada):
 @pytest.mark.parametrize(("age", "left"), [(timedelta(hours=20), 1), (timedelta(days=2), 0)])
 def test_that_a_form_was_sent_is_remembered_for_a_day(ada, age, left):
     SentForm.objects.create(user=ada, digest="x", sent_at=timezone.now() - age)
-    sweeping.sweep()
+    cleanup.sweep()
     assert SentForm.objects.count() == left

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import sweeping
+from leaderboard.jobs import cleanup
 from leaderboard.models import Run
 from tests.builders import make_run
 
@@ -47,7 +47,7 @@ def test_a_long_list_asks_the_database_no_more(track, ben, as_ada, django_assert
 
 def test_after_some_weeks_the_row_says_that_the_file_is_gone(refused, as_ben):
     Run.objects.update(received_at=timezone.now() - timedelta(days=31))
-    sweeping.sweep()
+    cleanup.sweep()
     assertContains(as_ben.get("/tracks/bread/runs/"), "removed after 30 days")
     assertContains(as_ben.get(f"/runs/{refused.pk}/"), "E_COLUMNS")
     assertNotContains(as_ben.get(f"/runs/{refused.pk}/"), f"/runs/{refused.pk}/file/")

@@ -10,9 +10,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from leaderboard import jobs, organising
-from leaderboard.celery import app
+from leaderboard import organising
 from leaderboard.environment import database
+from leaderboard.jobs import running
+from leaderboard.jobs.broker import app
 from leaderboard.models import Delivery, Job, Score
 from leaderboard.models.notices import Happening
 from leaderboard.notifications import webhooks
@@ -133,11 +134,11 @@ def test_t23_a_pickled_message_is_not_opened():
     "forged", [{"job_id": 1}, {"run_id": "a", "score": 1.0}, {"state": "scored"}]
 )
 def test_t23_a_forged_message_says_no_more_than_look(track, ben, forged):
-    jobs.work(**forged)
+    running.work(**forged)
     assert not Score.objects.exists()
     run = make_run(track, ben)
     done = Job.objects.of("check_run", run).get()
-    jobs.work(**{**forged, "job_id": done.pk})
+    running.work(**{**forged, "job_id": done.pk})
     assert Job.objects.of("check_run", run).count() == 1
     assert Score.objects.filter(score_set__run=run).count() == 3
 

@@ -75,7 +75,9 @@ def test_two_workers_share_the_work(server_track: Track) -> None:
 def test_messages_that_come_often_change_nothing(server_track: Track) -> None:
     run = server_track.submit("often")
     server_track.site.manage(
-        "shell", "-c", "from leaderboard.celery import send_work\nfor n in range(30): send_work()"
+        "shell",
+        "-c",
+        "from leaderboard.jobs.broker import send_work\nfor n in range(30): send_work()",
     )
     assert server_track.scored_once(run)
     assert server_track.job(run).attempts == 1

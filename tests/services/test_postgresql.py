@@ -45,7 +45,7 @@ def test_a_statement_for_a_page_has_half_a_minute_and_one_of_a_worker_its_time(
     postgres: Postgres,
 ) -> None:
     assert statement_timeout(postgres, "leaderboard.wsgi") == "30s"
-    assert statement_timeout(postgres, "leaderboard.celery") == "0"
+    assert statement_timeout(postgres, "leaderboard.jobs.broker") == "0"
 
 
 def statement_timeout(postgres: Postgres, started: str) -> str:

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
 from leaderboard.display.numbers import counted
-from leaderboard.erasing import erase_collection, erase_run, erase_track
+from leaderboard.jobs.erasure import erase_collection, erase_run, erase_track
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import AuditEvent, Collection, Run, Track
 

@@ -18,7 +18,7 @@ from leaderboard import organising
 from leaderboard.api.fields import clean_slug
 from leaderboard.archives import Archive, NotAnArchive, opened_archive
 from leaderboard.display.numbers import counted
-from leaderboard.erasing import erase_abandoned, erase_collection
+from leaderboard.jobs.erasure import erase_abandoned, erase_collection
 from leaderboard.joining import CannotJoin
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.celery import app
+from leaderboard.jobs.broker import app
 from leaderboard.management.migrating import wait_for_database
 from leaderboard.models import Worker
 from leaderboard.processes import worker_words

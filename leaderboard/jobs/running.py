@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
@@ -23,25 +22,20 @@ from django.db import (
     connection,
     transaction,
 )
-from django.db.models import Exists, Model
+from django.db.models import Exists
 
-from leaderboard import celery, sweeping
-from leaderboard.collections import checking, importing, pools
 from leaderboard.infrastructure.logs import job_number
 from leaderboard.infrastructure.outages import outage_of
-from leaderboard.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
-from leaderboard.models import Delivery, Job, Mail, Run, Worker
-from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet, Progress, Publish
-from leaderboard.notifications import email, webhooks
-from leaderboard.scoring import comparisons, files
-from leaderboard.scoring import work as scoring_work
+from leaderboard.jobs import broker, cleanup
+from leaderboard.jobs.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
+from leaderboard.jobs.table import WORK
+from leaderboard.models import Job, Worker
+from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet, Publish
+from leaderboard.scoring import files
 
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-
-# A long job may take this many times JOB_TIME_LIMIT.
-LONG = 24
 # After each failure of the database wait so many seconds; then the job goes back for WAIT.
 PAUSES = (0.5, 1, 2, 4, 8)
 WAIT = 30
@@ -67,95 +61,11 @@ WENT_DOWN = "The worker was stopped."
 WAITS = "Database unavailable, or disk full."
 
 
-def told_by_the_job(target_id: str, reason: str) -> None:
-    """What the work was about is as it was; the row of the job says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a kind of job does, and what is written once it has failed for good."""
-
-    do: Callable[[str, Progress], Publish]
-    failed: Callable[[str, str], None] = told_by_the_job
-    # Takes hours where others take minutes.
-    long: bool = False
-    # Of a lane one at a time in a worker, so that a slot stays free for what somebody waits for;
-    # all long jobs share one.
-    own_lane: str = ""
-    # Seconds, where that is less than JOB_TIME_LIMIT.
-    most: int | None = None
-    # Held to JOB_MEMORY_LIMIT: whatever reads files nobody has checked yet, or scores.
-    limited: bool = True
-
-    @property
-    def lane(self) -> str:
-        return "long" if self.long else self.own_lane
-
-    @property
-    def seconds(self) -> int:
-        return self.most or settings.JOB_TIME_LIMIT * (LONG if self.long else 1)
-
-
-WORK = {
-    "check_run": Work(scoring_work.check_run, scoring_work.run_failed),
-    "build_edition": Work(scoring_work.build_edition, long=True),
-    "try_judgments": Work(scoring_work.try_on_every_track),
-    "score_again": Work(scoring_work.score_again, long=True),
-    "compare": Work(comparisons.compare_edition),
-    # Its address is anybody's: twice what a call may take, and never all slots.
-    "deliver": Work(
-        webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
-    ),
-    "mail": Work(email.mail, Mail.give_up),
-    "gather_pool": Work(pools.gather_pool, pools.pool_failed, long=True),
-    "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
-    "import_collection": Work(
-        importing.import_collection,
-        importing.collection_failed,
-        long=True,
-        limited=False,
-    ),
-    "check_judgments": Work(checking.check_judgments, importing.judgments_failed),
-    "import_judgments": Work(
-        importing.import_judgments,
-        importing.judgments_failed,
-        long=True,
-        limited=False,
-    ),
-}
-
-
-def enqueue(kind: str, target: Model) -> Job:
-    """Queue this work; a worker hears of it when the transaction has committed."""
-    job = Job.objects.enqueue(kind, target, share=share_of(target))
-    transaction.on_commit(ring, robust=True)
-    return job
-
-
-def share_of(target: Model) -> str:
-    """The team whose work this is: teams take turns, however many runs each of them has sent."""
-    return f"team {target.team_id}" if isinstance(target, Run) else ""
-
-
-def ring() -> None:
-    """Tell the workers to look now.  Never raises, and takes no longer than two seconds.
-
-    Without Redis nobody can be told, and nobody need be: the worker looks by itself.
-    """
-    if not settings.REDIS_URL:
-        return
-    try:
-        celery.send_work()
-    except Exception as error:
-        # Whatever keeps the message from going out costs two seconds, not the upload.
-        log.warning("no worker was told of the new job; they look by themselves: %s", error)
-
-
 @shared_task(name="work")
 def work(*_: object, **__: object) -> None:
     """The one message there is.  It ignores arguments: an older or newer sender may add some."""
     try:
-        run_due(celery.worker_name(), limit=AT_A_TIME)
+        run_due(broker.worker_name(), limit=AT_A_TIME)
     except Exception as error:
         if outage_of(error) is None:
             raise
@@ -166,7 +76,7 @@ def work(*_: object, **__: object) -> None:
 def run_due(worker: str, limit: int | None = None) -> int:
     """Do the jobs that are due, one after the other, until none is; how many were done."""
     done = 0
-    while (limit is None or done < limit) and not celery.is_stopping():
+    while (limit is None or done < limit) and not broker.is_stopping():
         beat(worker)
         free_dead_leases()
         job = claim(worker)
@@ -176,7 +86,7 @@ def run_due(worker: str, limit: int | None = None) -> int:
         run(job, worker)
         job_number.reset(told)
         done += 1
-    sweeping.sweep_now_and_then()
+    cleanup.sweep_now_and_then()
     return done
 
 
@@ -297,7 +207,7 @@ def put_off(job: Job) -> None:
         except (OperationalError, InterfaceError) as error:
             log.warning("%s cannot be put back: %s", named(job), str(error).strip())
             connection.close()
-            if celery.is_stopping():
+            if broker.is_stopping():
                 raise
             time.sleep(BETWEEN)
 

@@ -21,8 +21,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.collections.importing import sweep_failed_imports
-from leaderboard.erasing import erase_abandoned
 from leaderboard.infrastructure.storage import files_before
+from leaderboard.jobs.erasure import erase_abandoned
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
 from leaderboard.models.notices import Sending
 

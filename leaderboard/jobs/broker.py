@@ -139,7 +139,7 @@ TRANSPORT_ALIASES["inside"] = f"{__name__}:Inside"
 
 app = Celery("rankfield")
 app.add_defaults(configuration)
-app.autodiscover_tasks(["leaderboard"], related_name="jobs")
+app.autodiscover_tasks(["leaderboard"], related_name="jobs.running")
 
 
 def send_work(queue: Queue | None = None) -> None:
