@@ -32,14 +32,15 @@ from django.utils import timezone
 from pydantic_core import to_json
 
 from evaluation.conventions import SCORING_VERSION
-from leaderboard import exports
 from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import MANIFEST, PIECE, Member
+from leaderboard.boards import exports
+from leaderboard.boards.columns import ALL, for_papers, shown_columns
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.breakdowns.precision import read_precision
 from leaderboard.breakdowns.scores import read_scores
 from leaderboard.collections.documents import open_documents
-from leaderboard.columns import ALL, for_papers, shown_columns
-from leaderboard.disclosure import look
 from leaderboard.infrastructure.portions import in_portions
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
@@ -58,7 +59,6 @@ from leaderboard.manifests import (
 )
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.standings import Board, Choice, find_board
 
 # The judgments of so many topics are in memory at once.
 TOPICS = 50

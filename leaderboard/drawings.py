@@ -13,6 +13,7 @@ import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.addresses import address, address_of_runs
+from leaderboard.boards.standings import Board
 from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
 from leaderboard.breakdowns.topics import FOUND, TOP, JudgedDocument
 from leaderboard.display import charts
@@ -20,7 +21,6 @@ from leaderboard.display.charts import Column, Mark
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.models import Run
-from leaderboard.standings import Board
 from leaderboard.templatetags.parts import badge
 
 

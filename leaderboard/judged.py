@@ -10,6 +10,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 
 from leaderboard.addresses import address
+from leaderboard.boards.standings import Standing
 from leaderboard.breakdowns.holes import HoleLine, HoleTable
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.display import charts
@@ -17,7 +18,6 @@ from leaderboard.display.charts import Column
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import count
 from leaderboard.models import Topic
-from leaderboard.standings import Standing
 
 # The verdict between the other two.
 MIDDLE = "not significant"

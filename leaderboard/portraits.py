@@ -14,15 +14,15 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.addresses import address_of_topics
+from leaderboard.boards.exports import exactly
+from leaderboard.boards.receipts import inert
+from leaderboard.boards.standings import Board
 from leaderboard.breakdowns.precision import DepthLine, Precision
 from leaderboard.breakdowns.runs import MeasureLine, RunBreakdown, TopicLine
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Mark, RecallCurves
 from leaderboard.display.charts.bars import BINS
-from leaderboard.exports import exactly
 from leaderboard.models import Run, Topic
-from leaderboard.receipts import inert
-from leaderboard.standings import Board
 
 # The orders in which the topics of a run can be looked at, and what it is measured from.
 ORDERS = ("difference", "topic", "difficulty")

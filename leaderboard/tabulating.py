@@ -19,7 +19,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.significance import Difference
 from leaderboard.addresses import address_of_runs
-from leaderboard.columns import ALL, RANK, Column, choosable, shown_columns
+from leaderboard.boards.columns import ALL, RANK, Column, choosable, shown_columns
+from leaderboard.boards.standings import Board, Standing, order_of
 from leaderboard.display import charts
 from leaderboard.display.charts.drawing import Kind, text_width
 from leaderboard.display.numbers import (
@@ -36,7 +37,6 @@ from leaderboard.display.numbers import (
     span,
 )
 from leaderboard.models import Run
-from leaderboard.standings import Board, Standing, order_of
 from leaderboard.templatetags.parts import badge, marked
 
 JUDGED_AT_10 = "Judged@10"

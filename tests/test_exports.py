@@ -8,11 +8,11 @@ import json
 
 import pytest
 
-from leaderboard import exports
-from leaderboard.columns import columns_of, for_papers
-from leaderboard.disclosure import look
+from leaderboard.boards import exports
+from leaderboard.boards.columns import columns_of, for_papers
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Run, Team, Track, User
-from leaderboard.standings import Board, find_board
 from tests.builders import OTHER_RUN, RUN, make_run, work
 
 

@@ -24,7 +24,7 @@ from redis.exceptions import RedisError
 
 from leaderboard.admitting import lacks_second_factor
 from leaderboard.api.errors import ApiError, not_allowed
-from leaderboard.disclosure import Viewer
+from leaderboard.boards.disclosure import Viewer
 from leaderboard.infrastructure import bodies
 from leaderboard.models import ApiToken, Track, User
 

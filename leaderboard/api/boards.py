@@ -8,18 +8,18 @@ from typing import Any, Literal
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Router
 
-from leaderboard import exports
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label
 from leaderboard.api.runs import BESIDE, measure_of, tested
 from leaderboard.api.schemas import BoardOut, Comparison, answers
+from leaderboard.boards import exports
+from leaderboard.boards.columns import columns_of, for_papers
+from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.standings import Board, Choice, Standing, find_board, find_means
 from leaderboard.breakdowns import Pair, compare_runs
-from leaderboard.columns import columns_of, for_papers
-from leaderboard.commissioning import tests_follow
-from leaderboard.disclosure import track_or_404
 from leaderboard.models import Run
-from leaderboard.standings import Board, Choice, Standing, find_board, find_means
 
 router = Router(tags=["boards"])
 

@@ -27,8 +27,8 @@ from leaderboard.api.schemas import (
     Paging,
     answers,
 )
+from leaderboard.boards.disclosure import Viewer, judgment_sets_seen
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
-from leaderboard.disclosure import Viewer, judgment_sets_seen
 from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
 from leaderboard.uploads import CollectionFiles

@@ -12,7 +12,7 @@ from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
 from evaluation.measures import MeasureError, parse_measure
-from leaderboard import organising, receipts, uploads
+from leaderboard import organising, uploads
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, not_allowed
 from leaderboard.api.fields import Key, Label
@@ -31,13 +31,14 @@ from leaderboard.api.schemas import (
     Withdrawal,
     answers,
 )
+from leaderboard.boards import receipts
+from leaderboard.boards.disclosure import SeenRun, Sight, run_or_404, track_or_404
+from leaderboard.boards.receipts import Receipt
 from leaderboard.breakdowns import Pair, read_scores
 from leaderboard.breakdowns.history import against_previous_best
-from leaderboard.disclosure import SeenRun, Sight, run_or_404, track_or_404
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
-from leaderboard.receipts import Receipt
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import stated
 from leaderboard.uploads import RunDetails

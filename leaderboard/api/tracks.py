@@ -28,7 +28,7 @@ from leaderboard.api.schemas import (
     TrackSettings,
     answers,
 )
-from leaderboard.disclosure import Sight, Viewer, look, track_or_404
+from leaderboard.boards.disclosure import Sight, Viewer, look, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import quota_of

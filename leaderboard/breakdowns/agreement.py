@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from evaluation.agreement import ranks, tau_ap_matrix, tau_matrix
 from evaluation.measures import parse_measure
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Run
-from leaderboard.standings import Board, Standing
 
 # A run is short if it retrieves less than this share of what the run in the middle does.
 SHORT = 0.5

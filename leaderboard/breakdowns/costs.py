@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, t_interval
+from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, figure_of
 from leaderboard.runs.facts.figures import Cost
 from leaderboard.scoring.comparisons import against_baseline, matrix_of
-from leaderboard.standings import Board, Standing, verdict_of
 
 
 @dataclass(frozen=True)

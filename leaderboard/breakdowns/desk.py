@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Model, Q, QuerySet
 
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.breakdowns.summaries import JudgedTopic, judged_topics
 from leaderboard.breakdowns.topic_map import FEWEST_RUNS, MappedTopic, topic_map
-from leaderboard.disclosure import Sight
 from leaderboard.models import (
     Delivery,
     Edition,
@@ -25,7 +26,6 @@ from leaderboard.models.collections import ImportState
 from leaderboard.runs.duplicates import Alike, alike_across_teams
 from leaderboard.runs.quotas import Quota, quotas_of
 from leaderboard.scoring.editions import tried_edition
-from leaderboard.standings import Board, Standing, find_board
 
 # A topic with a larger share of relevant documents tells no runs apart.
 MOSTLY_RELEVANT = 0.6

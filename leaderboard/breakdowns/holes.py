@@ -22,10 +22,10 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import Ranking
 from evaluation.reading.runs import Run as ReadRun
 from evaluation.significance import compare_with_baseline
+from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
 from leaderboard.scoring.judgments import prepared, resolved
-from leaderboard.standings import Board, Standing, verdict_of
 
 CUTOFFS = (5, 10, 20, 100)
 # So many runs of a board have a line.

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards, ranks
 from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
+from leaderboard.boards.standings import verdict_of
 from leaderboard.models import Edition, Run, Topic
 from leaderboard.scoring.comparisons import all_pairs, matrix_of, tested_against
 from leaderboard.scoring.families import family_of, means_of
 from leaderboard.scoring.judgments import mask_of
-from leaderboard.standings import verdict_of
 
 # So many topics are listed, those that change most first.
 MOST_TOPICS = 20

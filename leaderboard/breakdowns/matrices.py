@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from evaluation.measures import parse_measure
 from evaluation.significance import tukey_hsd
 from evaluation.significance.tukey import Tail
+from leaderboard.boards.standings import LEVEL, Board, Standing
 from leaderboard.scoring.comparisons import matrix_of
-from leaderboard.standings import LEVEL, Board, Standing
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from django.http import Http404
 from evaluation.agreement import rbo
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import verdict_of
 from leaderboard.breakdowns.rankings import rankings_of
 from leaderboard.breakdowns.scores import read_scores
-from leaderboard.disclosure import Sight
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.comparisons import test_family
 from leaderboard.scoring.families import means_of
-from leaderboard.standings import verdict_of
 
 # Overlap weighs the document at rank r by p^r; the first twenty have 97 % of all weight.
 PERSISTENCE = 0.9

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.boards.standings import Board
 from leaderboard.models import Run, Team
-from leaderboard.standings import Board
 
 # Of fewer other teams than these the best and the worst would tell who they are.
 FEWEST_TEAMS = 3

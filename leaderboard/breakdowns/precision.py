@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evaluation.curves import mean_curve
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures.ranks import LEVELS
+from leaderboard.boards.standings import Board
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import prepared
-from leaderboard.standings import Board
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 

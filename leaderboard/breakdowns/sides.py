@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.agreement import rbo
+from leaderboard.boards.disclosure import Sight
 from leaderboard.breakdowns.pairs import PERSISTENCE, Pair, PairLine
 from leaderboard.breakdowns.rankings import (
     Further,
@@ -15,7 +16,6 @@ from leaderboard.breakdowns.rankings import (
     ranking_of,
     retrieved,
 )
-from leaderboard.disclosure import Sight
 from leaderboard.models import Run
 from leaderboard.runs.rankings import TOP
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.breakdowns.scores import read_scores
 from leaderboard.breakdowns.summaries import TopicSummary, topic_summaries
 from leaderboard.models import Topic
-from leaderboard.standings import Board, Standing
 
 # With fewer runs a correlation over them says nothing.
 FEWEST_RUNS = 3

@@ -11,11 +11,11 @@ from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
+from leaderboard.boards.standings import Board
 from leaderboard.breakdowns.rankings import Titles, grades_of, listing_of
 from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.breakdowns.topic_map import item_total_correlations
 from leaderboard.models import Run, Topic
-from leaderboard.standings import Board
 
 TOP = 10
 NEVER_JUDGED = 10

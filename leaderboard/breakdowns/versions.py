@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.disclosure import Sight
+from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, JudgmentSet
 from leaderboard.models.collections import ImportState
 

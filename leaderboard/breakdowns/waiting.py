@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from leaderboard.disclosure import Sight
+from leaderboard.boards.disclosure import Sight
 from leaderboard.display.numbers import nth
 from leaderboard.models import Job, Run
 from leaderboard.models.runs import RunQuerySet

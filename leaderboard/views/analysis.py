@@ -13,10 +13,11 @@ from django.views.decorators.http import require_GET
 
 from leaderboard import wording
 from leaderboard.addresses import address, address_of_topics
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.breakdowns.agreement import MeasureAgreement, RankedRun, measure_agreement
 from leaderboard.breakdowns.matrices import SignificanceMatrix, significance_matrix
 from leaderboard.breakdowns.topic_map import MappedTopic, TopicMap, topic_map
-from leaderboard.disclosure import track_or_404
 from leaderboard.display.charts.boxes import BOXES, Box, box_plot
 from leaderboard.display.charts.bumps import Climber, bumps
 from leaderboard.display.charts.heat import (
@@ -28,7 +29,6 @@ from leaderboard.display.charts.heat import (
     heat_map,
 )
 from leaderboard.display.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
-from leaderboard.standings import Board, Standing
 from leaderboard.views.parts import board_of, page_of
 from leaderboard.views.tables import (
     agreement_csv,

@@ -7,7 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard import exports, wording
+from leaderboard import wording
+from leaderboard.boards import exports
+from leaderboard.boards.columns import shown_columns
+from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.standings import Board, find_means
 from leaderboard.breakdowns import (
     judged_topics,
     judgment_counts,
@@ -18,13 +23,9 @@ from leaderboard.breakdowns.scores import evaluated_topics
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.versions import versions_beside
 from leaderboard.collections.pools import pool_of
-from leaderboard.columns import shown_columns
-from leaderboard.commissioning import tests_follow
-from leaderboard.disclosure import track_or_404
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines
 from leaderboard.models import Run
-from leaderboard.standings import Board, find_means
 from leaderboard.tabulating import BoardTable
 from leaderboard.views.parts import board_of, choice_of, page_of, sight_asked_for
 from leaderboard.views.tables import grades_csv, holes_csv, judged_csv, wants_csv

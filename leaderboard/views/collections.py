@@ -24,10 +24,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising
+from leaderboard.boards.disclosure import judgment_sets_seen
+from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.collections.documents import open_documents
-from leaderboard.disclosure import judgment_sets_seen
-from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.infrastructure.portions import in_portions
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User

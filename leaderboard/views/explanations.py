@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
 from leaderboard import wording
+from leaderboard.boards.standings import Board
 from leaderboard.breakdowns.costs import cost_breakdown
 from leaderboard.breakdowns.origins import (
     Held,
@@ -19,7 +20,6 @@ from leaderboard.breakdowns.origins import (
     overlap_command,
 )
 from leaderboard.breakdowns.precision import precision_measures
-from leaderboard.standings import Board
 from leaderboard.views.parts import board_with, sight_asked_for
 
 # The numbers that are made with the test of the track.

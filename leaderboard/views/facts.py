@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from leaderboard.disclosure import run_or_404
-from leaderboard.downloads import text_file
+from leaderboard.boards.disclosure import run_or_404
+from leaderboard.boards.exports import text_file
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import FactsForm, as_metadata, stated
 

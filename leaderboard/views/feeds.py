@@ -11,10 +11,10 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
-from leaderboard.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.standings import Board, Standing, find_means
 from leaderboard.display.numbers import score
 from leaderboard.models import Announcement, Track
-from leaderboard.standings import Board, Standing, find_means
 
 LATEST = 50
 

@@ -8,11 +8,11 @@ from functools import cached_property
 
 from django.utils.safestring import SafeString
 
-from leaderboard.disclosure import Sight, Viewer, look_at_all
+from leaderboard.boards.disclosure import Sight, Viewer, look_at_all
+from leaderboard.boards.summaries import Glance, Place, glance_at
 from leaderboard.display.charts import Mark, dot_line
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted, span
-from leaderboard.glancing import Glance, Place, glance_at
 from leaderboard.models import Run, Track
 from leaderboard.runs.quotas import Quota, quotas_of
 

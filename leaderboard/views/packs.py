@@ -10,11 +10,11 @@ from django.views.decorators.http import require_GET
 
 from leaderboard import archiving
 from leaderboard.archives import Member, zipped
-from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.downloads import streamed_bytes
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import streamed_bytes
+from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Team
 from leaderboard.packing import Pack, members_of_board
-from leaderboard.standings import Board, find_board
 from leaderboard.views.parts import organised_or_403
 
 

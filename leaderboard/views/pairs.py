@@ -16,17 +16,17 @@ from django.views.decorators.http import require_GET
 from evaluation.measures import parse_measure
 from leaderboard import wording
 from leaderboard.addresses import CARRIED, address_of_topics, carried
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.standings import Board
 from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.breakdowns.origins import standing_or_404
 from leaderboard.breakdowns.pairs import PairLine, overlaps
 from leaderboard.breakdowns.rankings import Further
 from leaderboard.breakdowns.sides import DEPTHS, Card, Side, SideBySide, side_by_side
-from leaderboard.disclosure import Sight, track_or_404
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Joined, Point
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
-from leaderboard.standings import Board
 from leaderboard.views.parts import board_with, page_of
 from leaderboard.views.tables import pair_csv, sides_csv, wants_csv
 

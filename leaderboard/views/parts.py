@@ -7,9 +7,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
 from leaderboard.addresses import carried
-from leaderboard.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
+from leaderboard.boards.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
+from leaderboard.boards.standings import Board, Choice, find_board_with
 from leaderboard.runs.facts import FILTERS
-from leaderboard.standings import Board, Choice, find_board_with
 
 
 def organised_or_403(request: HttpRequest, slug: str) -> Sight:

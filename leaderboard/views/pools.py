@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import organising
+from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
-from leaderboard.downloads import streamed_text
 from leaderboard.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.models import Pool
 from leaderboard.refusing import NotAccepted

@@ -12,12 +12,12 @@ from typing import Any
 from django.db.models.fields.files import FieldFile
 
 from evaluation.reading.recognition import JUDGMENT_FORMATS
+from leaderboard.boards.receipts import ProblemGroup, groups_of
 from leaderboard.collections.answers import FORMATS_OF
 from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.receipts import ProblemGroup, groups_of
 from leaderboard.views.differences import Difference, difference_of
 from leaderboard.views.grading import Choice, Grading
 

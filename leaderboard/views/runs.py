@@ -14,13 +14,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.reading.repairs import FIXES
-from leaderboard import limits, organising, receipts, wording
+from leaderboard import limits, organising, wording
+from leaderboard.boards import receipts
+from leaderboard.boards.disclosure import SeenRun, run_or_404, track_or_404
+from leaderboard.boards.exports import text_file
+from leaderboard.boards.standings import Board, Choice, find_means_with
 from leaderboard.breakdowns import run_breakdown
 from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.breakdowns.losses import losses
 from leaderboard.breakdowns.precision import read_precision
-from leaderboard.disclosure import SeenRun, run_or_404, track_or_404
-from leaderboard.downloads import text_file
 from leaderboard.forms.runs import RunForm
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.joining import joins_by_a_run
@@ -31,7 +33,6 @@ from leaderboard.refusing import NotAccepted
 from leaderboard.runs.fact_changes import history_of
 from leaderboard.runs.facts import FactsForm, rows_of, stated
 from leaderboard.runs.quotas import quota_of
-from leaderboard.standings import Board, Choice, find_means_with
 from leaderboard.uploads import RunDetails, accept_run
 from leaderboard.views.parts import choice_of, inside_or_403, organised_or_403
 from leaderboard.views.run_tables import TABLES

@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.defaults import server_error
 
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
 from leaderboard.forms.people import MailsForm, TokenForm
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.limits import of_site

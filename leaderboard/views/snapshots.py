@@ -9,14 +9,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import freezing
-from leaderboard.commissioning import tests_follow
-from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.downloads import text_file
-from leaderboard.exports import FORMATS
+from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import FORMATS, text_file
+from leaderboard.boards.standings import find_board
 from leaderboard.forms.desk import SnapshotForm
 from leaderboard.models import Snapshot
 from leaderboard.organising import NotPossible
-from leaderboard.standings import find_board
 from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403
 

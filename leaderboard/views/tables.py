@@ -9,6 +9,10 @@ from dataclasses import fields
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from leaderboard.boards.columns import Cell
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.exports import exactly, text_file
+from leaderboard.boards.receipts import inert
 from leaderboard.breakdowns.agreement import MeasureAgreement
 from leaderboard.breakdowns.gains import gain_curves, scale_of
 from leaderboard.breakdowns.holes import CUTOFFS, Doubt, HoleTable
@@ -18,12 +22,7 @@ from leaderboard.breakdowns.pairs import Pair, overlaps
 from leaderboard.breakdowns.rankings import grades_seen, ranking_of
 from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.breakdowns.topic_map import TopicMap
-from leaderboard.columns import Cell
-from leaderboard.disclosure import Sight
-from leaderboard.downloads import text_file
-from leaderboard.exports import exactly
 from leaderboard.models import Edition, Run, Topic
-from leaderboard.receipts import inert
 
 
 def wants_csv(request: HttpRequest) -> bool:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard import organising
-from leaderboard.disclosure import SeenRun, run_or_404
+from leaderboard.boards.disclosure import SeenRun, run_or_404
 from leaderboard.forms.desk import TakeOffForm
 from leaderboard.forms.runs import WithdrawForm
 from leaderboard.refusing import NotAccepted

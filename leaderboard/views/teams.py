@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import joining, organising
-from leaderboard.disclosure import track_or_404
+from leaderboard.boards.disclosure import track_or_404
 from leaderboard.forms.people import JoinForm, MemberForm
 from leaderboard.models import Membership, Team, Track
 from leaderboard.views.parts import organised_or_403

@@ -8,6 +8,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import streamed_text
+from leaderboard.boards.standings import Board, find_order
 from leaderboard.breakdowns import (
     TopicBreakdown,
     topic_breakdown,
@@ -15,8 +18,6 @@ from leaderboard.breakdowns import (
 )
 from leaderboard.breakdowns.rankings import neighbours
 from leaderboard.breakdowns.summaries import ORDERS, summaries_of
-from leaderboard.disclosure import Sight, track_or_404
-from leaderboard.downloads import streamed_text
 from leaderboard.drawings import (
     answer_rows,
     grade_lines,
@@ -25,7 +26,6 @@ from leaderboard.drawings import (
     topic_strip,
 )
 from leaderboard.scoring import judgments
-from leaderboard.standings import Board, find_order
 from leaderboard.views.parts import choice_of, page_of
 from leaderboard.views.tables import wants_csv
 from leaderboard.views.topic_tables import (

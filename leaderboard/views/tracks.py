@@ -17,14 +17,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from leaderboard import limits, organising
-from leaderboard.disclosure import look, track_or_404
+from leaderboard.boards.disclosure import look, track_or_404
+from leaderboard.boards.standings import find_board
 from leaderboard.forms.desk import BaselineForm
 from leaderboard.forms.names import unused_slug
 from leaderboard.forms.tracks import MEASURES, TrackForm
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.facts import label_of
-from leaderboard.standings import find_board
 from leaderboard.views.once import once
 from leaderboard.views.overview import in_groups, latest_runs, track_lines
 from leaderboard.views.parts import organised_or_403

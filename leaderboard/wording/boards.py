@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from evaluation.measures import parse_measure
 from evaluation.significance import smallest_p
-from leaderboard.columns import columns_of
+from leaderboard.boards.columns import columns_of
+from leaderboard.boards.standings import FEWEST_TOPICS, LEVEL, Board, Standing
 from leaderboard.display.numbers import anywhere_on_earth, count, counted, p_value, score, unbroken
 from leaderboard.models import Run, Snapshot, Track
-from leaderboard.standings import FEWEST_TOPICS, LEVEL, Board, Standing
 from leaderboard.wording.phrases import (
     NAMED,
     Phrase,

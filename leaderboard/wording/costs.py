@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from leaderboard.boards.standings import FEWEST_TOPICS
 from leaderboard.breakdowns.costs import CostBreakdown, CostLine
 from leaderboard.display.numbers import counted, score
-from leaderboard.standings import FEWEST_TOPICS
 from leaderboard.wording.phrases import Phrase, Sentence, in_words, named, say, strong
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from leaderboard.boards.standings import Board
 from leaderboard.breakdowns.holes import HoleLine, HoleTable
 from leaderboard.display.numbers import counted, signed
 from leaderboard.models import Run
-from leaderboard.standings import Board
 from leaderboard.wording.phrases import NAMED, Sentence, in_words, listed, named, say, strong
 
 # What three decimals do not show.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from leaderboard.disclosure import Sight
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import Board
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, ScoreSet
-from leaderboard.standings import Board
 
 # A run is little judged where less than this share of what the run in the middle has is.
 LITTLE = 0.8

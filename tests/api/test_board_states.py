@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from leaderboard import commissioning
 from leaderboard.api import api
+from leaderboard.boards import deferred_tests
 from leaderboard.models import Comparison, Run, Track
 from leaderboard.scoring import comparisons
 from tests.api.conftest import Program
@@ -88,7 +88,7 @@ def test_who_asks_for_an_untested_board_has_it_tested(names, anybody_api):
 
 
 def test_a_robot_that_asks_for_every_board_has_few_tested(names, anybody_api, monkeypatch):
-    monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
+    monkeypatch.setattr(deferred_tests, "MOST_WAITING", 1)
     Comparison.objects.all().delete()
     for measure in ("AP", "nDCG@10"):
         assert anybody_api.get(f"{BOARD}?measure={measure}").status_code == 200

@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from leaderboard import archives, freezing, granting, organising, uploads
 from leaderboard.archives import NotAnArchive, opened_archive
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.notifications import notices
 from leaderboard.restoring import Arrival
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
 AWAY = ("--track", "away", "--collection", "elsewhere")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, Score, Track
-from leaderboard.standings import find_board
 from tests.builders import make_run, make_track, work
 
 pytestmark = pytest.mark.data

@@ -9,9 +9,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from leaderboard import organising
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import Run, Track
-from leaderboard.standings import find_board, find_means
 from leaderboard.uploads import NotAccepted
 from tests.builders import OTHER_RUN, make_run, make_track, work
 from tests.pages.reading import page_at, words

@@ -11,9 +11,9 @@ from django.http import Http404
 from django.utils import timezone
 
 from leaderboard import organising
-from leaderboard.disclosure import judgment_sets_seen, look, run_or_404, track_or_404
+from leaderboard.boards.disclosure import judgment_sets_seen, look, run_or_404, track_or_404
+from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import JudgmentSet, Score, Track
-from leaderboard.standings import find_board, find_means
 from tests.builders import OTHER_RUN, RUN, make_collection, make_run, make_track
 
 

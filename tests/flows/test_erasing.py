@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard import freezing
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Collection, Run, Score, Track
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run, signed_in
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from leaderboard import organising
-from leaderboard.disclosure import look, run_or_404
+from leaderboard.boards.disclosure import look, run_or_404
+from leaderboard.boards.standings import find_means
 from leaderboard.models import Score
 from leaderboard.scoring.ladder import rising
-from leaderboard.standings import find_means
 from tests.api.conftest import Program
 from tests.builders import RUN, make_run, make_track, signed_in
 from tests.pages.reading import page_at, words

@@ -6,9 +6,9 @@ import pytest
 from django.db import IntegrityError
 
 from leaderboard import organising
-from leaderboard.disclosure import look, run_or_404
+from leaderboard.boards.disclosure import look, run_or_404
+from leaderboard.boards.standings import find_board
 from leaderboard.models import Team
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run, make_track, signed_in
 
 

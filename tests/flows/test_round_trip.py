@@ -20,7 +20,8 @@ from django.utils import timezone
 
 from leaderboard import freezing, granting, organising, uploads
 from leaderboard.archiving import TOLD
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import (
     Announcement,
     ApiToken,
@@ -52,7 +53,6 @@ from leaderboard.models import (
 )
 from leaderboard.notifications import notices
 from leaderboard.runs import fact_changes
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
 from tests.flows.test_archives import AWAY, command
 

@@ -7,13 +7,13 @@ from django.contrib.auth.models import AnonymousUser
 
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.breakdowns import run_breakdown
 from leaderboard.breakdowns.losses import Loss, fallen_of, losses
 from leaderboard.breakdowns.precision import Precision, read_precision
-from leaderboard.disclosure import look
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import prepared
-from leaderboard.standings import Board, Choice, find_board
 from tests.builders import OTHER_RUN, make_run, make_track
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from leaderboard import organising
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import Track
 from leaderboard.scoring.editions import drawn
-from leaderboard.standings import find_board, find_means
 from tests.api.conftest import Program
 from tests.builders import make_run, make_track, signed_in, work
 from tests.pages.test_track_pages import NEW, form_of

@@ -14,7 +14,8 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import commissioning, organising
+from leaderboard import organising
+from leaderboard.boards import deferred_tests
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
 from leaderboard.scoring import comparisons
 from leaderboard.uploads import accept_run
@@ -526,7 +527,7 @@ def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, cl
 
 def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):
     monkeypatch.setattr(comparisons, "AT_ONCE", 0)
-    monkeypatch.setattr(commissioning, "MOST_WAITING", 1)
+    monkeypatch.setattr(deferred_tests, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
     assert "are running." in page_of(client, ten, f"?baseline={first.pk}")
     assert "are running." not in page_of(client, ten, f"?baseline={second.pk}")

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from evaluation.significance import t_interval
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.breakdowns.costs import cost_breakdown
-from leaderboard.disclosure import look
 from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.scoring import comparisons
-from leaderboard.standings import find_board
 from tests.builders import make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track

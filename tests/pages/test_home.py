@@ -8,10 +8,10 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard import organising
-from leaderboard.disclosure import look
-from leaderboard.glancing import glance_at
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_means
+from leaderboard.boards.summaries import glance_at
 from leaderboard.models import Track
-from leaderboard.standings import find_means
 from tests.builders import OTHER_RUN, make_run, make_track
 from tests.pages.reading import num_queries
 from tests.pages.ten_topics import send, ten_track, with_baseline

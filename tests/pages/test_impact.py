@@ -7,8 +7,9 @@ import pytest
 from django.db.models import QuerySet
 
 from leaderboard import organising, uploads
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import Board, find_board, verdict_of
 from leaderboard.breakdowns.impact import Impact, impact_of
-from leaderboard.disclosure import look
 from leaderboard.models import (
     Collection,
     Comparison,
@@ -21,7 +22,6 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.scoring import comparisons
-from leaderboard.standings import Board, find_board, verdict_of
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows
 

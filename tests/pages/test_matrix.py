@@ -19,9 +19,9 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from leaderboard import freezing, organising
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import ApiToken, JudgmentSet, Track
-from leaderboard.standings import find_board
 from tests.builders import (
     OTHER_RUN,
     QRELS,

@@ -8,8 +8,8 @@ import io
 import pytest
 
 from leaderboard import organising
+from leaderboard.boards.standings import find_means_with
 from leaderboard.models import Run, Topic, Track
-from leaderboard.standings import find_means_with
 from leaderboard.uploads import accept_run
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in, upload, work
 from tests.pages.reading import num_queries, page_at, rows, words

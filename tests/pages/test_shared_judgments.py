@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from leaderboard import organising, uploads
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
 from leaderboard.models import Track
 from tests.builders import QRELS, make_run, make_track, upload, work
 from tests.pages.reading import page_at, words

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Run
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run
 
 

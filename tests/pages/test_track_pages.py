@@ -8,9 +8,9 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard import freezing, organising
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Notice, Team, Track
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"

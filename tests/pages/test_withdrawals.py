@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import organising
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Run, Track
-from leaderboard.standings import find_board
 from tests.builders import OTHER_RUN, RUN, make_run, make_track
 
 

@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 
 from leaderboard import freezing
-from leaderboard.disclosure import look
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import find_board
 from leaderboard.models import Run, Team, Track, User
-from leaderboard.standings import find_board
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload
 from tests.pages.test_matrix import PAGES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from leaderboard.boards.standings import Board
 from leaderboard.jobs import queue
 from leaderboard.models import Comparison, Edition, Run
-from leaderboard.standings import Board
 
 # So many comparisons of an edition wait at a time, even for a robot that follows every link.
 MOST_WAITING = 20

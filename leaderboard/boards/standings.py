@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
-from leaderboard.disclosure import Sight
+from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
 from leaderboard.scoring.comparisons import AllPairs, against_baseline, all_pairs

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.numbers import MINUS, MISSING, p_value, span
-from leaderboard.standings import Board, Standing
 
 Cell = str | int | float | None
 

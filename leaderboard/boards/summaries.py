@@ -14,11 +14,11 @@ from django.db.models import F, Q
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
-from leaderboard.disclosure import Sight
+from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import FEWEST_TOPICS, NO_PAIRS, by_value, ranks_of, verdict_of
 from leaderboard.models import Comparison, Edition, Run, Score
 from leaderboard.scoring.comparisons import HSD, AllPairs, Kept, kept_among
 from leaderboard.scoring.families import runs_of
-from leaderboard.standings import FEWEST_TOPICS, NO_PAIRS, by_value, ranks_of, verdict_of
 
 
 @dataclass(frozen=True)

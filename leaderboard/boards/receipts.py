@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 
 from evaluation.problems import Problem
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.disclosure import Sight
+from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Job, Run
 
 # So many twins of a run are listed.
