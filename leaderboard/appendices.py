@@ -10,9 +10,9 @@ from django.utils.text import slugify
 from numpy.typing import NDArray
 
 from evaluation.measures.ranks import LEVELS
+from leaderboard.analysis.precision import Precision
 from leaderboard.boards.columns import four_decimals
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.precision import Precision
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run, ScoreSet, Topic
 

@@ -32,14 +32,14 @@ from django.utils import timezone
 from pydantic_core import to_json
 
 from evaluation.conventions import SCORING_VERSION
+from leaderboard.analysis.precision import read_precision
+from leaderboard.analysis.scores import read_scores
 from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import MANIFEST, PIECE, Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import ALL, for_papers, shown_columns
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import Board, Choice, find_board
-from leaderboard.breakdowns.precision import read_precision
-from leaderboard.breakdowns.scores import read_scores
 from leaderboard.collections.documents import open_documents
 from leaderboard.infrastructure.portions import in_portions
 from leaderboard.manifests import (

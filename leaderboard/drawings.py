@@ -13,9 +13,9 @@ import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.addresses import address, address_of_runs
+from leaderboard.analysis import Answer, TopicBreakdown, TopicSummary
+from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns import Answer, TopicBreakdown, TopicSummary
-from leaderboard.breakdowns.topics import FOUND, TOP, JudgedDocument
 from leaderboard.display import charts
 from leaderboard.display.charts import Column, Mark
 from leaderboard.display.charts.drawing import Kind

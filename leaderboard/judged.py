@@ -10,9 +10,9 @@ import numpy as np
 from django.utils.safestring import SafeString
 
 from leaderboard.addresses import address
+from leaderboard.analysis.holes import HoleLine, HoleTable
+from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.boards.standings import Standing
-from leaderboard.breakdowns.holes import HoleLine, HoleTable
-from leaderboard.breakdowns.summaries import JudgedTopic
 from leaderboard.display import charts
 from leaderboard.display.charts import Column
 from leaderboard.display.charts.drawing import Kind

@@ -19,16 +19,16 @@ from evaluation.curves import interpolated_by_level
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
 from evaluation.measures.ranks import LEVELS
+from leaderboard.analysis.origins import command_of, qrels_name, run_name
+from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
+from leaderboard.analysis.precision import Precision, read_precision
+from leaderboard.analysis.scores import evaluated_topics, read_scores
 from leaderboard.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives import Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import Cell, for_papers, shown_columns
 from leaderboard.boards.receipts import inert
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.breakdowns.origins import command_of, qrels_name, run_name
-from leaderboard.breakdowns.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
-from leaderboard.breakdowns.precision import Precision, read_precision
-from leaderboard.breakdowns.scores import evaluated_topics, read_scores
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
 from leaderboard.scoring.judgments import mask_of, prepared, resolved

@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.addresses import address_of_topics
+from leaderboard.analysis.precision import DepthLine, Precision
+from leaderboard.analysis.runs import MeasureLine, RunBreakdown, TopicLine
 from leaderboard.boards.exports import exactly
 from leaderboard.boards.receipts import inert
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.precision import DepthLine, Precision
-from leaderboard.breakdowns.runs import MeasureLine, RunBreakdown, TopicLine
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Mark, RecallCurves
 from leaderboard.display.charts.bars import BINS

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Router
 
+from leaderboard.analysis import Pair, compare_runs
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label
@@ -18,7 +19,6 @@ from leaderboard.boards.columns import columns_of, for_papers
 from leaderboard.boards.deferred_tests import tests_follow
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Choice, Standing, find_board, find_means
-from leaderboard.breakdowns import Pair, compare_runs
 from leaderboard.models import Run
 
 router = Router(tags=["boards"])

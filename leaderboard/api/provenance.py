@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from leaderboard.analysis.origins import command_of
 from leaderboard.boards.disclosure import Sight
-from leaderboard.breakdowns.origins import command_of
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.judgments import resolved
 

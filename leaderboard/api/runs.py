@@ -13,6 +13,8 @@ from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
 from evaluation.measures import MeasureError, parse_measure
 from leaderboard import organising, uploads
+from leaderboard.analysis import Pair, read_scores
+from leaderboard.analysis.history import against_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, not_allowed
 from leaderboard.api.fields import Key, Label
@@ -34,8 +36,6 @@ from leaderboard.api.schemas import (
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import SeenRun, Sight, run_or_404, track_or_404
 from leaderboard.boards.receipts import Receipt
-from leaderboard.breakdowns import Pair, read_scores
-from leaderboard.breakdowns.history import against_previous_best
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key

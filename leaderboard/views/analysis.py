@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET
 
 from leaderboard import wording
 from leaderboard.addresses import address, address_of_topics
+from leaderboard.analysis.agreement import MeasureAgreement, RankedRun, measure_agreement
+from leaderboard.analysis.matrices import SignificanceMatrix, significance_matrix
+from leaderboard.analysis.topic_map import MappedTopic, TopicMap, topic_map
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.breakdowns.agreement import MeasureAgreement, RankedRun, measure_agreement
-from leaderboard.breakdowns.matrices import SignificanceMatrix, significance_matrix
-from leaderboard.breakdowns.topic_map import MappedTopic, TopicMap, topic_map
 from leaderboard.display.charts.boxes import BOXES, Box, box_plot
 from leaderboard.display.charts.bumps import Climber, bumps
 from leaderboard.display.charts.heat import (

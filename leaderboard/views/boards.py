@@ -8,20 +8,16 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
+from leaderboard.analysis import judged_topics, judgment_counts, waiting_runs
+from leaderboard.analysis.holes import HoleTable, hole_table
+from leaderboard.analysis.impact import versions_beside
+from leaderboard.analysis.scores import evaluated_topics
+from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import tests_follow
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, find_means
-from leaderboard.breakdowns import (
-    judged_topics,
-    judgment_counts,
-    waiting_runs,
-)
-from leaderboard.breakdowns.holes import HoleTable, hole_table
-from leaderboard.breakdowns.scores import evaluated_topics
-from leaderboard.breakdowns.summaries import JudgedTopic
-from leaderboard.breakdowns.versions import versions_beside
 from leaderboard.collections.pools import pool_of
 from leaderboard.drawings import grade_lines
 from leaderboard.judged import HoleDrawing, judged_lines

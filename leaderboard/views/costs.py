@@ -9,9 +9,9 @@ from django.views.decorators.http import require_GET
 
 from leaderboard import wording
 from leaderboard.addresses import address
+from leaderboard.analysis.costs import CostBreakdown, CostLine, cost_breakdown
 from leaderboard.boards.deferred_tests import commission_tests
 from leaderboard.boards.disclosure import track_or_404
-from leaderboard.breakdowns.costs import CostBreakdown, CostLine, cost_breakdown
 from leaderboard.display.charts.costs import Priced, costs
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.views.parts import board_of

@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import granting, organising, retrying
+from leaderboard.analysis.desk import FailedJob, desk_of, failed_jobs
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
-from leaderboard.breakdowns.desk import FailedJob, desk_of, failed_jobs
 from leaderboard.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.models import JoinRequest
 from leaderboard.notifications import notices

@@ -8,9 +8,8 @@ from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
 from leaderboard import wording
-from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.costs import cost_breakdown
-from leaderboard.breakdowns.origins import (
+from leaderboard.analysis.costs import cost_breakdown
+from leaderboard.analysis.origins import (
     Held,
     board_command,
     compare_command,
@@ -19,7 +18,8 @@ from leaderboard.breakdowns.origins import (
     origin_of,
     overlap_command,
 )
-from leaderboard.breakdowns.precision import precision_measures
+from leaderboard.analysis.precision import precision_measures
+from leaderboard.boards.standings import Board
 from leaderboard.views.parts import board_with, sight_asked_for
 
 # The numbers that are made with the test of the track.

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import organising
 from leaderboard.addresses import address, carried
+from leaderboard.analysis.history import History, history_of_track
 from leaderboard.boards.disclosure import Sight, look, track_or_404
 from leaderboard.boards.standings import find_board
-from leaderboard.breakdowns.history import History, history_of_track
 from leaderboard.display.charts.badges import badge as draw_badge
 from leaderboard.display.charts.steps import Dated, Turn, step_chart
 from leaderboard.display.numbers import score

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET
 from evaluation.measures import parse_measure
 from leaderboard import wording
 from leaderboard.addresses import CARRIED, address_of_topics, carried
+from leaderboard.analysis import Pair, compare_runs
+from leaderboard.analysis.origins import standing_or_404
+from leaderboard.analysis.pairs import PairLine, overlaps
+from leaderboard.analysis.rankings import Further
+from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, side_by_side
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns import Pair, compare_runs
-from leaderboard.breakdowns.origins import standing_or_404
-from leaderboard.breakdowns.pairs import PairLine, overlaps
-from leaderboard.breakdowns.rankings import Further
-from leaderboard.breakdowns.sides import DEPTHS, Card, Side, SideBySide, side_by_side
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Joined, Point
 from leaderboard.display.numbers import count, counted

@@ -9,10 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
+from leaderboard.analysis import ranking_page, topic_or_404
+from leaderboard.analysis.gains import CUTOFFS, GainCurves
+from leaderboard.analysis.origins import score_on
 from leaderboard.boards.disclosure import SeenRun, run_or_404
-from leaderboard.breakdowns import ranking_page, topic_or_404
-from leaderboard.breakdowns.gains import CUTOFFS, GainCurves
-from leaderboard.breakdowns.origins import score_on
 from leaderboard.display import charts
 from leaderboard.models import Run, Topic
 from leaderboard.views.tables import gains_csv, ranking_csv, wants_csv

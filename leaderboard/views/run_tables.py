@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.http import HttpResponse
 
-from leaderboard.breakdowns.losses import Loss
+from leaderboard.analysis.losses import Loss
 from leaderboard.portraits import Portrait, PrecisionPortrait
 from leaderboard.views.tables import csv_file
 

@@ -15,14 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation.reading.repairs import FIXES
 from leaderboard import limits, organising, wording
+from leaderboard.analysis import run_breakdown
+from leaderboard.analysis.history import against_previous_best
+from leaderboard.analysis.losses import losses
+from leaderboard.analysis.precision import read_precision
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import SeenRun, run_or_404, track_or_404
 from leaderboard.boards.exports import text_file
 from leaderboard.boards.standings import Board, Choice, find_means_with
-from leaderboard.breakdowns import run_breakdown
-from leaderboard.breakdowns.history import against_previous_best
-from leaderboard.breakdowns.losses import losses
-from leaderboard.breakdowns.precision import read_precision
 from leaderboard.forms.runs import RunForm
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.joining import joins_by_a_run

@@ -9,19 +9,19 @@ from dataclasses import fields
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from leaderboard.analysis.agreement import MeasureAgreement
+from leaderboard.analysis.gains import gain_curves, scale_of
+from leaderboard.analysis.holes import CUTOFFS, Doubt, HoleTable
+from leaderboard.analysis.impact import Impact
+from leaderboard.analysis.matrices import SignificanceMatrix
+from leaderboard.analysis.pairs import Pair, overlaps
+from leaderboard.analysis.rankings import grades_seen, ranking_of
+from leaderboard.analysis.summaries import JudgedTopic
+from leaderboard.analysis.topic_map import TopicMap
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.exports import exactly, text_file
 from leaderboard.boards.receipts import inert
-from leaderboard.breakdowns.agreement import MeasureAgreement
-from leaderboard.breakdowns.gains import gain_curves, scale_of
-from leaderboard.breakdowns.holes import CUTOFFS, Doubt, HoleTable
-from leaderboard.breakdowns.impact import Impact
-from leaderboard.breakdowns.matrices import SignificanceMatrix
-from leaderboard.breakdowns.pairs import Pair, overlaps
-from leaderboard.breakdowns.rankings import grades_seen, ranking_of
-from leaderboard.breakdowns.summaries import JudgedTopic
-from leaderboard.breakdowns.topic_map import TopicMap
 from leaderboard.models import Edition, Run, Topic
 
 

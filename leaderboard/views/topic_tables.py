@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from django.http import HttpResponse
 
+from leaderboard.analysis import TopicBreakdown, TopicSummary
 from leaderboard.boards.columns import Cell
-from leaderboard.breakdowns import TopicBreakdown, TopicSummary
 from leaderboard.views.tables import csv_file, grades_csv
 
 

@@ -8,16 +8,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from leaderboard import wording
+from leaderboard.analysis import TopicBreakdown, topic_breakdown, topic_or_404
+from leaderboard.analysis.rankings import neighbours
+from leaderboard.analysis.summaries import ORDERS, summaries_of
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_order
-from leaderboard.breakdowns import (
-    TopicBreakdown,
-    topic_breakdown,
-    topic_or_404,
-)
-from leaderboard.breakdowns.rankings import neighbours
-from leaderboard.breakdowns.summaries import ORDERS, summaries_of
 from leaderboard.drawings import (
     answer_rows,
     grade_lines,

@@ -9,12 +9,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import organising, wording
+from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
+from leaderboard.analysis.origins import qrels_name
 from leaderboard.archiving import lines_of
 from leaderboard.boards.deferred_tests import commission_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
-from leaderboard.breakdowns.impact import Impact, MeasureImpact, impact_of
-from leaderboard.breakdowns.origins import qrels_name
 from leaderboard.collections.pools import pool_of
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState

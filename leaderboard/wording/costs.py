@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from leaderboard.analysis.costs import CostBreakdown, CostLine
 from leaderboard.boards.standings import FEWEST_TOPICS
-from leaderboard.breakdowns.costs import CostBreakdown, CostLine
 from leaderboard.display.numbers import counted, score
 from leaderboard.wording.phrases import Phrase, Sentence, in_words, named, say, strong
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from leaderboard.analysis.holes import HoleLine, HoleTable
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.holes import HoleLine, HoleTable
 from leaderboard.display.numbers import counted, signed
 from leaderboard.models import Run
 from leaderboard.wording.phrases import NAMED, Sentence, in_words, listed, named, say, strong

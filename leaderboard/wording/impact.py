@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.breakdowns.impact import MeasureImpact
+from leaderboard.analysis.impact import MeasureImpact
 from leaderboard.display.numbers import counted, score
 from leaderboard.wording.phrases import Sentence, named, say, strong
 

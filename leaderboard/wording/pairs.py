@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evaluation.measures import parse_measure
 from evaluation.significance import minimum_detectable
+from leaderboard.analysis import Pair
 from leaderboard.boards.standings import FEWEST_TOPICS
-from leaderboard.breakdowns import Pair
 from leaderboard.display.numbers import count, counted, interval, p_in_words, score
 from leaderboard.wording.phrases import Phrase, Sentence, named, say, strong
 from leaderboard.wording.significance import describe_test

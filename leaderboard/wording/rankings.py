@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.breakdowns.gains import NOTHING, GainCurves
+from leaderboard.analysis.gains import NOTHING, GainCurves
 from leaderboard.display.numbers import score
 from leaderboard.models import Run
 from leaderboard.wording.phrases import Sentence, in_words, named, say, strong

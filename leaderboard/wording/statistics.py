@@ -149,7 +149,7 @@ STATISTICS = {
             " on all other topics. Below 0, runs that are better elsewhere tend to be worse here."
             " It needs three runs.",
         ),
-        "leaderboard.breakdowns.topic_map.item_total_correlations",
+        "leaderboard.analysis.topic_map.item_total_correlations",
         "Bodoff and Li, SIGIR 2007",
         command_adds="It prints the scores that are correlated.",
     ),
@@ -160,7 +160,7 @@ STATISTICS = {
             " number of runs the median is the mean of the two in the middle; quarters lie"
             " between neighbours in the same way.",
         ),
-        "leaderboard.breakdowns.peers.spread_of",
+        "leaderboard.analysis.peers.spread_of",
         command_adds="It prints every score that these are taken of.",
     ),
     "cost": Statistic(

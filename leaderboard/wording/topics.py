@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.breakdowns.topics import TOP, Answer, TopicBreakdown
+from leaderboard.analysis.topics import TOP, Answer, TopicBreakdown
 from leaderboard.display.numbers import count, nth, score
 from leaderboard.wording.phrases import Phrase, Sentence, in_words, named, say
 

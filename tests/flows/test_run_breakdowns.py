@@ -7,11 +7,11 @@ from django.contrib.auth.models import AnonymousUser
 
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
+from leaderboard.analysis import run_breakdown
+from leaderboard.analysis.losses import Loss, fallen_of, losses
+from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import Board, Choice, find_board
-from leaderboard.breakdowns import run_breakdown
-from leaderboard.breakdowns.losses import Loss, fallen_of, losses
-from leaderboard.breakdowns.precision import Precision, read_precision
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import prepared
 from tests.builders import OTHER_RUN, make_run, make_track

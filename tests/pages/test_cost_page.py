@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evaluation.significance import t_interval
+from leaderboard.analysis.costs import cost_breakdown
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
-from leaderboard.breakdowns.costs import cost_breakdown
 from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track

@@ -7,9 +7,9 @@ import pytest
 from django.db.models import QuerySet
 
 from leaderboard import organising, uploads
+from leaderboard.analysis.impact import Impact, impact_of
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import Board, find_board, verdict_of
-from leaderboard.breakdowns.impact import Impact, impact_of
 from leaderboard.models import (
     Collection,
     Comparison,

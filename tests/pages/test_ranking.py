@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from leaderboard import organising
-from leaderboard.breakdowns.gains import gain_curves, scale_of
-from leaderboard.breakdowns.snippets import snippet, terms_of
+from leaderboard.analysis.gains import gain_curves, scale_of
+from leaderboard.analysis.snippets import snippet, terms_of
 from leaderboard.models import Judgment, Score, Topic
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import page_at, rows, words

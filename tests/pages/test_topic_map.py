@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 import pytest
 
-from leaderboard.breakdowns.topic_map import item_total_correlations
+from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.display.charts import boxes, heat
 from leaderboard.display.charts.heat import HeatColumn, HeatRow, heat_image, heat_map
 from leaderboard.models import Run, Track

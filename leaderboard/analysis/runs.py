@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
+from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.scores import Scores, read_scores
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.judgments import prepared
 

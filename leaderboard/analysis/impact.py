@@ -15,11 +15,36 @@ from numpy.typing import NDArray
 from evaluation.agreement import BoardAgreement, VerdictChanges, compare_boards, ranks
 from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
+from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
-from leaderboard.models import Edition, Run, Topic
+from leaderboard.models import Edition, JudgmentSet, Run, Topic
+from leaderboard.models.collections import ImportState
 from leaderboard.scoring.comparisons import all_pairs, matrix_of, tested_against
 from leaderboard.scoring.families import family_of, means_of
 from leaderboard.scoring.judgments import mask_of
+
+
+@dataclass(frozen=True)
+class Version:
+    """Other judgments; without an edition there is no board of them."""
+
+    judgments: JudgmentSet
+    edition: Edition | None
+
+
+def versions_beside(sight: Sight) -> list[Version]:
+    """The latest first: those once on the board, and for organisers those that never were."""
+    boards: dict[JudgmentSet, Edition] = {}
+    for edition in sight.others:
+        boards.setdefault(edition.judgment_set, edition)
+    seen = list(boards)
+    if sight.organises:
+        ready = sight.track.collection.judgment_sets.filter(state=ImportState.READY)
+        seen = list(ready.order_by("-ready_at"))
+    current = sight.track.edition
+    beside = [each for each in seen if current is None or each != current.judgment_set]
+    return [Version(each, boards.get(each)) for each in beside]
+
 
 # So many topics are listed, those that change most first.
 MOST_TOPICS = 20

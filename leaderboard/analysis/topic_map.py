@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
+from leaderboard.analysis.scores import read_scores
+from leaderboard.analysis.summaries import TopicSummary, topic_summaries
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.breakdowns.scores import read_scores
-from leaderboard.breakdowns.summaries import TopicSummary, topic_summaries
 from leaderboard.models import Topic
 
 # With fewer runs a correlation over them says nothing.

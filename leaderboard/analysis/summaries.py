@@ -10,8 +10,8 @@ from django.db.models import Count
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
+from leaderboard.analysis.scores import FEW, Scores, read_scores, topics_at
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.scores import FEW, Scores, read_scores, topics_at
 from leaderboard.models import Edition, Judgment, Run, Topic
 from leaderboard.scoring.judgments import mask_of
 

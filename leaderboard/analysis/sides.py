@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.agreement import rbo
-from leaderboard.boards.disclosure import Sight
-from leaderboard.breakdowns.pairs import PERSISTENCE, Pair, PairLine
-from leaderboard.breakdowns.rankings import (
+from leaderboard.analysis.pairs import PERSISTENCE, Pair, PairLine
+from leaderboard.analysis.rankings import (
     Further,
     Ranked,
     Retrieved,
@@ -16,6 +15,7 @@ from leaderboard.breakdowns.rankings import (
     ranking_of,
     retrieved,
 )
+from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Run
 from leaderboard.runs.rankings import TOP
 

@@ -10,10 +10,10 @@ import numpy as np
 
 import evaluation
 from evaluation import CONVENTIONS, Problems, Qrels, Ranking, judge, prepare
+from leaderboard.analysis.gains import CUTOFFS, GainCurves, gain_curves, scale_of
+from leaderboard.analysis.rankings import Titles, rankings_of
+from leaderboard.analysis.runs import TopicLine
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.gains import CUTOFFS, GainCurves, gain_curves, scale_of
-from leaderboard.breakdowns.rankings import Titles, rankings_of
-from leaderboard.breakdowns.runs import TopicLine
 from leaderboard.models import Run
 from leaderboard.scoring.judgments import prepared, resolved
 

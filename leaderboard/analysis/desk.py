@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Model, Q, QuerySet
 
+from leaderboard.analysis.summaries import JudgedTopic, judged_topics
+from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, topic_map
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing, find_board
-from leaderboard.breakdowns.summaries import JudgedTopic, judged_topics
-from leaderboard.breakdowns.topic_map import FEWEST_RUNS, MappedTopic, topic_map
 from leaderboard.models import (
     Delivery,
     Edition,
@@ -32,7 +32,6 @@ MOSTLY_RELEVANT = 0.6
 # Of a run with less of its first ten judged, the scores say little.
 WELL_JUDGED = 0.5
 LATEST_WORKERS = 8
-
 
 KINDS = {
     "check_run": "Reading and scoring the run",

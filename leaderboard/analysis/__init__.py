@@ -1,18 +1,18 @@
 """Behind a number: a run by topics, a topic by runs, one ranking, two runs beside each other."""
 
-from leaderboard.breakdowns.origins import Origin, origin_of
-from leaderboard.breakdowns.pairs import Pair, compare_runs
-from leaderboard.breakdowns.rankings import RankingPage, ranking_page, topic_or_404
-from leaderboard.breakdowns.runs import RunBreakdown, run_breakdown
-from leaderboard.breakdowns.scores import Scores, read_scores
-from leaderboard.breakdowns.summaries import (
+from leaderboard.analysis.origins import Origin, origin_of
+from leaderboard.analysis.pairs import Pair, compare_runs
+from leaderboard.analysis.rankings import RankingPage, ranking_page, topic_or_404
+from leaderboard.analysis.runs import RunBreakdown, run_breakdown
+from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.summaries import (
     TopicSummary,
     judged_topics,
     judgment_counts,
     topic_summaries,
 )
-from leaderboard.breakdowns.topics import Answer, TopicBreakdown, topic_breakdown
-from leaderboard.breakdowns.waiting import WaitingRuns, waiting_runs
+from leaderboard.analysis.topics import Answer, TopicBreakdown, topic_breakdown
+from leaderboard.analysis.waiting import WaitingRuns, waiting_runs
 
 __all__ = [
     "Answer",

@@ -11,10 +11,10 @@ from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
+from leaderboard.analysis.rankings import Titles, grades_of, listing_of
+from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.boards.standings import Board
-from leaderboard.breakdowns.rankings import Titles, grades_of, listing_of
-from leaderboard.breakdowns.scores import Scores, read_scores
-from leaderboard.breakdowns.topic_map import item_total_correlations
 from leaderboard.models import Run, Topic
 
 TOP = 10

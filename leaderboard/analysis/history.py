@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evaluation.measures import parse_measure
+from leaderboard.analysis.pairs import Pair, compare_runs
 from leaderboard.boards.disclosure import Sight
-from leaderboard.breakdowns.pairs import Pair, compare_runs
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.families import means_of
 

@@ -11,10 +11,10 @@ from django.http import Http404
 from evaluation.agreement import rbo
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
+from leaderboard.analysis.rankings import rankings_of
+from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
-from leaderboard.breakdowns.rankings import rankings_of
-from leaderboard.breakdowns.scores import read_scores
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.comparisons import test_family
 from leaderboard.scoring.families import means_of

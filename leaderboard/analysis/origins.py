@@ -13,11 +13,11 @@ from evaluation.judging import JudgedRun
 from evaluation.measures import Measure, parse_measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference
+from leaderboard.analysis.holes import CUTOFFS
+from leaderboard.analysis.pairs import PERSISTENCE, compare_runs
+from leaderboard.analysis.rankings import topic_or_404
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing
-from leaderboard.breakdowns.holes import CUTOFFS
-from leaderboard.breakdowns.pairs import PERSISTENCE, compare_runs
-from leaderboard.breakdowns.rankings import topic_or_404
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.runs.rankings import TOP
 from leaderboard.scoring.judgments import prepared

@@ -12,9 +12,9 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404
 from numpy.typing import NDArray
 
+from leaderboard.analysis.gains import CUTOFFS, GainCurves, gain_curves, scale_of
+from leaderboard.analysis.snippets import LENGTH, Piece, snippet, terms_of
 from leaderboard.boards.disclosure import Sight
-from leaderboard.breakdowns.gains import CUTOFFS, GainCurves, gain_curves, scale_of
-from leaderboard.breakdowns.snippets import LENGTH, Piece, snippet, terms_of
 from leaderboard.collections.documents import open_documents
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings
