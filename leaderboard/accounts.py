@@ -16,7 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from leaderboard.admitting import needs_second_factor
+from leaderboard.actions.people import needs_second_factor
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
-from leaderboard.admitting import lacks_second_factor
+from leaderboard.actions.people import lacks_second_factor
 from leaderboard.infrastructure import bodies
 from leaderboard.infrastructure.logs import new_number, request_number
 

@@ -25,7 +25,8 @@ from pydantic import ValidationError as NotAManifest
 from evaluation.measures import MeasureError, parse_measure
 from evaluation.problems import Problem
 from evaluation.reading.repairs import FIXES
-from leaderboard import joining, organising, uploads
+from leaderboard.actions import people, tracks, uploads
+from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.archives import Archive, NotAnArchive
 from leaderboard.manifests import (
     ARCHIVE_VERSION,
@@ -57,7 +58,6 @@ from leaderboard.models import (
 from leaderboard.runs.facts import clean_facts
 from leaderboard.scoring.editions import edition_of
 from leaderboard.scoring.work import complete_run, measures_missing
-from leaderboard.uploads import CollectionFiles, RunDetails
 
 # Whoever restores an archive counts as gone after so long without a sign.
 ABSENCE = timedelta(seconds=60)
@@ -199,7 +199,7 @@ def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Trac
             parse_measure(text)
     except MeasureError as error:
         raise NotAnArchive(str(error)) from None
-    return organising.open_track(track, collection.owner)
+    return tracks.open_track(track, collection.owner)
 
 
 def judgments_called(collection: Collection, version: str | None) -> JudgmentSet | None:
@@ -247,7 +247,7 @@ def restore_teams(manifest: Manifest, track: Track) -> None:
 
 def team_called(track: Track, name: str) -> Team:
     """The team of that name, made if need be; that of the organisers has none in an archive."""
-    return joining.team_called(track, name) if name else joining.organisers_team(track)
+    return people.team_called(track, name) if name else people.organisers_team(track)
 
 
 def restore_announcements(manifest: Manifest, track: Track) -> None:

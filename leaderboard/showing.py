@@ -14,13 +14,13 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard import joining, organising, uploads
+from leaderboard.actions import people, tracks, uploads
+from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.models import Collection, Run, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.facts import Figure, clean_facts
 from leaderboard.sample import FOLDER
 from leaderboard.sample.rankers import SampleRun, runs
-from leaderboard.uploads import CollectionFiles, RunDetails
 
 COLLECTION = TRACK = "harbours"
 NAME = "Harbours, tides and lighthouses"
@@ -48,9 +48,9 @@ def show_sample() -> list[Account]:
     ada, ben, cat = (user_of(account) for account in accounts)
     track = Track.objects.filter(slug=TRACK).first()
     if track is None:
-        track = organising.open_track(sample_track(sample_collection(ada)), ada)
+        track = tracks.open_track(sample_track(sample_collection(ada)), ada)
         for user, account in ((ben, accounts[1]), (cat, accounts[2])):
-            joining.join(track, user, joining.Asking(team_name=account.team))
+            people.join(track, user, people.Asking(team_name=account.team))
     if not track.runs.exists():
         submit_all(track, ada, [ben, cat])
     return accounts
@@ -136,7 +136,7 @@ def submit_all(track: Track, organiser: User, participants: list[User]) -> None:
     """The baseline first; the others in turn by the two teams."""
     made = {run.tag: run for run in runs(FOLDER)}
     baseline = submit(track, organiser, made.pop(BASELINE))
-    organising.choose_baseline(track, organiser, baseline)
+    tracks.choose_baseline(track, organiser, baseline)
     for place, run in enumerate(made.values()):
         user = organiser if run.tag in OF_ORGANISERS else participants[place % 2]
         submit(track, user, run)

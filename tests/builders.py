@@ -7,10 +7,10 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
+from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.jobs import running
 from leaderboard.models import Collection, Run, Team, Track, User
-from leaderboard.uploads import CollectionFiles, RunDetails
 
 TOPICS = """<top>
 <num> Number: 1
@@ -99,7 +99,7 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
         primary_measure="AP",
         **fields,
     )
-    organising.open_track(track, collection.owner)
+    tracks.open_track(track, collection.owner)
     work()
     track.refresh_from_db()
     return track

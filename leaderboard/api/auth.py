@@ -22,7 +22,7 @@ from django.utils import timezone
 from ninja.security import HttpBearer
 from redis.exceptions import RedisError
 
-from leaderboard.admitting import lacks_second_factor
+from leaderboard.actions.people import lacks_second_factor
 from leaderboard.api.errors import ApiError, not_allowed
 from leaderboard.boards.disclosure import Viewer
 from leaderboard.infrastructure import bodies

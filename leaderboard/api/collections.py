@@ -9,7 +9,8 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import File, Form, Query, Router, Status, UploadedFile
 
-from leaderboard import organising, replacing, uploads
+from leaderboard.actions import collections, uploads
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.files import only_file, refuse_cut_short
@@ -31,7 +32,6 @@ from leaderboard.boards.disclosure import Viewer, judgment_sets_seen
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
 from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
-from leaderboard.uploads import CollectionFiles
 
 router = Router(tags=["collections"])
 
@@ -179,7 +179,7 @@ def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Stat
         relevant_from=body.relevant_from,
         renumber_topics=body.renumber_topics,
     )
-    organising.confirm_collection(collection, user, said)
+    collections.confirm_collection(collection, user, said)
     collection.refresh_from_db()
     return Status(202, receipt_of(collection))
 
@@ -248,7 +248,7 @@ def confirm_judgments(
         grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
         relevant_from=body.relevant_from,
     )
-    organising.confirm_judgments(judgment_set, user, said)
+    collections.confirm_judgments(judgment_set, user, said)
     judgment_set.refresh_from_db()
     return Status(202, receipt_of_judgments(judgment_set))
 
@@ -272,7 +272,7 @@ def replace_judgments(
     user = viewer(request)
     judgment_set = organised_judgments(user, slug, version)
     refuse_cut_short(request)
-    replacing.replace_judgments(judgment_set, user, only_file(request, "file") or file)
+    collections.replace_judgments(judgment_set, user, only_file(request, "file") or file)
     judgment_set.refresh_from_db()
     return Status(202, receipt_of_judgments(judgment_set))
 
@@ -281,7 +281,7 @@ def replace_judgments(
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
     """Delete judgments that were never imported."""
     user = viewer(request)
-    organising.discard_judgments(organised_judgments(user, slug, version), user)
+    collections.discard_judgments(organised_judgments(user, slug, version), user)
     return Status(204, None)
 
 

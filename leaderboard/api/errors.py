@@ -20,10 +20,9 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from evaluation.problems import Problem, shown
+from leaderboard.actions.submission_rules import NotAccepted, NotPossible
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.infrastructure.outages import outage_of
-from leaderboard.organising import NotPossible
-from leaderboard.refusing import NotAccepted
 
 log = logging.getLogger(__name__)
 

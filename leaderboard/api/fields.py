@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
-from leaderboard.forms.fields import LARGEST
-from leaderboard.forms.names import RESERVED
+from leaderboard.actions.names import LARGEST, clean_slug
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, schema
 
-SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FIRST_YEAR, LAST_YEAR = 2000, 2999
 # JSON that others send is kept small: it is shown on pages, and read by every list.
 MOST_ENTRIES = 60
@@ -27,14 +24,6 @@ def clean(text: str) -> str:
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
         raise ValueError("has a character that cannot be stored")
     return text.strip()
-
-
-def clean_slug(text: str) -> str:
-    if not SLUG.fullmatch(text):
-        raise ValueError("takes letters, digits, - and _, and begins with a letter or digit")
-    if text.lower() in RESERVED:
-        raise ValueError("is a word of other addresses here; choose another")
-    return text
 
 
 def clean_instant(value: Any) -> datetime:

@@ -12,7 +12,9 @@ from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
 
 from evaluation.measures import MeasureError, parse_measure
-from leaderboard import organising, uploads
+from leaderboard.actions import runs as run_actions
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import Pair, read_scores
 from leaderboard.analysis.history import against_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
@@ -41,7 +43,6 @@ from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import stated
-from leaderboard.uploads import RunDetails
 
 router = Router(tags=["runs"])
 
@@ -278,7 +279,7 @@ def withdraw_run(
     The reason stands on the page of the run.
     """
     run = run_to_change(request, run_id).run
-    organising.withdraw(run, viewer(request), body.reason if body else reason)
+    run_actions.withdraw(run, viewer(request), body.reason if body else reason)
     return Status(204, None)
 
 
@@ -294,7 +295,7 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
     A team may while the track takes runs, organisers of the track always; not where its file or
     its tag was sent again since.
     """
-    organising.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
+    run_actions.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
     return get_run(request, run_id)
 
 
@@ -309,7 +310,7 @@ def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, A
     run = run_to_change(request, run_id).run
     if len(body.fix) != 1:
         raise field_error("fix", "names one repair", ", ".join(body.fix))
-    organising.repair(run, viewer(request), body.fix[0], body.tag)
+    run_actions.repair(run, viewer(request), body.fix[0], body.tag)
     return get_run(request, run_id)
 
 

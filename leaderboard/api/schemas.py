@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from evaluation.conventions import CONVENTIONS
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.actions.names import LARGEST, MOST_MEASURES
 from leaderboard.api.fields import (
     Count,
     FactName,
@@ -31,7 +32,6 @@ from leaderboard.api.fields import (
     Text,
     Version,
 )
-from leaderboard.forms.fields import LARGEST, MOST_MEASURES
 from leaderboard.models import Run, Track
 
 

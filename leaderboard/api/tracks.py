@@ -11,7 +11,9 @@ from ninja import Query, Router, Status
 
 from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.significance import TESTS
-from leaderboard import joining, organising
+from leaderboard.actions import people
+from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.listing import by_slug
@@ -33,7 +35,6 @@ from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import quota_of
 from leaderboard.scoring import editions
-from leaderboard.team_accounts import create_teams
 
 router = Router(tags=["tracks"])
 
@@ -58,7 +59,7 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     if track.judgment_set and "relevance_threshold" not in body.model_fields_set:
         track.relevance_threshold = track.judgment_set.relevant_from
     try:
-        organising.open_track(track, user)
+        track_actions.open_track(track, user)
     except IntegrityError:
         raise field_error("slug", "was taken in this moment", body.slug) from None
     return Status(201, shown(track_or_404(user, track.slug)))
@@ -237,10 +238,10 @@ def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str,
     changes = changes_to(sight.track, body, names)
     with transaction.atomic():
         if changes:
-            organising.change_track(sight.track, user, changes)
+            track_actions.change_track(sight.track, user, changes)
         if "baseline" in body.model_fields_set:
             run = None if body.baseline is None else ranked_run(sight, body.baseline)
-            organising.choose_baseline(sight.track, user, run)
+            track_actions.choose_baseline(sight.track, user, run)
     return shown(track_or_404(user, slug))
 
 
@@ -262,14 +263,14 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
     """Join a track with a new team. Returns your team if you already have one."""
     user, body = viewer(request), body or JoinIn()
     track = joinable_track(user, slug, body.invitation)
-    asking = joining.Asking(body.invitation, body.team, body.team_code, body.accepts_terms)
-    inviting = joining.team_inviting(track, body.team_code)
-    invited = inviting is not None or joining.may_join(track, body.invitation)
+    asking = people.Asking(body.invitation, body.team, body.team_code, body.accepts_terms)
+    inviting = people.team_inviting(track, body.team_code)
+    invited = inviting is not None or people.may_join(track, body.invitation)
     if track.team_of(user) is None and not invited:
-        raise ApiError(403, "E_NO_TEAM", joining.CLOSED[track.joining])
+        raise ApiError(403, "E_NO_TEAM", people.CLOSED[track.joining])
     try:
-        team = joining.join(track, user, asking)
-    except joining.CannotJoin as reason:
+        team = people.join(track, user, asking)
+    except people.CannotJoin as reason:
         raise field_error("team", str(reason), body.team) from None
     return {"track": track.slug, "team": team.name}
 
@@ -279,7 +280,7 @@ def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
     track = Track.objects.filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
-    return track if joining.may_join(track, invitation) else track_or_404(user, slug).track
+    return track if people.may_join(track, invitation) else track_or_404(user, slug).track
 
 
 @router.post("/{slug:slug}/teams", auth=ORGANISE, response=answers(NewTeamOut, 201))
@@ -289,7 +290,7 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
     track = organised_track(user, slug).track
     try:
         (made,) = create_teams(track, user, [body.name])
-    except joining.CannotJoin as reason:
+    except people.CannotJoin as reason:
         raise field_error("name", str(reason), body.name) from None
     answer = {"track": track.slug, "team": made.team.name}
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
@@ -299,5 +300,5 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)
-    organising.release(organised_track(user, slug).track, user)
+    track_actions.release(organised_track(user, slug).track, user)
     return shown(track_or_404(user, slug))

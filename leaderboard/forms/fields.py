@@ -12,11 +12,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
 from evaluation.measures import Measure, MeasureError, parse_measure
+from leaderboard.actions.names import LARGEST, MOST_MEASURES
 
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
-MOST_MEASURES = 40
-LARGEST = 2**31 - 1
 
 
 class Paragraphs(forms.Textarea):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
+from leaderboard.actions.names import RESERVED
 from leaderboard.models import Collection, Track
 
-# Words that stand after /tracks/ or /collections/ in an address.
-RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
 SHORT_NAME = "Used in URLs. Leave empty to create it from the name."
 TAKEN = "This short name is taken. Choose another."
 

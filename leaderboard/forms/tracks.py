@@ -9,8 +9,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.actions.names import LARGEST
 from leaderboard.forms.fields import (
-    LARGEST,
     ZONES,
     LocalTimeField,
     MeasuresField,

@@ -23,7 +23,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import organising
+from leaderboard.actions import collections as collection_actions
+from leaderboard.actions import submission_rules
+from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import CollectionFiles, accept_collection, accept_judgments
 from leaderboard.boards.disclosure import judgment_sets_seen
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
@@ -32,13 +36,6 @@ from leaderboard.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.infrastructure.portions import in_portions
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
-from leaderboard.refusing import NotAccepted
-from leaderboard.replacing import Replacements, replace_files, replace_judgments
-from leaderboard.uploads import (
-    CollectionFiles,
-    accept_collection,
-    accept_judgments,
-)
 from leaderboard.views.grading import Grading
 from leaderboard.views.reviews import (
     SetReview,
@@ -130,7 +127,7 @@ def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     first_set = found.judgment_sets.first()
     judgments = found.preview.get("judgments", {})
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
-    look, confirm = organising.look_again, organising.confirm_collection
+    look, confirm = collection_actions.look_again, collection_actions.confirm_collection
     return _answered(request, slug, grading, partial(look, found), partial(confirm, found))
 
 
@@ -154,7 +151,7 @@ def _answered(
             look(request.user, answers)
             return redirect(reverse("collection", args=[slug]) + "#grades")
         confirm(request.user, answers)
-    except organising.NotPossible as reason:
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -167,7 +164,7 @@ def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
     try:
         replace_files(found, request.user, files)
-    except (organising.NotPossible, NotAccepted) as reason:
+    except (submission_rules.NotPossible, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -177,8 +174,8 @@ def check_again(request: HttpRequest, slug: str) -> HttpResponse:
 def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
     found = _organised_or_404(request, slug)
     try:
-        organising.discard_collection(found, request.user)
-    except organising.NotPossible as reason:
+        collection_actions.discard_collection(found, request.user)
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
         return redirect("collection", slug=slug)
     return redirect("collections")
@@ -206,7 +203,7 @@ def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
     judgment_set = _organised_set_or_404(request, slug, version)
     preview = judgment_set.preview
     grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
-    look, confirm = organising.check_judgments_again, organising.confirm_judgments
+    look, confirm = collection_actions.check_judgments_again, collection_actions.confirm_judgments
     return _answered(
         request, slug, grading, partial(look, judgment_set), partial(confirm, judgment_set)
     )
@@ -219,7 +216,7 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
         replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
-    except (organising.NotPossible, NotAccepted) as reason:
+    except (submission_rules.NotPossible, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -229,8 +226,8 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
-        organising.discard_judgments(judgment_set, request.user)
-    except organising.NotPossible as reason:
+        collection_actions.discard_judgments(judgment_set, request.user)
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 

@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import granting, organising, retrying
+from leaderboard.actions import people, runs, submission_rules, tracks
+from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.analysis.desk import FailedJob, desk_of, failed_jobs
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
 from leaderboard.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.models import JoinRequest
 from leaderboard.notifications import notices
-from leaderboard.refusing import NotAccepted
 from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403, page_of
 from leaderboard.wording.trail import trail_of
@@ -74,7 +74,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
         return _desk(request, sight, grant=form)
-    granting.grant(user=request.user, **form.cleaned_data)
+    people.grant(user=request.user, **form.cleaned_data)
     messages.success(request, "Granted. The team is notified.")
     return redirect("desk", slug=slug)
 
@@ -92,11 +92,11 @@ def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
 
 def _try_again(request: HttpRequest, failed: FailedJob) -> None:
     try:
-        retrying.retry_job(failed.job, failed.target, request.user)
+        runs.retry_job(failed.job, failed.target, request.user)
         messages.success(request, "Back in the queue.")
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
-    except organising.NotPossible as reason:
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
 
 
@@ -105,7 +105,7 @@ def _try_again(request: HttpRequest, failed: FailedJob) -> None:
 def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Make the calls of a webhook again that were given up."""
     track = organised_or_403(request, slug).track
-    retrying.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
+    runs.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
     messages.success(request, "The calls are queued again.")
     return redirect("desk", slug=slug)
 
@@ -115,9 +115,9 @@ def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse
 def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
-        organising.score_again(track, request.user)
+        tracks.score_again(track, request.user)
         messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
-    except organising.NotPossible as reason:
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("desk", slug=slug)
 

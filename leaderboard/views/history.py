@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.addresses import address, carried
 from leaderboard.analysis.history import History, history_of_track
 from leaderboard.boards.disclosure import Sight, look, track_or_404
@@ -114,7 +114,7 @@ def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the badge of a track that is not public, give it another address, or take it away."""
     track = organised_or_403(request, slug).track
     if request.POST.get("act") == "remove":
-        organising.remove_badge(track, request.user)
+        tracks.remove_badge(track, request.user)
     else:
-        organising.renew_badge(track, request.user)
+        tracks.renew_badge(track, request.user)
     return redirect("manage", slug=slug)

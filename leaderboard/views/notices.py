@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard import organising
+from leaderboard.actions import submission_rules, tracks
 from leaderboard.forms.people import WebhookForm
 from leaderboard.models import Delivery, Notice
 from leaderboard.views.parts import organised_or_403
@@ -35,9 +35,9 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            organising.add_webhook(sight.track, request.user, **form.cleaned_data)
+            tracks.add_webhook(sight.track, request.user, **form.cleaned_data)
             return redirect("webhooks", slug=slug)
-        except organising.NotPossible as reason:
+        except submission_rules.NotPossible as reason:
             form.add_error("url", str(reason))
     context = {
         "sight": sight,
@@ -55,7 +55,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
     track = organised_or_403(request, slug).track
-    organising.switch_on_webhook(track, request.user, webhook_id)
+    tracks.switch_on_webhook(track, request.user, webhook_id)
     return redirect("webhooks", slug=slug)
 
 
@@ -63,5 +63,5 @@ def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpR
 @require_POST
 def remove_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
     track = organised_or_403(request, slug).track
-    organising.remove_webhook(track, request.user, webhook_id)
+    tracks.remove_webhook(track, request.user, webhook_id)
     return redirect("webhooks", slug=slug)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard import appointing
+from leaderboard.actions import people as membership
 from leaderboard.forms.people import OrganiserForm
 from leaderboard.views.parts import organised_or_403
 
@@ -21,10 +21,10 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     form = OrganiserForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            added = appointing.add_organiser(sight.track, request.user, **form.cleaned_data)
+            added = membership.add_organiser(sight.track, request.user, **form.cleaned_data)
             messages.success(request, f"{added} is now an organiser.")
             return redirect("people", slug=slug)
-        except appointing.CannotAppoint as reason:
+        except membership.CannotAppoint as reason:
             form.add_error("name", str(reason))
     members = sight.track.memberships.select_related("team", "user")
     context = {
@@ -43,8 +43,8 @@ def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpRespo
     track = organised_or_403(request, slug).track
     organiser = get_object_or_404(track.organisers(), pk=user_id)
     try:
-        appointing.remove_organiser(track, request.user, organiser)
-    except appointing.CannotAppoint as reason:
+        membership.remove_organiser(track, request.user, organiser)
+    except membership.CannotAppoint as reason:
         messages.error(request, str(reason))
     if not track.is_organised_by(request.user):
         return redirect("home")

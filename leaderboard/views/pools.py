@@ -10,13 +10,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import organising
+from leaderboard.actions import pools as pool_actions
+from leaderboard.actions import submission_rules
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import accept_judgments
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
 from leaderboard.forms.collections import CostForm, JudgmentsForm, PoolForm
 from leaderboard.models import Pool
-from leaderboard.refusing import NotAccepted
-from leaderboard.uploads import accept_judgments
 from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403
 
@@ -39,9 +40,9 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
     form = PoolForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
         try:
-            made = organising.begin_pool(sight.track, request.user, **form.cleaned_data)
+            made = pool_actions.begin_pool(sight.track, request.user, **form.cleaned_data)
             return redirect("pool", slug=slug, name=made.name)
-        except organising.NotPossible as reason:
+        except submission_rules.NotPossible as reason:
             form.add_error(None, str(reason))
     context = {
         "sight": sight,
@@ -83,9 +84,9 @@ def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None)
 def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
-        organising.keep_pool(get_object_or_404(track.pools, name=name), request.user)
+        pool_actions.keep_pool(get_object_or_404(track.pools, name=name), request.user)
         messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
-    except organising.NotPossible as reason:
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
     return redirect("pool", slug=slug, name=name)
 
@@ -95,8 +96,8 @@ def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
-        organising.discard_pool(get_object_or_404(track.pools, name=name), request.user)
-    except organising.NotPossible as reason:
+        pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
+    except submission_rules.NotPossible as reason:
         messages.error(request, str(reason))
         return redirect("pool", slug=slug, name=name)
     return redirect("pools", slug=slug)

@@ -14,7 +14,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.reading.repairs import FIXES
-from leaderboard import limits, organising, wording
+from leaderboard import limits, wording
+from leaderboard.actions import runs as run_actions
+from leaderboard.actions.people import joins_by_a_run
+from leaderboard.actions.submission_rules import NotAccepted, NotPossible
+from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.analysis import run_breakdown
 from leaderboard.analysis.history import against_previous_best
 from leaderboard.analysis.losses import losses
@@ -25,15 +29,11 @@ from leaderboard.boards.exports import text_file
 from leaderboard.boards.standings import Board, Choice, find_means_with
 from leaderboard.forms.runs import RunForm
 from leaderboard.infrastructure.request_slots import received_at
-from leaderboard.joining import joins_by_a_run
 from leaderboard.models import Run
-from leaderboard.organising import NotPossible
 from leaderboard.portraits import ORDERS, Portrait, PrecisionPortrait
-from leaderboard.refusing import NotAccepted
 from leaderboard.runs.fact_changes import history_of
 from leaderboard.runs.facts import FactsForm, rows_of, stated
 from leaderboard.runs.quotas import quota_of
-from leaderboard.uploads import RunDetails, accept_run
 from leaderboard.views.parts import choice_of, inside_or_403, organised_or_403
 from leaderboard.views.run_tables import TABLES
 from leaderboard.views.tables import wants_csv
@@ -283,7 +283,7 @@ def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
     """Another try for a run that failed by our fault."""
     seen = inside_or_403(request, run_id)
     try:
-        organising.try_again(seen.run, request.user)
+        run_actions.try_again(seen.run, request.user)
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
     return redirect("run", run_id=run_id)
@@ -298,7 +298,7 @@ def repair(request: HttpRequest, run_id: str) -> HttpResponse:
     try:
         if fix not in FIXES:
             raise NotPossible("There is no such repair.")
-        organising.repair(seen.run, request.user, fix, request.POST.get("tag", "").strip())
+        run_actions.repair(seen.run, request.user, fix, request.POST.get("tag", "").strip())
     except (NotAccepted, NotPossible) as refusal:
         messages.error(request, str(refusal))
     return redirect("run", run_id=run_id)

@@ -8,14 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import freezing
+from leaderboard.actions import snapshots as snapshot_actions
+from leaderboard.actions.submission_rules import NotPossible
 from leaderboard.boards.deferred_tests import tests_follow
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
 from leaderboard.forms.desk import SnapshotForm
 from leaderboard.models import Snapshot
-from leaderboard.organising import NotPossible
 from leaderboard.views.once import once
 from leaderboard.views.parts import organised_or_403
 
@@ -49,9 +49,9 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "snapshot": found,
-        "heads": freezing.heads_of(found),
-        "lines": freezing.lines_of(found),
-        "bibtex": freezing.bibtex(found, request.build_absolute_uri(request.path)),
+        "heads": snapshot_actions.heads_of(found),
+        "lines": snapshot_actions.lines_of(found),
+        "bibtex": snapshot_actions.bibtex(found, request.build_absolute_uri(request.path)),
         "exports": FORMATS,
     }
     return render(request, "snapshot.html", context)
@@ -59,7 +59,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
     if format == "bib":
-        text = freezing.bibtex(found, request.build_absolute_uri(request.path))
+        text = snapshot_actions.bibtex(found, request.build_absolute_uri(request.path))
         return HttpResponse(text, content_type=BIBTEX)
     if format not in found.files:
         raise Http404("no such format")
@@ -78,7 +78,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, "Enter a name. The board needs scores.")
         return redirect("snapshots", slug=slug)
     try:
-        made = freezing.freeze(board, request.user, **form.cleaned_data)
+        made = snapshot_actions.freeze(board, request.user, **form.cleaned_data)
     except NotPossible as reason:
         messages.error(request, str(reason))
         return redirect("snapshots", slug=slug)

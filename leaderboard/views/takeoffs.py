@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard import organising
+from leaderboard.actions import runs, submission_rules
+from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import SeenRun, run_or_404
 from leaderboard.forms.desk import TakeOffForm
 from leaderboard.forms.runs import WithdrawForm
-from leaderboard.refusing import NotAccepted
 from leaderboard.views.parts import inside_or_403
 
 
@@ -23,7 +23,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = inside_or_403(request, run_id)
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        organising.withdraw(seen.run, request.user, form.cleaned_data["reason"])
+        runs.withdraw(seen.run, request.user, form.cleaned_data["reason"])
         return redirect("run", run_id=run_id)
     status = 422 if request.method == "POST" else 200
     context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
@@ -35,7 +35,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
 def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = inside_or_403(request, run_id)
     try:
-        organising.undo_withdrawal(seen.run, request.user)
+        runs.undo_withdrawal(seen.run, request.user)
         messages.success(request, "Run restored.")
     except NotAccepted as refusal:
         messages.error(request, f"Still withdrawn. {refusal.message}")
@@ -49,9 +49,9 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
     form = TakeOffForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            organising.take_off(seen.run, request.user, **form.cleaned_data)
+            runs.take_off(seen.run, request.user, **form.cleaned_data)
             return redirect("run", run_id=run_id)
-        except organising.NotPossible as reason:
+        except submission_rules.NotPossible as reason:
             form.add_error("reason", str(reason))
     status = 422 if request.method == "POST" else 200
     context = {"track": seen.sight.track, "run": seen.run, "form": form}
@@ -62,7 +62,7 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_POST
 def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = _organised_or_403(request, run_id)
-    organising.bring_back(seen.run, request.user)
+    runs.bring_back(seen.run, request.user)
     messages.success(request, "Run restored.")
     return redirect("run", run_id=run_id)
 

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import joining, organising
+from leaderboard.actions import people, tracks
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.forms.people import JoinForm, MemberForm
 from leaderboard.models import Membership, Team, Track
@@ -25,8 +25,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Take part in a track; an invitation link shows also a track that is not public."""
     track = get_object_or_404(Track, slug=slug)
     asking = _asking(request)
-    inviting = joining.team_inviting(track, asking.team_code)
-    invited = inviting is not None or joining.may_join(track, asking.invitation)
+    inviting = people.team_inviting(track, asking.team_code)
+    invited = inviting is not None or people.may_join(track, asking.invitation)
     if not invited:
         track_or_404(request.user, slug)
     asks = not invited and track.joining == Track.Joining.APPROVAL
@@ -35,7 +35,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and (invited or asks) and form.is_valid():
         try:
             return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
-        except joining.CannotJoin as reason:
+        except people.CannotJoin as reason:
             form.add_error("team_name", str(reason))
     context = {
         "track": track,
@@ -49,20 +49,20 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
 
 
-def _asking(request: HttpRequest) -> joining.Asking:
-    return joining.Asking(
+def _asking(request: HttpRequest) -> people.Asking:
+    return people.Asking(
         invitation=request.GET.get("invitation", ""),
         team_code=request.GET.get("team", ""),
     )
 
 
 def _taken_part(
-    request: HttpRequest, track: Track, asking: joining.Asking, asks: bool
+    request: HttpRequest, track: Track, asking: people.Asking, asks: bool
 ) -> HttpResponse:
     if asks:
-        joining.ask(track, request.user, asking)
+        people.ask(track, request.user, asking)
         return redirect("join", slug=track.slug)
-    joining.join(track, request.user, asking)
+    people.join(track, request.user, asking)
     return redirect("submit", slug=track.slug)
 
 
@@ -102,7 +102,7 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(request.POST, team=team)
     if not form.is_valid():
         raise Http404("no such member")
-    act = joining.make_leader if request.POST.get("act") == "lead" else joining.remove_member
+    act = people.make_leader if request.POST.get("act") == "lead" else people.remove_member
     act(team, request.user, form.cleaned_data["user"].pk)
     return redirect("team", slug=slug)
 
@@ -113,7 +113,7 @@ def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
     """Close the link into one's team and make another; for its leaders."""
     team = _team_or_404(request, slug)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
-    joining.renew_team_link(team, request.user)
+    people.renew_team_link(team, request.user)
     return redirect("team", slug=slug)
 
 
@@ -126,8 +126,8 @@ def _team_or_404(request: HttpRequest, slug: str) -> Team:
 
 def _left(request: HttpRequest, track: Track) -> HttpResponse:
     try:
-        joining.leave(track, request.user)
-    except joining.CannotJoin as reason:
+        people.leave(track, request.user)
+    except people.CannotJoin as reason:
         messages.error(request, str(reason))
         return redirect("team", slug=track.slug)
     return redirect("board", slug=track.slug)
@@ -143,10 +143,10 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
         if "approve" in request.POST:
             # The name that was read, which may not be the one asked for since.
             asked.team_name = request.POST["approve"].replace("\0", "")
-            joining.approve(asked, request.user)
+            people.approve(asked, request.user)
         else:
-            joining.decline(asked, request.user)
-    except joining.CannotJoin as reason:
+            people.decline(asked, request.user)
+    except people.CannotJoin as reason:
         messages.error(request, str(reason))
     return redirect("manage", slug=slug)
 
@@ -155,5 +155,5 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
 @require_POST
 def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     """Close the invitation link of a track and make another."""
-    organising.renew_invitation(organised_or_403(request, slug).track, request.user)
+    tracks.renew_invitation(organised_or_403(request, slug).track, request.user)
     return redirect("manage", slug=slug)

@@ -16,7 +16,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard import limits, organising
+from leaderboard import limits
+from leaderboard.actions import submission_rules
+from leaderboard.actions import tracks as track_actions
 from leaderboard.boards.disclosure import look, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.forms.desk import BaselineForm
@@ -70,7 +72,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     form = TrackForm(request.POST or None, collection=collection, initial=_proposal(collection))
     if request.method == "POST" and form.is_valid():
-        track = organising.open_track(form.save(commit=False), request.user)
+        track = track_actions.open_track(form.save(commit=False), request.user)
         return redirect("board", slug=track.slug)
     context = {"form": form, "collection": collection}
     return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
@@ -84,7 +86,7 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     track = _internal_board(collection)
     try:
-        organising.open_track(track, request.user)
+        track_actions.open_track(track, request.user)
         messages.success(request, "Opened. All users of this site can see it and submit.")
     except IntegrityError:
         # Another organiser clicked at the same moment: the board is there.
@@ -126,10 +128,10 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
         try:
-            organising.change_track(track, request.user, form.changes)
+            track_actions.change_track(track, request.user, form.changes)
             messages.success(request, "Saved. Affected scores are being recomputed.")
             return redirect("manage", slug=track.slug)
-        except organising.NotPossible as reason:
+        except submission_rules.NotPossible as reason:
             form.add_error("disclosure", str(reason))
     context = {
         "sight": sight,
@@ -168,7 +170,7 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_or_403(request, slug)
     form = BaselineForm(request.POST, track=sight.track)
     if form.is_valid():
-        organising.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
+        track_actions.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
         messages.success(request, "The board now uses this baseline.")
     return redirect("manage", slug=slug)
 
@@ -186,6 +188,6 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "num_snapshots": sight.track.snapshots.count(),
         }
         return render(request, "release.html", context)
-    organising.release(sight.track, request.user)
+    track_actions.release(sight.track, request.user)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)

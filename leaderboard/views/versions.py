@@ -8,7 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import organising, wording
+from leaderboard import wording
+from leaderboard.actions import tracks
 from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
 from leaderboard.analysis.origins import qrels_name
 from leaderboard.archiving import lines_of
@@ -105,7 +106,7 @@ def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
 def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Score every run with these judgments; the board stays as it is."""
     track = organised_or_403(request, slug).track
-    organising.try_judgments(track, request.user, _version_or_404(track, version))
+    tracks.try_judgments(track, request.user, _version_or_404(track, version))
     return redirect("impact", slug=slug, version=version)
 
 
@@ -115,7 +116,7 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
     """From now on the board is that of these judgments."""
     track = organised_or_403(request, slug).track
     judgment_set = _version_or_404(track, version)
-    organising.change_track(track, request.user, {"judgment_set": judgment_set})
+    tracks.change_track(track, request.user, {"judgment_set": judgment_set})
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
     return redirect("board", slug=slug)
 

@@ -7,7 +7,7 @@ import io
 
 from pytest import approx
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.models import Track
 from tests.builders import QRELS, make_run, upload, work
 
@@ -126,7 +126,7 @@ def test_the_board_of_earlier_judgments_is_asked_for_by_their_version(track, ada
     uploads.accept_judgments(track.collection, upload("v2", text), "v2", ada, asks_first=False)
     work()
     v2 = track.collection.judgment_sets.get(version="v2")
-    organising.change_track(Track.objects.get(), ada, {"judgment_set": v2})
+    tracks.change_track(Track.objects.get(), ada, {"judgment_set": v2})
     work()
     now, then = (ben_api.get(f"{PATH}{asked}").json() for asked in ("", "?judgments=v1"))
     assert (now["judgments"], then["judgments"]) == ("v2", "v1")
@@ -140,9 +140,9 @@ def test_an_earlier_board_ranks_by_the_measures_it_was_made_with(track, ada, ben
     work()
     v2 = track.collection.judgment_sets.get(version="v2")
     measures = {"measures": ["AP", "RR"], "primary_measure": "RR"}
-    organising.change_track(Track.objects.get(), ada, {"judgment_set": v2})
+    tracks.change_track(Track.objects.get(), ada, {"judgment_set": v2})
     work()
-    organising.change_track(Track.objects.get(), ada, measures)
+    tracks.change_track(Track.objects.get(), ada, measures)
     work()
     then = ben_api.get(f"{PATH}?judgments=v1").json()
     assert (then["measure"], list(then["standings"][0]["scores"])) == ("AP", ["AP"])

@@ -13,7 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
-from leaderboard import organising
+from leaderboard.actions import runs
 from leaderboard.api import api
 from leaderboard.models import Collection, JudgmentSet, Run, Track, User
 from tests.api.conftest import Program
@@ -218,7 +218,7 @@ def names(people, collection, blind_track):
 
 def withdrawn(track: Track, user: User) -> Run:
     run = make_run(track, user, RUN.replace("ben-bm25", "ben-gone"))
-    organising.withdraw(run, user, "a slip")
+    runs.withdraw(run, user, "a slip")
     return run
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard import organising
+from leaderboard.actions import runs
 from leaderboard.models import Run, Track
 from tests.api.conftest import Program
 from tests.builders import make_run
@@ -16,7 +16,7 @@ from tests.builders import make_run
 
 @pytest.fixture
 def withdrawn(bens_run: Run, ben) -> Run:
-    organising.withdraw(bens_run, ben, "a bug")
+    runs.withdraw(bens_run, ben, "a bug")
     return bens_run
 
 

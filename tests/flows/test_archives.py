@@ -13,7 +13,8 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from leaderboard import archives, freezing, granting, organising, uploads
+from leaderboard import archives
+from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.archives import NotAnArchive, opened_archive
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
@@ -32,8 +33,8 @@ def scored(track, ada, ben, cat) -> Track:
     """A track with two runs, a baseline of the organisers, and a withdrawn run."""
     make_run(track, ben, RUN)
     withdrawn = make_run(track, cat, RUN)
-    organising.withdraw(withdrawn, cat, "a slip")
-    organising.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
+    runs.withdraw(withdrawn, cat, "a slip")
+    tracks.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
     Run.objects.filter(submitted_by=ben).update(description="BM25, k1 = 0.9")
     return track
 
@@ -48,25 +49,25 @@ def file(scored, tmp_path: Path) -> Path:
 @pytest.fixture
 def grown(scored, ada) -> Track:
     """The same after a year: a kept pool, judgments v2 that came of it, and a frozen board."""
-    organising.begin_pool(scored, ada, list(scored.runs.accepted()), "depth", 3)
+    pools.begin_pool(scored, ada, list(scored.runs.accepted()), "depth", 3)
     work()
     pool = scored.pools.get()
-    organising.keep_pool(pool, ada)
+    pools.keep_pool(pool, ada)
     text = QRELS.replace("2 0 d5 0", "2 0 d5 2")
     uploads.accept_judgments(
         scored.collection, upload("v2.txt", text), "v2", ada, note="d5", asks_first=False, pool=pool
     )
     work()
-    organising.change_track(
+    tracks.change_track(
         scored,
         ada,
         {"judgment_set": JudgmentSet.objects.get(version="v2"), "relevance_threshold": 2},
     )
     work()
     track = Track.objects.get(pk=scored.pk)
-    freezing.freeze(find_board(look(track, ada)), ada, "final", "as published")
-    granting.grant(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
-    granting.grant(scored.teams.get(name="cat"), ada, 1, today=True)
+    snapshots.freeze(find_board(look(track, ada)), ada, "final", "as published")
+    people.grant(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
+    people.grant(scored.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
     return track
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from leaderboard import joining
+from leaderboard.actions import people
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, make_user, upload, work
 
@@ -122,7 +122,7 @@ PROGRAMS = ("<script>alert", "<img src=x", 'href="javascript:')
 
 @pytest.mark.parametrize("case", cases("form"), ids=lambda case: case["id"])
 def test_a_form(case, track, cat, as_ada, as_ben):
-    joining.join(track, cat, joining.Asking(team_name="Acme"))
+    people.join(track, cat, people.Asking(team_name="Acme"))
     client = {"team.create": as_ben, "run.create": as_ben, "login": Client()}.get(
         case["target"], as_ada
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.collections.documents import open_documents
 from leaderboard.management.waiting import Bar, bar_of
 from leaderboard.models import ApiToken, Collection, Run, Team, Track, User, Worker
@@ -382,7 +382,7 @@ def test_judgments_that_stood_on_the_board_are_not_on_trial_again(track, collect
     send_v2(collection, ada)
     first, second = collection.judgment_sets.all()
     for each in (second, first):
-        organising.change_track(track, ada, {"judgment_set": each})
+        tracks.change_track(track, ada, {"judgment_set": each})
         work()
     assert command("rescore") == "bread: 1 run by v1, scoring version 1\n"
 

@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
-from leaderboard import organising
+from leaderboard.actions import tracks
+from leaderboard.actions.uploads import NotAccepted
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import Run, Track
-from leaderboard.uploads import NotAccepted
 from tests.builders import OTHER_RUN, make_run, make_track, work
 from tests.pages.reading import page_at, words
 
@@ -25,7 +25,7 @@ def closed(collection) -> Track:
 
 
 def changed(track: Track, ada, **fields: object) -> Track:
-    return organising.change_track(track, ada, fields)
+    return tracks.change_track(track, ada, fields)
 
 
 def test_after_the_deadline_no_run_is_taken(closed, ben):

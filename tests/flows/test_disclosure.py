@@ -10,7 +10,7 @@ from django.db.models import F
 from django.http import Http404
 from django.utils import timezone
 
-from leaderboard import organising
+from leaderboard.actions import runs, tracks
 from leaderboard.boards.disclosure import judgment_sets_seen, look, run_or_404, track_or_404
 from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import JudgmentSet, Score, Track
@@ -50,7 +50,7 @@ def test_other_teams_do_not_exist_while_blind(blind_track, ben, cat):
 
 def test_a_release_shows_everything_but_the_qrels(blind_track, ada, ben, cat):
     run = make_run(blind_track, ben)
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     sight = run_or_404(cat, run.pk).sight
     assert sight.everything and sight.scores_of(run)
     assert not sight.qrels
@@ -96,13 +96,13 @@ def test_a_leaderboard_that_takes_late_runs_waits_for_the_release(leaderboard_tr
     closed = {"closes_at": timezone.now() - timedelta(minutes=1), "late_runs": "mark"}
     Track.objects.update(**closed)
     assert not track_or_404(ben, "lead").everything
-    organising.release(leaderboard_track, ada)
+    tracks.release(leaderboard_track, ada)
     assert track_or_404(ben, "lead").everything
 
 
 def test_the_run_of_a_team_on_a_leaderboard_is_chosen_by_rounded_means(leaderboard_track, ada, ben):
     first = make_run(leaderboard_track, ben)
-    organising.change_track(leaderboard_track, ada, {"selection": "best"})
+    tracks.change_track(leaderboard_track, ada, {"selection": "best"})
     better = make_run(leaderboard_track, ben, RUN.replace("ben-bm25", "again"))
     Score.objects.filter(score_set__run=better).update(mean=F("mean") + 1e-4)
     chosen = find_means(look(leaderboard_track, ben)).standings[0].run
@@ -127,7 +127,7 @@ def test_counts_of_judgments_stay_with_the_organisers_while_blind(blind_track, a
 
 def test_a_withdrawn_run_shows_its_scores_to_its_team_alone(track, ben, cat):
     run = make_run(track, ben)
-    organising.withdraw(run, ben, "wrong file")
+    runs.withdraw(run, ben, "wrong file")
     own, foreign = run_or_404(ben, run.pk), run_or_404(cat, run.pk)
     assert foreign.run.withdrawn_reason == "wrong file"
     assert own.sight.scores_of(own.run) and not foreign.sight.scores_of(foreign.run)
@@ -135,7 +135,7 @@ def test_a_withdrawn_run_shows_its_scores_to_its_team_alone(track, ben, cat):
 
 def test_a_withdrawn_run_of_a_blind_track_never_was_for_others(blind_track, ben, cat):
     run = make_run(blind_track, ben)
-    organising.withdraw(run, ben)
+    runs.withdraw(run, ben)
     with pytest.raises(Http404):
         run_or_404(cat, run.pk)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
-from leaderboard import organising, uploads
+from leaderboard.actions import runs as run_actions
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import NotAccepted, RunDetails
 from leaderboard.models import Run
 from leaderboard.runs.fact_changes import change_facts, history_of
 from leaderboard.runs.facts import as_metadata, clean_facts, facts_in_header, stated
 from leaderboard.scoring.families import family_of
-from leaderboard.uploads import NotAccepted, RunDetails
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 
 FACTS = {
@@ -188,7 +189,7 @@ def test_a_refused_run_takes_nobodys_place(track, ben):
 def test_where_the_primary_run_is_withdrawn_the_first_one_stands(collection, ben):
     track = make_track(collection, selection="primary")
     first, primary = send(track, ben), send(track, ben, OTHER_RUN, primary=True)
-    organising.withdraw(primary, ben)
+    run_actions.withdraw(primary, ben)
     assert family(track) == {first.pk}
 
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.granting import grant
+from leaderboard.actions.people import grant
+from leaderboard.actions.uploads import NotAccepted
 from leaderboard.models import AuditEvent, Grant
 from leaderboard.runs.quotas import quota_of
-from leaderboard.uploads import NotAccepted
 from tests.builders import OTHER_RUN, RUN, make_run, make_track
 
 

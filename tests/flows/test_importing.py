@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising, uploads
+from leaderboard.actions import collections, submission_rules, uploads
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections import importing
 from leaderboard.collections.answers import Answers
 from leaderboard.collections.documents import open_documents
 from leaderboard.jobs import cleanup
 from leaderboard.models import Collection, Judgment, JudgmentSet, Topic
-from leaderboard.uploads import CollectionFiles
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, make_track, upload, work
 
 
@@ -37,7 +37,7 @@ def test_a_preview_says_what_was_found_and_imports_nothing(ada):
 
 def test_a_confirmed_collection_is_imported_whole(ada):
     collection = bring(ada)
-    organising.confirm_collection(collection, ada)
+    collections.confirm_collection(collection, ada)
     work()
     collection.refresh_from_db()
     assert (collection.state, collection.num_documents, collection.num_topics) == ("ready", 12, 3)
@@ -97,14 +97,14 @@ def test_judgments_that_count_the_topics_ask_for_renumbering(ada):
     assert collection.state == "preview"
     assert collection.questions[0]["name"] == "renumber_topics"
     assert "2 of 3 judged topics" in collection.problems[0]["message"]
-    organising.confirm_collection(collection, ada, Answers(renumber_topics=True))
+    collections.confirm_collection(collection, ada, Answers(renumber_topics=True))
     work()
     assert list(collection.topics.values_list("number", flat=True)) == ["1", "2", "3"]
 
 
 def test_grades_are_mapped_as_confirmed(ada):
     collection = bring(ada)
-    organising.confirm_collection(collection, ada, Answers(grade_map={"3": 1, "2": 1}))
+    collections.confirm_collection(collection, ada, Answers(grade_map={"3": 1, "2": 1}))
     work()
     assert collection.judgment_sets.get().grade_counts == {"0": 3, "1": 5}
 
@@ -117,7 +117,7 @@ def test_a_collection_needs_no_documents(ada):
 def test_an_import_that_broke_off_leaves_nothing_behind(ada):
     collection = bring(ada)
     Topic.objects.create(collection=collection, position=0, number="left over")
-    organising.confirm_collection(collection, ada)
+    collections.confirm_collection(collection, ada)
     work()
     assert list(collection.topics.values_list("number", flat=True)) == ["1", "2", "3"]
 
@@ -128,7 +128,7 @@ def test_new_judgments_are_a_new_set(ada):
     work()
     second = JudgmentSet.objects.get(version="v2")
     assert second.state == "preview"
-    organising.confirm_judgments(second, ada)
+    collections.confirm_judgments(second, ada)
     work()
     second.refresh_from_db()
     assert (second.state, second.num_judgments) == ("ready", 9)
@@ -138,8 +138,8 @@ def test_new_judgments_are_a_new_set(ada):
 def test_an_open_question_has_to_be_answered(ada):
     topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
     collection = bring(ada, topics=topics)
-    with pytest.raises(organising.NotPossible, match="not in the topics file"):
-        organising.confirm_collection(collection, ada, Answers(renumber_topics=False))
+    with pytest.raises(submission_rules.NotPossible, match="not in the topics file"):
+        collections.confirm_collection(collection, ada, Answers(renumber_topics=False))
     collection.refresh_from_db()
     assert collection.state == "preview"
 
@@ -203,11 +203,11 @@ def test_the_difference_is_told_of_the_grades_as_they_are_mapped(ada):
     second = uploads.accept_judgments(collection, upload("v2", QRELS), "v2", ada)
     work()
     answers = Answers(grade_map={"3": 2}, relevant_from=2)
-    organising.check_judgments_again(second, ada, answers)
+    collections.check_judgments_again(second, ada, answers)
     work()
     second.refresh_from_db()
     assert second.preview["changes"]["transitions"] == [[3, 2, 1]]
-    organising.confirm_judgments(second, ada)
+    collections.confirm_judgments(second, ada)
     work()
     second.refresh_from_db()
     assert (second.state, second.num_relevant) == ("ready", 2)
@@ -227,9 +227,9 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
     assert collection.state == "preview"
     (question,) = collection.questions
     assert [each["format"] for each in question["candidates"]] == ["trec", "diversity"]
-    with pytest.raises(organising.NotPossible, match="more than one way"):
-        organising.confirm_collection(collection, ada)
-    organising.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))
+    with pytest.raises(submission_rules.NotPossible, match="more than one way"):
+        collections.confirm_collection(collection, ada)
+    collections.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))
     work()
     assert Collection.objects.get().state == "ready"
 

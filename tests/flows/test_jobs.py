@@ -14,7 +14,7 @@ from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard import uploads
+from leaderboard.actions import uploads
 from leaderboard.jobs import broker, cleanup, leases, queue, running, table
 from leaderboard.models import Job, Notice, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK

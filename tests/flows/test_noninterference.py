@@ -25,7 +25,8 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.test import Client
 
-from leaderboard import joining, organising, uploads
+from leaderboard.actions import people as membership
+from leaderboard.actions import tracks, uploads
 from leaderboard.models import ApiToken, Edition, Run, Track, User
 from tests.builders import (
     OTHER_RUN,
@@ -193,7 +194,7 @@ def judge(track: Track, ada: User, qrels: str) -> None:
     if qrels != NEVER:
         uploads.accept_judgments(track.collection, upload("q", qrels), "v1", ada, asks_first=False)
         work()
-        organising.change_track(track, ada, {"judgment_set": track.collection.judgment_sets.get()})
+        tracks.change_track(track, ada, {"judgment_set": track.collection.judgment_sets.get()})
         work()
 
 
@@ -220,7 +221,7 @@ def walk(ada: User, world: World) -> list[Heard]:
         pseudonyms=world.pseudonyms,
         public_topics=list(world.public_topics),
     )
-    joining.join(track, ben, joining.Asking(team_name=world.team))
+    membership.join(track, ben, membership.Asking(team_name=world.team))
     told = {"description": f"the {world.tag} of {world.team}", "facts": {"models": world.tag}}
     names = {
         "run": make_run(track, ben, RUN.replace("ben-bm25", world.tag), **told).pk,

@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from leaderboard import uploads
+from leaderboard.actions import uploads
 from leaderboard.jobs import queue
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from leaderboard import organising, uploads
+from leaderboard.actions import pools as pool_actions
+from leaderboard.actions import submission_rules, uploads
 from leaderboard.collections import pools
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, RUN, make_run, upload, work
@@ -75,7 +76,7 @@ def test_without_a_priority_the_earliest_runs_of_a_team_are_pooled(track, ada, b
 
 
 def gathered(track, ada, runs, size: int = 2, **choices) -> Pool:
-    made = organising.begin_pool(track, ada, runs, "depth", size, **choices)
+    made = pool_actions.begin_pool(track, ada, runs, "depth", size, **choices)
     work()
     made.refresh_from_db()
     return made
@@ -93,25 +94,25 @@ def test_judges_get_the_documents_and_not_their_runs(pool):
 
 
 def test_a_kept_pool_is_never_discarded(pool, ada):
-    organising.keep_pool(pool, ada)
-    with pytest.raises(organising.NotPossible):
-        organising.discard_pool(pool, ada)
+    pool_actions.keep_pool(pool, ada)
+    with pytest.raises(submission_rules.NotPossible):
+        pool_actions.discard_pool(pool, ada)
     assert Pool.objects.get().kept_at is not None
 
 
 def test_a_proposed_pool_goes_without_a_trace(pool, ada):
-    organising.discard_pool(pool, ada)
+    pool_actions.discard_pool(pool, ada)
     assert not Pool.objects.exists()
 
 
 def test_a_pool_after_a_discarded_one_has_a_name_of_its_own(track, ada, runs):
     first, second = (gathered(track, ada, runs, size) for size in (1, 2))
-    organising.discard_pool(first, ada)
+    pool_actions.discard_pool(first, ada)
     assert gathered(track, ada, runs, 3).name == "pool-3" and second.name == "pool-2"
 
 
 def test_judgments_of_a_pool_know_its_runs(pool, track, ada, runs):
-    organising.keep_pool(pool, ada)
+    pool_actions.keep_pool(pool, ada)
     made = send_judgments(track, ada, "v2", pool)
     assert set(made.pooled_runs.all()) == set(runs) and made.pool_depth == 2
 
@@ -150,12 +151,12 @@ def test_two_pools_beside_the_same_judgments_both_count_once_both_are_judged(
 
 def judged_again(pool, track, ada, runs, method: str, size: int) -> JudgmentSet:
     """The judgments of a second pool, made beside those of the first."""
-    organising.keep_pool(pool, ada)
+    pool_actions.keep_pool(pool, ada)
     send_judgments(track, ada, "v2", pool)
     track.judgment_set = track.collection.judgment_sets.get(version="v2")
-    second = organising.begin_pool(track, ada, runs, method, size)
+    second = pool_actions.begin_pool(track, ada, runs, method, size)
     work()
-    organising.keep_pool(second, ada)
+    pool_actions.keep_pool(second, ada)
     return send_judgments(track, ada, "v3", second)
 
 
@@ -170,7 +171,7 @@ def send_judgments(track, ada, version: str, pool, more: str = "") -> JudgmentSe
 
 
 def test_fusion_pools_the_documents_that_many_runs_have_high(track, ada, runs):
-    made = organising.begin_pool(track, ada, runs, "rrf", 1)
+    made = pool_actions.begin_pool(track, ada, runs, "rrf", 1)
     work()
     made.refresh_from_db()
     assert [each.docno for each in pools.lines_of(made, everything=True)] == ["d1", "d4", "d6"]

@@ -3,10 +3,9 @@
 import pytest
 from django.core.files.storage import default_storage
 
-from leaderboard import organising
+from leaderboard.actions import runs, tracks
+from leaderboard.actions.submission_rules import NotAccepted, NotPossible
 from leaderboard.models import ApiToken, Run
-from leaderboard.organising import NotPossible
-from leaderboard.refusing import NotAccepted
 from tests.builders import RUN, make_run, signed_in, upload, work
 
 BLANK = RUN.replace("ben-bm25", "LMD m")
@@ -48,20 +47,20 @@ def test_a_stranger_repairs_nothing(track, ben, as_cat):
 
 def test_only_a_rejected_run_is_repaired_and_only_once_by_each_repair(track, ben):
     with pytest.raises(NotPossible):
-        organising.repair(make_run(track, ben), ben, "tag")
+        runs.repair(make_run(track, ben), ben, "tag")
     run = make_run(track, ben, "nonsense\n", fixes=("q0",))
     with pytest.raises(NotPossible):
-        organising.repair(run, ben, "q0")
+        runs.repair(run, ben, "q0")
     with pytest.raises(NotPossible):
-        organising.repair(run, ben, "tag", "..")
+        runs.repair(run, ben, "tag", "..")
 
 
 def test_a_repair_is_held_to_the_quota(track, ben):
     run = make_run(track, ben, BLANK)
     make_run(track, ben)
-    organising.change_track(track, track.owner, {"quota_per_day": 1})
+    tracks.change_track(track, track.owner, {"quota_per_day": 1})
     with pytest.raises(NotAccepted, match="used all 1 runs"):
-        organising.repair(Run.objects.get(pk=run.pk), ben, "tag")
+        runs.repair(Run.objects.get(pk=run.pk), ben, "tag")
 
 
 def test_the_api_repairs_while_it_takes_a_file(track, client, header):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from leaderboard import organising, uploads
+from leaderboard.actions import runs as run_actions
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import RunDetails
 from leaderboard.models import Run, Track, User
 from leaderboard.runs import duplicates
 from leaderboard.runs.duplicates import fingerprint_of
 from leaderboard.scoring import work
-from leaderboard.uploads import RunDetails
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 
 # Other bytes with the same rankings.
@@ -46,7 +47,7 @@ def test_a_twin_is_found_behind_any_number_of_later_runs(track, ben, monkeypatch
 
 
 def test_a_withdrawn_twin_is_no_twin(track, ben):
-    organising.withdraw(make_run(track, ben), ben)
+    run_actions.withdraw(make_run(track, ben), ben)
     assert codes(make_run(track, ben, TWIN)) == []
 
 
@@ -106,5 +107,5 @@ def test_a_used_tag_in_the_file_is_refused_where_the_track_says_so(collection, b
 
 def test_the_tag_of_a_withdrawn_run_is_free_again(collection, ben):
     track = make_track(collection, repeated_tags="refuse")
-    organising.withdraw(make_run(track, ben), ben)
+    run_actions.withdraw(make_run(track, ben), ben)
     assert make_run(track, ben).state == "scored"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard import organising, uploads
+from leaderboard.actions import runs, tracks, uploads
 from leaderboard.jobs import running
 from leaderboard.models import Edition, Job, Run, Score, ScoreSet, Track
 from leaderboard.runs.rankings import Rankings
@@ -84,7 +84,7 @@ def test_new_judgments_score_the_runs_again_and_then_switch_the_board(track, ada
         track.collection, upload("v2.txt", QRELS + "2 0 d12 1\n"), "v2", ada, asks_first=False
     )
     work()
-    organising.change_track(track, ada, {"judgment_set": better})
+    tracks.change_track(track, ada, {"judgment_set": better})
     track.refresh_from_db()
     assert track.edition == old
     work()
@@ -97,7 +97,7 @@ def test_new_judgments_score_the_runs_again_and_then_switch_the_board(track, ada
 def test_a_new_measure_is_computed_from_the_compact_record(track, ada, ben):
     run = make_run(track, ben)
     run.ranking_file.storage.delete(run.ranking_file.name)
-    organising.change_track(track, ada, {"measures": ["AP", "RR"]})
+    tracks.change_track(track, ada, {"measures": ["AP", "RR"]})
     work()
     assert values_of(run, "RR") == pytest.approx([1.0, 0.5, 0.5])
     assert Edition.objects.count() == 1
@@ -107,7 +107,7 @@ def test_settings_that_come_back_find_their_edition(track, ada, ben):
     make_run(track, ben)
     first = track.edition
     for threshold in (2, 1):
-        organising.change_track(track, ada, {"relevance_threshold": threshold})
+        tracks.change_track(track, ada, {"relevance_threshold": threshold})
         work()
     track.refresh_from_db()
     assert track.edition == first
@@ -117,14 +117,14 @@ def test_settings_that_come_back_find_their_edition(track, ada, ben):
 def test_an_edition_is_built_under_the_settings_it_was_asked_for(track, ada, ben):
     make_run(track, ben)
     for threshold in (2, 1):
-        organising.change_track(track, ada, {"relevance_threshold": threshold})
+        tracks.change_track(track, ada, {"relevance_threshold": threshold})
     work()
     strict = Score.objects.get(score_set__edition__settings__relevance_threshold=2, measure="AP")
     assert strict.resolved == "AP(rel=2)" and strict.values.tolist() == [1.0, 0.0, 0.5]
 
 
 def test_a_run_that_comes_while_settings_change_is_scored_by_those_of_the_board(track, ada, ben):
-    organising.change_track(track, ada, {"relevance_threshold": 2})
+    tracks.change_track(track, ada, {"relevance_threshold": 2})
     Job.objects.filter(kind="build_edition", state="queued").delete()
     make_run(track, ben)
     shown = Score.objects.get(score_set__edition=track.edition_id, measure="AP")
@@ -135,7 +135,7 @@ def test_a_second_scoring_leaves_one_score_set(track, ben):
     run = make_run(track, ben)
     before = values_of(run)
     Run.objects.filter(pk=run.pk).update(state="failed")
-    organising.try_again(run, ben)
+    runs.try_again(run, ben)
     work()
     assert ScoreSet.objects.count() == 1
     assert values_of(run) == before
@@ -167,7 +167,7 @@ def test_an_edition_does_not_wait_for_a_run_that_is_being_scored(track, ada, ben
     Run.objects.filter(pk=make_run(track, cat, OTHER_RUN).pk).update(
         state="scoring", ranking_file=""
     )
-    organising.change_track(track, ada, {"relevance_threshold": 2})
+    tracks.change_track(track, ada, {"relevance_threshold": 2})
     work()
     track.refresh_from_db()
     assert run.score_sets.filter(edition=track.edition).exists()
@@ -193,7 +193,7 @@ def test_an_edition_that_failed_is_built_with_the_next_run(track, ben, cat):
 
 
 def test_ties_across_the_cutoff_leave_an_interval_open(track, ada, ben, as_ben):
-    organising.change_track(track, ada, {"primary_measure": "P@5", "depth": 1000})
+    tracks.change_track(track, ada, {"primary_measure": "P@5", "depth": 1000})
     tied = "".join(f"1 Q0 d{n} {n} 1.0 tied\n" for n in range(1, 13))
     run = make_run(track, ben, tied + "2 Q0 d4 1 2.0 tied\n3 Q0 d6 1 2.0 tied\n")
     low, high = run.score_sets.get().ties["P@5"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import Track
@@ -36,7 +36,7 @@ def test_organisers_see_all_topics_and_everybody_after_the_release(split, ada, b
     split.refresh_from_db()
     whole = means(find_board(look(split, ada)))
     assert find_board(look(split, cat)) is None
-    organising.release(split, ada)
+    tracks.release(split, ada)
     split.refresh_from_db()
     assert means(find_board(look(split, cat))) == whole == [pytest.approx(25 / 36)]
 
@@ -51,7 +51,7 @@ def test_the_deadline_does_not_show_what_is_kept_back(split, ben, cat):
 
 def test_runs_that_came_before_the_split_are_scored_on_its_part(leaderboard_track, ada, ben, cat):
     make_run(leaderboard_track, ben)
-    organising.change_track(leaderboard_track, ada, {"public_topics": ["2"]})
+    tracks.change_track(leaderboard_track, ada, {"public_topics": ["2"]})
     work()
     leaderboard_track.refresh_from_db()
     assert means(find_means(look(leaderboard_track, cat))) == [0.5]

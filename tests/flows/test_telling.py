@@ -15,7 +15,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.models import Delivery, Job, Notice
 from leaderboard.models.notices import Happening
 from leaderboard.notifications import webhooks
@@ -53,7 +53,7 @@ def listener() -> Iterator[HTTPServer]:
 def webhook(track, ada, listener, settings):
     settings.WEBHOOKS_ANYWHERE = True
     url = f"http://127.0.0.1:{listener.server_port}/hook?a=1"
-    return organising.add_webhook(track, ada, url, Happening.values)
+    return tracks.add_webhook(track, ada, url, Happening.values)
 
 
 def texts_for(user) -> list[str]:
@@ -77,7 +77,7 @@ def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
 
 def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assert texts_for(ben)[0] == "Scores for Blind track are released."
 
 
@@ -85,7 +85,7 @@ def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, b
     make_run(blind_track, ben)
     later = datetime(2030, 11, 30, 23, 59, tzinfo=timezone(timedelta(hours=-12)))
     for changes in ({"closes_at": later}, {"closes_at": later, "depth": 500}, {"closes_at": None}):
-        organising.change_track(blind_track, ada, changes)
+        tracks.change_track(blind_track, ada, changes)
     assert texts_for(ben)[:-1] == [
         "Blind track no longer has a deadline.",
         "Blind track now closes on 01 Dec 2030, 11:59 UTC.",
@@ -98,7 +98,7 @@ def judged_anew(track, ada) -> None:
         track.collection, upload("v2.txt", text), "v2", ada, asks_first=False
     )
     work()
-    organising.change_track(track, ada, {"judgment_set": made})
+    tracks.change_track(track, ada, {"judgment_set": made})
     work()
 
 
@@ -124,7 +124,7 @@ def test_a_program_is_called_when_other_judgments_are_on_the_board(webhook, trac
 
 
 def test_settings_that_change_leave_the_judgments_as_they_were(webhook, track, ada):
-    organising.change_track(track, ada, {"relevance_threshold": 2})
+    tracks.change_track(track, ada, {"relevance_threshold": 2})
     work()
     assert Listener.heard == []
 
@@ -200,7 +200,7 @@ def test_no_address_inside_is_called(url):
 
 def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, listener):
     url = f"https://127.0.0.1:{listener.server_port}/"
-    organising.add_webhook(track, ada, url, [Happening.RUN_SCORED])
+    tracks.add_webhook(track, ada, url, [Happening.RUN_SCORED])
     make_run(track, ben)
     assert Delivery.objects.get().answer == "The host is not on the public internet."
     assert Listener.heard == []

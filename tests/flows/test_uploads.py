@@ -10,8 +10,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from leaderboard.actions.uploads import NotAccepted, RunDetails, accept_run
 from leaderboard.models import Job, Run
-from leaderboard.uploads import NotAccepted, RunDetails, accept_run
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import organising, retrying
+from leaderboard.actions import runs, submission_rules, tracks
 from leaderboard.jobs import running, table
 from leaderboard.models import Delivery, Job, Notice, Webhook
 from leaderboard.models.notices import Happening
@@ -77,15 +77,15 @@ def test_two_slow_webhooks_leave_a_slot_for_runs(track, ben):
 
 def test_a_track_has_ten_webhooks(track, ada):
     for number in range(10):
-        organising.add_webhook(track, ada, f"https://example.org/{number}", Happening.values)
-    with pytest.raises(organising.NotPossible, match="up to 10 webhooks"):
-        organising.add_webhook(track, ada, "https://example.org/11", Happening.values)
+        tracks.add_webhook(track, ada, f"https://example.org/{number}", Happening.values)
+    with pytest.raises(submission_rules.NotPossible, match="up to 10 webhooks"):
+        tracks.add_webhook(track, ada, "https://example.org/11", Happening.values)
 
 
 @pytest.fixture
 def dead(track, ada) -> Webhook:
     """Calls inside are refused, so each one fails."""
-    return organising.add_webhook(track, ada, DEAD, Happening.values)
+    return tracks.add_webhook(track, ada, DEAD, Happening.values)
 
 
 def failing_for(webhook: Webhook, **time: int) -> None:
@@ -142,6 +142,6 @@ def test_organisers_see_a_webhook_that_is_off_and_switch_it_on(dead, as_ada):
 def test_calls_made_again_switch_their_webhook_on(dead, track, ada, ben):
     failing_for(dead, hours=25)
     make_run(track, ben)
-    retrying.call_again(dead, ada)
+    runs.call_again(dead, ada)
     dead.refresh_from_db()
     assert dead.switched_off_at is None and dead.failing_since is None

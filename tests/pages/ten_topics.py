@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import Collection, Run, Score, ScoreSet, Track, User
-from leaderboard.uploads import CollectionFiles
 from tests.builders import make_run, make_track, upload, work
 
 NUMBERS = range(1, 11)
@@ -47,7 +47,7 @@ def send(track: Track, user: User, tag: str, ranks: int | Sequence[int]) -> Run:
 def with_baseline(track: Track, user: User, ranks: int | Sequence[int] = 2) -> Run:
     """The organisers' run `base`, with which the board compares."""
     run = send(track, user, "base", ranks)
-    organising.choose_baseline(track, user, run)
+    tracks.choose_baseline(track, user, run)
     work()
     track.refresh_from_db()
     return run

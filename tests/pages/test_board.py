@@ -14,11 +14,11 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import organising
+from leaderboard.actions import runs, tracks
+from leaderboard.actions.uploads import accept_run
 from leaderboard.boards import deferred_tests
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
 from leaderboard.scoring import comparisons
-from leaderboard.uploads import accept_run
 from leaderboard.wording import boards
 from tests.builders import (
     OTHER_RUN,
@@ -144,7 +144,7 @@ def test_the_power_of_the_board_is_told(ten, ada, ben, client):
 
 def test_below_six_topics_nothing_is_significant(track, ada, ben, client):
     base = make_run(track, ada, OTHER_RUN)
-    organising.choose_baseline(track, ada, base)
+    tracks.choose_baseline(track, ada, base)
     make_run(track, ben)
     page = page_of(client, track)
     assert "With 3 topics nothing can be significant: p is at least .250." in words(page)
@@ -195,7 +195,7 @@ def test_another_order_keeps_the_ranks_and_shows_no_break(ten, ben, cat, client)
     send(ten, ben, "first", 1)
     send(ten, cat, "second", 7)
     Track.objects.filter(pk=ten.pk).update(measures=["AP", "RR", "P@5", "NumRet"])
-    organising.renew_edition(Track.objects.get(pk=ten.pk))
+    tracks.renew_edition(Track.objects.get(pk=ten.pk))
     work()
     page = page_of(client, ten, "?sort=NumRet")
     assert order(page) == ["second", "first"]
@@ -338,7 +338,7 @@ def test_the_form_ticks_the_columns_that_show(ten, ben, client):
 )
 def test_every_column_sorts_both_ways(ten, ada, ben, cat, client, sort, expected):
     base = send(ten, ada, "c", 2)
-    organising.choose_baseline(ten, ada, base)
+    tracks.choose_baseline(ten, ada, base)
     work()
     send(ten, ben, "a", [3] * 9 + [1])
     send(ten, cat, "b", 1)
@@ -407,7 +407,7 @@ def test_a_queued_run_says_its_place(ten, ben, as_ben):
 
 def test_refused_and_withdrawn_runs_are_no_runs_of_the_board(ten, ben, as_ben):
     make_run(ten, ben, "1 Q0 d1 1 broken\n")
-    organising.withdraw(send(ten, ben, "gone", 1), ben)
+    runs.withdraw(send(ten, ben, "gone", 1), ben)
     page = page_of(as_ben, ten)
     assert "Rejected" not in words(page) and "gone" not in page
 
@@ -441,7 +441,7 @@ def test_organisers_see_a_blind_board(blind_track, ben, as_ada):
 
 def test_a_released_board_is_for_everybody(blind_track, ada, ben, client):
     make_run(blind_track, ben)
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assert order(page_of(client, blind_track)) == ["ben-bm25"]
 
 
@@ -549,6 +549,6 @@ def test_the_board_keeps_its_measures_while_others_are_made(ada, ben, page):
     with_baseline(track, ada, 2)
     run = send(track, ben, "bens", 3)
     measures = {"measures": ["nDCG"], "primary_measure": "nDCG"}
-    organising.change_track(Track.objects.get(pk=track.pk), ada, measures)
+    tracks.change_track(Track.objects.get(pk=track.pk), ada, measures)
     answer = signed_in(ada).get(page.format(run.pk))
     assert answer.status_code == 200 and KEPT[page] in b"".join(answer)

@@ -4,10 +4,10 @@ import pytest
 from django.core.files.uploadedfile import UploadedFile
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import uploads
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections import importing
 from leaderboard.models import Collection, Job
-from leaderboard.uploads import CollectionFiles
 from tests.builders import DOCUMENTS, QRELS, TOPICS, upload, work
 
 BY_ORDER = TOPICS.replace("Number: 3", "Number: 8")

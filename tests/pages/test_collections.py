@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import uploads
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.models import Collection, JudgmentSet
-from leaderboard.uploads import CollectionFiles
 from tests.builders import QRELS, TOPICS, make_collection, upload, work
 
 

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from evaluation.agreement import rbo
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
 from leaderboard.views import pairs
@@ -186,7 +186,7 @@ def test_bars_stand_in_the_order_asked_for(ten, client):
 
 
 def test_lower_is_better_where_the_measure_says_so(ten, ada, client):
-    organising.change_track(ten, ada, {"measures": ["AP", "NumRet", "Unjudged@5"]})
+    tracks.change_track(ten, ada, {"measures": ["AP", "NumRet", "Unjudged@5"]})
     work()
     page = page_at(client, between(ten, "base", "first", "&measure=Unjudged@5"))
     assert "▼ first better on 10" in page and "▲" not in page

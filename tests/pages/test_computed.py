@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, work
 from tests.pages.commands import commands, printed_by
@@ -73,7 +73,7 @@ def mean_by(command: str, folder: Path) -> float:
     ],
 )
 def test_our_command_gives_the_same_number(run, ada, client, tmp_path: Path, choices, said):
-    organising.change_track(run.track, ada, choices)
+    tracks.change_track(run.track, ada, choices)
     work()
     command = commands(computed(client, run, "nDCG@10"))[0]
     edition = Track.objects.get().edition
@@ -91,7 +91,7 @@ def test_trec_evals_command(run, client, measure, trec_eval):
 
 
 def test_the_threshold_stands_in_both_commands(run, ada, client):
-    organising.change_track(run.track, ada, {"relevance_threshold": 2})
+    tracks.change_track(run.track, ada, {"relevance_threshold": 2})
     work()
     ours, trec_evals = commands(computed(client, run))
     assert "-m 'AP(rel=2)'" in ours and "-l 2 -m map" in trec_evals
@@ -102,7 +102,7 @@ def test_trec_eval_does_not_have_every_measure(run, client):
 
 
 def test_trec_eval_leaves_no_topic_out(run, ada, client):
-    organising.change_track(run.track, ada, {"excluded_topics": ["2"]})
+    tracks.change_track(run.track, ada, {"excluded_topics": ["2"]})
     work()
     assert len(commands(computed(client, run))) == 1
 
@@ -114,7 +114,7 @@ def test_no_command_tells_which_topics_are_kept_back(collection, ben, client):
 
 
 def test_where_the_judgments_are_shared_both_commands_say_where_they_are(run, ada, client):
-    organising.choose_baseline(run.track, ada, make_run(run.track, ada, OTHER_RUN))
+    tracks.choose_baseline(run.track, ada, make_run(run.track, ada, OTHER_RUN))
     difference = f"/tracks/bread/computed/difference/?run={run.pk}"
     link = '<a href="/tracks/bread/judgments/v1/qrels.txt">judgments</a>'
     assert "which the organisers give to whom they choose" in page_at(client, difference)

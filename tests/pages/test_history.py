@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.test import Client
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.models import ApiToken, Edition
 from leaderboard.notifications import notices
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
@@ -45,7 +45,7 @@ def test_a_history_without_runs_is_a_page(track, as_cat):
 def test_the_judgments_that_made_the_board_are_marked(track, collection, ada, ben, as_ada):
     make_run(track, ben)
     second = _judged_anew(collection, ada)
-    organising.change_track(track, ada, {"judgment_set": second})
+    tracks.change_track(track, ada, {"judgment_set": second})
     work()
     history = as_ada.get(HISTORY).context["history"]
     assert [each.version for each in history.changes] == ["v1", "v2"]
@@ -112,7 +112,7 @@ def test_a_blind_board_has_no_badge_before_its_release(blind_track, ada, ben, as
     page = as_ada.post("/tracks/blind/manage/badge/", follow=True)
     address = urlsplit(page.context["badge_address"]).path
     assert client.get(address).status_code == 404
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assert client.get(address).status_code == 200
 
 
@@ -128,7 +128,7 @@ def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
     pages = ("history/", "history/?format=csv", "badge.svg", "badge.svg?team=ben")
     assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {404}
     assert "verdict" not in Client().get(f"/api/v1/runs/{run.pk}").json()
-    organising.release(leaderboard_track, ada)
+    tracks.release(leaderboard_track, ada)
     assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {200}
 
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_means
 from leaderboard.boards.summaries import glance_at
@@ -82,13 +82,13 @@ def test_a_closed_blind_track_waits_for_its_scores(collection, ada):
     late = timezone.now() - timedelta(days=2)
     track = make_track(collection, slug="shared", disclosure="blind", closes_at=late)
     assertContains(Client().get("/"), "Waiting for scores")
-    organising.release(track, ada)
+    tracks.release(track, ada)
     assertNotContains(Client().get("/"), "Waiting for scores")
 
 
 def test_the_leader_is_compared_with_the_baseline(track, ada, ben, cat):
     best = make_run(track, ben)
-    organising.choose_baseline(track, ada, best)
+    tracks.choose_baseline(track, ada, best)
     assertContains(Client().get("/"), "AP .694, the baseline")
 
 
@@ -128,7 +128,7 @@ def test_whoever_does_not_take_part_is_led_to_join(track, as_cat):
 
 
 def test_a_name_is_printed_as_text_whatever_it_holds(track):
-    organising.change_track(track, track.owner, {"name": "<script>\u202e"})
+    tracks.change_track(track, track.owner, {"name": "<script>\u202e"})
     page = Client().get("/")
     assertContains(page, "<bdi>&lt;script&gt;\u202e</bdi>")
     assertNotContains(page, "<script>\u202e")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.db.models import QuerySet
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.analysis.impact import Impact, impact_of
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import Board, find_board, verdict_of
@@ -71,14 +71,14 @@ def test_a_run_that_comes_during_the_trial_is_on_both_boards(track, ada, v2):
 
 def test_what_stood_on_the_board_is_on_trial_no_more(track, ada, v2):
     for version in (v2, track.judgment_set):
-        organising.change_track(track, ada, {"judgment_set": version})
+        tracks.change_track(track, ada, {"judgment_set": version})
         work()
     run = make_run(track, ada, RUN.replace("9.0", "9.5"))
     assert not tried_with("v2").get().score_sets.filter(run=run).exists()
 
 
 def test_settings_that_change_make_the_trial_anew(track, ada, v2):
-    organising.change_track(track, ada, {"relevance_threshold": 2, "measures": ["AP", "RR"]})
+    tracks.change_track(track, ada, {"relevance_threshold": 2, "measures": ["AP", "RR"]})
     work()
     after = tried_with("v2").get(settings__relevance_threshold=2)
     assert {score.measure for each in after.score_sets.all() for score in each.scores.all()} == {
@@ -94,7 +94,7 @@ def test_organisers_alone_are_told(track, ada, ben, v2):
 
 def test_the_desk_keeps_it_until_the_board_is_switched(track, ada, v2, as_ada):
     assert "see what they change" in as_ada.get("/tracks/bread/desk/").text
-    organising.change_track(track, ada, {"judgment_set": v2})
+    tracks.change_track(track, ada, {"judgment_set": v2})
     assert "see what they change" not in as_ada.get("/tracks/bread/desk/").text
 
 
@@ -208,7 +208,7 @@ def test_a_measure_that_the_board_has_not_opens_the_first(as_ada, grades):
 
 
 def test_verdicts_are_those_of_each_measure_on_each_board(track, ada, v2):
-    organising.choose_baseline(track, ada, track.runs.get(tag="other"))
+    tracks.choose_baseline(track, ada, track.runs.get(tag="other"))
     found = impact_between(track, "v2")
     for by in found.measures:
         ben = next(each for each in by.moves if each.run.tag == "ben-bm25")
@@ -262,7 +262,7 @@ def test_what_was_there_before_the_track_is_tried_on_request(collection, ada, as
 
 
 def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeypatch):
-    organising.choose_baseline(track, ada, track.runs.first())
+    tracks.choose_baseline(track, ada, track.runs.first())
     work()
     Comparison.objects.all().delete()
     monkeypatch.setattr(comparisons, "AT_ONCE", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from csv import DictReader
 from io import StringIO
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Judgment, JudgmentSet, Track
 from tests.builders import QRELS, make_collection, make_track, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -39,7 +39,7 @@ def test_every_topic_with_its_judgments(track, client):
 
 
 def test_the_threshold_of_the_track_decides_what_is_relevant(track, ada, client):
-    organising.change_track(track, ada, {"relevance_threshold": 2})
+    tracks.change_track(track, ada, {"relevance_threshold": 2})
     work()
     page = page_at(client, ADDRESS)
     assert "2 are relevant (grade 2 or higher" in words(page)

@@ -18,7 +18,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from leaderboard import freezing, organising
+from leaderboard.actions import pools, snapshots
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
 from leaderboard.models import ApiToken, JudgmentSet, Track
@@ -319,10 +319,10 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
     for _ in range(2):
-        organising.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
+        pools.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()
-    organising.keep_pool(blind_track.pools.get(name="pool-2"), ada)
-    freezing.freeze(find_board(look(Track.objects.get(slug="blind"), ada)), ada, "final")
+    pools.keep_pool(blind_track.pools.get(name="pool-2"), ada)
+    snapshots.freeze(find_board(look(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 

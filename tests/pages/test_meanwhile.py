@@ -12,9 +12,9 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from leaderboard import organising
+from leaderboard.actions import runs, tracks
+from leaderboard.actions.uploads import accept_run
 from leaderboard.models import Run, Track, User
-from leaderboard.uploads import accept_run
 from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload, work
 from tests.conftest import forget
 
@@ -50,14 +50,14 @@ def eve_joins_with_a_run(names: Names) -> None:
 
 def ben_withdraws(names: Names) -> None:
     bens = Run.objects.get(pk=names["bens"])
-    organising.withdraw(bens, bens.submitted_by)
+    runs.withdraw(bens, bens.submitted_by)
     work()
 
 
 def ada_takes_other_measures(names: Names) -> None:
     ada = User.objects.get(username="ada")
     measures = {"measures": ["RR", "P@5"], "primary_measure": "RR"}
-    organising.change_track(Track.objects.get(), ada, measures)
+    tracks.change_track(Track.objects.get(), ada, measures)
     work()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Run, Score, Track
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_user, work
 from tests.pages.commands import printed_by
@@ -83,7 +83,7 @@ def test_the_curve_and_the_averages_are_those_of_the_run(run, as_ben):
 
 @pytest.mark.parametrize("left_out", [[], ["2"]])
 def test_the_command_gives_the_numbers_again(run, ada, as_ben, tmp_path: Path, left_out):
-    organising.change_track(run.track, ada, {"excluded_topics": left_out})
+    tracks.change_track(run.track, ada, {"excluded_topics": left_out})
     work()
     pack = zip_at(as_ben, "/tracks/bread/pack.zip")
     (tmp_path / "qrels.v1.txt").write_text(QRELS)
@@ -117,7 +117,7 @@ def test_a_pack_waits_for_the_release(blind_track, ada, ben, as_ben, as_ada):
     make_run(blind_track, ben)
     assert as_ben.get("/tracks/blind/pack.zip").status_code == 404
     assert as_ada.get("/tracks/blind/pack.zip?team=ben").status_code == 200
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assert as_ben.get("/tracks/blind/pack.zip").status_code == 200
 
 

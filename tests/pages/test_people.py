@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pytest_django.asserts import assertContains, assertRedirects
 
-from leaderboard import appointing, archiving
+from leaderboard import archiving
+from leaderboard.actions import people
 from leaderboard.models import Notice, Track
 from tests.builders import make_run
 
@@ -30,7 +31,7 @@ def test_a_name_that_cannot_be_added_is_said_at_its_field(track, as_ada, name, s
 
 
 def test_an_organiser_is_taken_out(track, as_ada, ada, ben):
-    appointing.add_organiser(track, ada, "ben")
+    people.add_organiser(track, ada, "ben")
     assertRedirects(as_ada.post(f"{PEOPLE}{ben.pk}/remove/"), PEOPLE)
     assert names(track) == ["ada"]
 
@@ -42,7 +43,7 @@ def test_the_last_organiser_stays(track, as_ada, ada):
 
 
 def test_an_owner_who_goes_leaves_the_track_to_another(track, as_ada, ada, ben):
-    appointing.add_organiser(track, ada, "ben")
+    people.add_organiser(track, ada, "ben")
     assertRedirects(as_ada.post(f"{PEOPLE}{ada.pk}/remove/"), "/")
     assert names(track) == ["ben"] and track.owner == ben and not track.co_organisers.exists()
 
@@ -52,7 +53,7 @@ def test_nobody_is_taken_out_who_does_not_organise(track, as_ada, ben):
 
 
 def test_the_trail_says_who_was_named_and_an_archive_does_not(track, as_ada, ada, ben):
-    appointing.add_organiser(track, ada, "ben")
+    people.add_organiser(track, ada, "ben")
     assertContains(as_ada.get("/tracks/bread/desk/trail/"), "organiser: ben")
     assert "add organiser" not in {each["act"] for each in archiving.events_of(track)}
 

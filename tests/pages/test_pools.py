@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from leaderboard import uploads
+from leaderboard.actions import uploads
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, upload, work
 

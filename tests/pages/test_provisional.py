@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Track
 from tests.builders import make_run, make_track
 
@@ -67,5 +67,5 @@ def test_a_split_board_that_is_closed_waits_for_the_release(collection, ada, ben
     track = make_track(collection, **split)
     make_run(track, ben)
     assert "provisional until the release." in said(as_cat, track, closes_at=AFTER)
-    organising.release(track, ada)
+    tracks.release(track, ada)
     assert "until organisers freeze a snapshot." in said(as_cat, track)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.analysis.gains import gain_curves, scale_of
 from leaderboard.analysis.snippets import snippet, terms_of
 from leaderboard.models import Judgment, Score, Topic
@@ -101,7 +101,7 @@ def test_the_curves_have_the_values_of_their_table(track, ben, client):
 
 
 def test_gains_count_as_the_tracks_own_measure_does(track, ada):
-    organising.change_track(track, ada, {"measures": ["AP", "nDCG(gain=exp)@10"]})
+    tracks.change_track(track, ada, {"measures": ["AP", "nDCG(gain=exp)@10"]})
     track.refresh_from_db()
     found = gain_curves(scale_of(track), {"a": 3, "b": -1}, ["b", "a"], 10)
     assert found.ideal[0] == 7 and found.own[0] == 0

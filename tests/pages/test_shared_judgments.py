@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.boards.disclosure import look
 from leaderboard.models import Track
 from tests.builders import QRELS, make_run, make_track, upload, work
@@ -37,7 +37,7 @@ def bring(track: Track, version: str = "v2") -> None:
 
 def switch(track: Track, version: str = "v2") -> None:
     judgments = track.collection.judgment_sets.get(version=version)
-    organising.change_track(Track.objects.get(), track.owner, {"judgment_set": judgments})
+    tracks.change_track(Track.objects.get(), track.owner, {"judgment_set": judgments})
     work()
 
 
@@ -72,13 +72,13 @@ def test_what_was_replaced_before_the_release_is_not_handed_out(collection, ada,
     make_run(track, ben)
     bring(track)
     switch(track)
-    organising.release(track, ada)
+    tracks.release(track, ada)
     assert (qrels_at(version="v1"), qrels_at(version="v2")) == (404, SECOND)
 
 
 def test_a_topic_that_is_left_out_is_in_no_file(shared, ada, client, as_ada):
     left_out = {"excluded_topics": ["2"], "exclusion_reason": "Its judge fell ill."}
-    organising.change_track(shared, ada, left_out)
+    tracks.change_track(shared, ada, left_out)
     work()
     table = "/tracks/bread/topic/?format=csv&table=judged&number="
     assert qrels_at() == "".join(line for line in QRELS.splitlines(True) if line[0] != "2")
@@ -95,7 +95,7 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     assert qrels_at("lead") == 404 and not look(track, ben).qrels
     about = words(page_at(client, "/tracks/lead/about/"))
     assert "download the judgments once all scores are visible" in about
-    organising.release(track, ada)
+    tracks.release(track, ada)
     assert qrels_at("lead") == QRELS
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import organising
+from leaderboard.actions import runs, tracks
 from leaderboard.models import Snapshot
 from leaderboard.scoring import comparisons
 from tests.builders import OTHER_RUN, make_run, signed_in, work
@@ -46,7 +46,7 @@ def test_a_late_run_changes_the_board_and_no_snapshot(frozen, track, as_cat):
 
 
 def test_a_run_withdrawn_since_stays_and_says_so(frozen, track, ben, as_cat):
-    organising.withdraw(track.runs.get(tag="ben-bm25"), ben)
+    runs.withdraw(track.runs.get(tag="ben-bm25"), ben)
     assert "ben-bm25" in table_of(as_cat) and "withdrawn" in table_of(as_cat)
 
 
@@ -70,7 +70,7 @@ def test_two_snapshots_never_share_an_address(frozen, as_ada):
 
 def test_no_board_is_frozen_before_its_tests_are_made(track, ada, ben, cat, as_ada, monkeypatch):
     make_run(track, cat, OTHER_RUN)
-    organising.choose_baseline(track, ada, make_run(track, ben))
+    tracks.choose_baseline(track, ada, make_run(track, ben))
     monkeypatch.setattr(comparisons, "AT_ONCE", 0)
     assert "are running." in as_ada.get("/tracks/bread/snapshots/").text
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "Too early"}, follow=True).text
@@ -87,7 +87,7 @@ def test_a_blind_track_hides_its_snapshots_until_the_release(blind_track, ada, b
     as_ada.post("/tracks/blind/manage/freeze/", {"name": "final"})
     as_ben = signed_in(ben)
     assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 404
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 200
 
 

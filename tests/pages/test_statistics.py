@@ -8,7 +8,8 @@ from html import unescape
 
 import pytest
 
-from leaderboard import organising, wording
+from leaderboard import wording
+from leaderboard.actions import tracks
 from leaderboard.models import Run
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
@@ -96,7 +97,7 @@ def command_on(client, address) -> str:
 
 
 def test_the_commands_know_from_which_grade_on_a_document_is_relevant(ours, ada, client):
-    organising.change_track(ours.track, ada, {"relevance_threshold": 2})
+    tracks.change_track(ours.track, ada, {"relevance_threshold": 2})
     work()
     for name in (f"difference/?run={ours.pk}", "all-pairs/", "agreement/", "bounds/"):
         [command] = commands(page_at(client, f"/tracks/ten/computed/{name}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Judgment, Run, Track
 from tests.builders import OTHER_RUN, make_run, make_user, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -17,7 +17,7 @@ ADDRESS = "/tracks/bread/topic/?number=1"
 def judged(track, ada, ben) -> Track:
     """Ben's run, and the organisers' as the baseline."""
     base = make_run(track, ada, OTHER_RUN)
-    organising.choose_baseline(track, ada, base)
+    tracks.choose_baseline(track, ada, base)
     make_run(track, ben)
     work()
     return track
@@ -115,7 +115,7 @@ def test_a_negative_grade_was_pooled_and_not_judged(judged, client):
 
 
 def test_the_threshold_of_the_track_decides_what_is_relevant(judged, ada, client):
-    organising.change_track(judged, ada, {"relevance_threshold": 2})
+    tracks.change_track(judged, ada, {"relevance_threshold": 2})
     work()
     page = page_at(client, ADDRESS)
     assert "3 judged, 1 relevant" in words(page)
@@ -161,7 +161,7 @@ def test_neighbours_follow_the_arrow_keys(judged, client):
 
 
 def test_a_topic_that_does_not_count_says_so(judged, ada, client):
-    organising.change_track(judged, ada, {"excluded_topics": ["1"]})
+    tracks.change_track(judged, ada, {"excluded_topics": ["1"]})
     work()
     said = words(page_at(client, ADDRESS))
     assert "Not evaluated. The track excludes this topic from all means." in said

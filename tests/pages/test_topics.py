@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Comparison, Track
 from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -60,7 +60,7 @@ def test_another_measure_is_a_link_away(ten, client):
 
 
 def test_excluded_topics_are_not_in_the_list(ten, ada, client):
-    organising.change_track(ten, ada, {"excluded_topics": ["3"]})
+    tracks.change_track(ten, ada, {"excluded_topics": ["3"]})
     work()
     page = page_at(client, ADDRESS)
     assert "9 topics with judgments" in words(page) and "about 3" not in page

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from leaderboard import freezing, organising
+from leaderboard.actions import snapshots, tracks
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Notice, Team, Track
@@ -114,15 +114,15 @@ def test_a_release_is_planned_after_the_deadline(collection, as_ada):
 
 def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada, client):
     in_a_week = timezone.now() + timedelta(days=7, minutes=1)
-    organising.change_track(blind_track, ada, {"release_at": in_a_week})
+    tracks.change_track(blind_track, ada, {"release_at": in_a_week})
     assertContains(client.get("/tracks/blind/"), "in 7 days", count=2)
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assertNotContains(client.get("/tracks/blind/"), "release planned")
 
 
 def test_nothing_is_released_by_the_date_alone(blind_track, ada, ben, client):
     run = make_run(blind_track, ben)
-    organising.change_track(blind_track, ada, {"release_at": timezone.now() - timedelta(days=1)})
+    tracks.change_track(blind_track, ada, {"release_at": timezone.now() - timedelta(days=1)})
     assert client.get(f"/runs/{run.pk}/").status_code == 404
 
 
@@ -179,7 +179,7 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
 def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ada, ben, as_ada):
     run = make_run(blind_track, ben, description="BM25, tuned on last year")
     blind_track.refresh_from_db()
-    freezing.freeze(find_board(look(blind_track, ada)), ada, "final")
+    snapshots.freeze(find_board(look(blind_track, ada)), ada, "final")
     page = as_ada.get("/tracks/blind/manage/release/")
     assertContains(
         page, "1 frozen board, with all runs on it, including runs since removed from the board"

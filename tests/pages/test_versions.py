@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.models import Track
 from tests.builders import OTHER_RUN, make_run, signed_in, upload, work
 from tests.pages.reading import page_at, rows, words
@@ -36,7 +36,7 @@ def switched(track, ada, v2):
 
 def switch(track, ada, judgment_set):
     track.refresh_from_db()
-    organising.change_track(track, ada, {"judgment_set": judgment_set})
+    tracks.change_track(track, ada, {"judgment_set": judgment_set})
     work()
     track.refresh_from_db()
     return track
@@ -77,7 +77,7 @@ def test_the_page_of_the_judgments_leads_there(switched, client):
 
 
 def test_judgments_that_were_only_tried_are_for_organisers(track, ada, v2, as_ada, as_ben):
-    organising.try_judgments(track, ada, v2)
+    tracks.try_judgments(track, ada, v2)
     work()
     assert "it was tested, never published" in words(page_at(as_ada, V2))
     assert as_ben.get(V2).status_code == 404
@@ -96,19 +96,19 @@ def test_what_left_the_board_before_the_release_stays_with_organisers(
     files = upload("v2.txt", QRELS_2)
     v2 = uploads.accept_judgments(blind_track.collection, files, "v2", ada, asks_first=False)
     work()
-    organising.change_track(blind_track, ada, {"judgment_set": v2})
+    tracks.change_track(blind_track, ada, {"judgment_set": v2})
     work()
     as_ben, address = signed_in(ben), "/tracks/blind/?judgments=v1"
     assert as_ben.get(address).status_code == 404
-    organising.release(blind_track, ada)
+    tracks.release(blind_track, ada)
     assert as_ben.get(address).status_code == 404
     assert as_ada.get(address).status_code == 200
 
 
 def test_a_release_takes_no_board_away_that_everybody_saw(switched, ada, client):
-    organising.change_track(switched, ada, {"pseudonyms": True})
+    tracks.change_track(switched, ada, {"pseudonyms": True})
     assert client.get(V1).status_code == 200
-    organising.release(switched, ada)
+    tracks.release(switched, ada)
     assert client.get(V1).status_code == 200
 
 
@@ -123,7 +123,7 @@ def test_a_leaderboard_shows_what_stood_on_it_after_the_deadline(
     switch(track, ada, v2)
     Track.objects.filter(closes_at__gt=timezone.now()).update(closes_at=timezone.now())
     assert client.get(V1).status_code == status
-    organising.release(track, ada)
+    tracks.release(track, ada)
     assert client.get(V1).status_code == status
 
 
@@ -131,8 +131,8 @@ def test_a_leaderboard_that_is_opened_shows_no_board_from_before(track, ada, v2,
     Track.objects.update(disclosure="leaderboard")
     switch(track, ada, v2)
     track = Track.objects.get()
-    organising.change_track(track, ada, {"disclosure": "open"})
-    organising.change_track(track, ada, {"disclosure": "open", "depth": 500})
+    tracks.change_track(track, ada, {"disclosure": "open"})
+    tracks.change_track(track, ada, {"disclosure": "open", "depth": 500})
     work()
     assert as_ada.get(V1).status_code == 200
     assert client.get(V1).status_code == 404
@@ -142,7 +142,7 @@ def test_a_leaderboard_that_is_opened_shows_no_board_from_before(track, ada, v2,
 def with_rr(switched, ada):
     """Since v2 the track measures RR too, and ranks by it."""
     measures = ["AP", "nDCG@10", "P@5", "RR"]
-    organising.change_track(switched, ada, {"measures": measures, "primary_measure": "RR"})
+    tracks.change_track(switched, ada, {"measures": measures, "primary_measure": "RR"})
     work()
     return Track.objects.get()
 
@@ -189,7 +189,7 @@ def test_the_best_run_of_a_team_on_an_earlier_board_is_best_by_what_ranks_it(
     make_run(track, ben, "1 Q0 d9 1 1.0 worse\n")
     switch(track, ada, v2)
     changes = {"measures": ["RR"], "primary_measure": "RR", "selection": "best"}
-    organising.change_track(Track.objects.get(), ada, changes)
+    tracks.change_track(Track.objects.get(), ada, changes)
     work()
     runs = " ".join(rows(page_at(client, V1)))
     assert "ben-bm25" in runs and "worse" not in runs

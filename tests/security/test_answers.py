@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from leaderboard import freezing
+from leaderboard.actions import snapshots
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Run, Team, Track, User
@@ -179,10 +179,10 @@ def test_t22_tex_and_bibtex_print_names_and_run_none(track, run, ada, as_ada):
     Track.objects.update(name=name)
     User.objects.filter(pk=ada.pk).update(first_name=name)
     board = find_board(look(Track.objects.get(), ada))
-    snapshot = freezing.freeze(board, ada, name)
+    snapshot = snapshots.freeze(board, ada, name)
     texts = [
         as_ada.get("/tracks/bread/?format=tex").content.decode(),
-        freezing.bibtex(snapshot, "http://testserver/"),
+        snapshots.bibtex(snapshot, "http://testserver/"),
     ]
     for text in texts:
         text = text.replace(r"\textbackslash{}", "BACKSLASH").replace(r"\$", "DOLLAR")

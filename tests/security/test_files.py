@@ -19,10 +19,10 @@ from types import SimpleNamespace
 import pytest
 from django.conf import settings as site
 
-from leaderboard import uploads
+from leaderboard.actions import uploads
+from leaderboard.actions.uploads import CollectionFiles, NotAccepted
 from leaderboard.infrastructure.free_space import STEP, LeavesRoom
 from leaderboard.models import Collection, Run
-from leaderboard.uploads import CollectionFiles, NotAccepted
 from tests.api.conftest import Program
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in, work
 
@@ -168,7 +168,7 @@ def test_t04_a_blind_run_says_the_same_before_and_after_it_is_scored(collection,
     run = make_run(track, ben)
     program = Program(ben)
     before = program.get(f"/api/v1/runs/{run.pk}")
-    organising.change_track(track, ada, {"judgment_set": collection.judgment_sets.get()})
+    tracks.change_track(track, ada, {"judgment_set": collection.judgment_sets.get()})
     work()
     run.refresh_from_db()
     after = program.get(f"/api/v1/runs/{run.pk}")

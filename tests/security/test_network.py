@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.environment import database
 from leaderboard.jobs import running
 from leaderboard.jobs.broker import app
@@ -99,7 +99,7 @@ def test_t21_a_redirect_leads_nowhere_and_no_answer_is_shown(track, ada, ben, as
     server = HTTPServer(("127.0.0.1", 0), Inner)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/hook"
-    organising.add_webhook(track, ada, url, [Happening.RUN_SCORED])
+    tracks.add_webhook(track, ada, url, [Happening.RUN_SCORED])
     make_run(track, ben)
     server.shutdown()
     server.server_close()

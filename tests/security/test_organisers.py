@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from leaderboard import organising, uploads
+from leaderboard.actions import tracks, uploads
 from leaderboard.models import AuditEvent, Edition, JudgmentSet, Run, ScoreSet, Track
 from tests.builders import OTHER_RUN, QRELS, make_run, make_track, upload, work
 
@@ -19,7 +19,7 @@ def judge_anew(track: Track) -> JudgmentSet:
     )
     work()
     new = track.collection.judgment_sets.get(version="v2")
-    organising.change_track(track, organiser, {"judgment_set": new})
+    tracks.change_track(track, organiser, {"judgment_set": new})
     work()
     return new
 
@@ -53,12 +53,12 @@ def test_t24_every_act_has_its_line_with_who_did_it(track, ben, ada, as_ada):
     run = make_run(track, ben)
     before = AuditEvent.objects.count()
     as_ada.post("/tracks/bread/manage/baseline/", {"baseline": run.pk})
-    organising.change_track(Track.objects.get(), ada, {"name": "Another"})
+    tracks.change_track(Track.objects.get(), ada, {"name": "Another"})
     as_ada.post(f"/runs/{run.pk}/take-off/", {"how": "disqualified", "reason": "too good"})
     as_ada.post(f"/runs/{run.pk}/bring-back/")
     as_ada.post("/tracks/bread/desk/grant/", {"team": run.team_id, "runs": 1, "reason": "asked"})
     judge_anew(Track.objects.get())
-    organising.release(Track.objects.get(), ada)
+    tracks.release(Track.objects.get(), ada)
     new = AuditEvent.objects.order_by("pk")[before:]
     assert len(new) >= 7 and {event.actor for event in new} == {ada}
     renamed = next(event for event in new if event.after and "name" in event.after)

@@ -9,9 +9,9 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from leaderboard import joining, uploads
+from leaderboard.actions import people, uploads
+from leaderboard.actions.uploads import NotAccepted
 from leaderboard.models import Membership, Run, Score, Track
-from leaderboard.uploads import NotAccepted
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, make_user, signed_in, upload
 
@@ -48,7 +48,7 @@ CLOSES = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 def test_t07_the_second_of_the_deadline_decides(collection, ben, monkeypatch, seconds, taken):
     make_track(collection, slug="closing", closes_at=CLOSES)
     now = CLOSES + timedelta(seconds=seconds)
-    monkeypatch.setattr("leaderboard.uploads.timezone.now", lambda: now)
+    monkeypatch.setattr("leaderboard.actions.uploads.timezone.now", lambda: now)
     answer = Program(ben).send_run(RUN, "closing", received_at="2020-01-01T00:00:00Z")
     assert (answer.status_code, Run.objects.count()) == ((201, 1) if taken else (403, 0))
 
@@ -95,7 +95,7 @@ def test_t08_a_run_is_what_was_made_of_it_and_not_what_its_sender_says(track, be
 
 
 def test_t08_no_participant_sends_for_another_team(track, ben):
-    joining.join(track, make_user("dan"))
+    people.join(track, make_user("dan"))
     Program(ben).send_run(RUN, team="dan")
     assert not Run.objects.filter(team__name="dan").exists()
 
@@ -171,8 +171,8 @@ def means(run: Run) -> list[float]:
 
 
 def test_t10_a_person_is_in_one_team_of_a_track(track, ben):
-    team = joining.join(track, ben)
-    other = joining.join(track, make_user("dan"))
+    team = people.join(track, ben)
+    other = people.join(track, make_user("dan"))
     with pytest.raises(IntegrityError), transaction.atomic():
         Membership.objects.create(track=track, team=other, user=ben)
     assert track.team_of(ben) == team
@@ -195,7 +195,7 @@ def test_t10_two_teams_with_nearly_the_same_run_are_on_the_desk(track, ben, as_a
 
 
 def test_t10_two_names_that_look_alike_are_one(track, ben):
-    joining.join(track, ben)
-    with pytest.raises((joining.CannotJoin, IntegrityError)), transaction.atomic():
+    people.join(track, ben)
+    with pytest.raises((people.CannotJoin, IntegrityError)), transaction.atomic():
         track.teams.create(name="b\u0435n")
     assert Track.objects.get().teams.count() == 1

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.joining import CannotJoin
+from leaderboard.actions.people import CannotJoin
+from leaderboard.actions.team_accounts import create_teams
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import Track
-from leaderboard.team_accounts import create_teams
 
 
 class Command(BaseCommand):

@@ -14,19 +14,19 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.conventions import SCORING_VERSION
 from evaluation.problems import Problem
-from leaderboard import organising
-from leaderboard.api.fields import clean_slug
+from leaderboard.actions import tracks
+from leaderboard.actions.names import clean_slug
+from leaderboard.actions.people import CannotJoin
+from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.archives import Archive, NotAnArchive, opened_archive
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned, erase_collection
-from leaderboard.joining import CannotJoin
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
 from leaderboard.manifests import Manifest
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
-from leaderboard.refusing import NotAccepted
 from leaderboard.restoring import (
     Arrival,
     differences,
@@ -110,7 +110,7 @@ class Command(BaseCommand):
                 why = "; ".join(map(str, problems)) or run.reason
                 raise CommandError(f"Its run {run} is {run.state} here: {why}")
         if manifest.track.baseline in runs:
-            organising.choose_baseline(track, owner, runs[manifest.track.baseline])
+            tracks.choose_baseline(track, owner, runs[manifest.track.baseline])
             wait_for_runs(track, [])
         return {old_id: Run.objects.get(pk=run.pk) for old_id, run in runs.items()}
 

@@ -15,8 +15,10 @@ from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.problems import Problem
-from leaderboard import organising, uploads
-from leaderboard.api.fields import clean_slug
+from leaderboard.actions import collections, uploads
+from leaderboard.actions.names import clean_slug
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
@@ -25,8 +27,6 @@ from leaderboard.management.published import NotPublished, write_files
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.refusing import NotAccepted
-from leaderboard.uploads import CollectionFiles
 
 PARTS = ("topics", "documents", "docnos", "judgments")
 # The option of this command that answers a question of the check.
@@ -95,10 +95,10 @@ class Command(BaseCommand):
         if collection.state == ImportState.PREVIEW and self.agreed(
             collection.questions, answers, options["yes"]
         ):
-            organising.confirm_collection(collection, collection.owner, answers)
+            collections.confirm_collection(collection, collection.owner, answers)
             wait_for_collection(collection)
         if collection.state != ImportState.READY:
-            organising.discard_collection(collection, collection.owner)
+            collections.discard_collection(collection, collection.owner)
             raise CommandError(f"Nothing was imported: {why_not(collection)}.")
         self.stdout.write(f"{collection.slug} is ready.")
 
@@ -156,10 +156,10 @@ class Command(BaseCommand):
         if judgment_set.state == ImportState.PREVIEW and self.agreed(
             judgment_set.questions, answers, options["yes"]
         ):
-            organising.confirm_judgments(judgment_set, owner, answers)
+            collections.confirm_judgments(judgment_set, owner, answers)
             wait_for_judgments(judgment_set)
         if judgment_set.state != ImportState.READY:
-            organising.discard_judgments(judgment_set, owner)
+            collections.discard_judgments(judgment_set, owner)
             raise CommandError(f"Nothing was imported: {why_not(judgment_set)}.")
         self.stdout.write(f"{collection.slug} now has judgments {version}.")
 

@@ -11,13 +11,13 @@ from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.problems import Problem
-from leaderboard import joining
+from leaderboard.actions import people
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.display.numbers import counted, score
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.waiting import wait_for_runs
 from leaderboard.models import Run, Score, Team, Track
-from leaderboard.refusing import NotAccepted
-from leaderboard.uploads import RunDetails, accept_run
 
 ACCEPTED = (Run.State.SCORED, Run.State.VALID)
 
@@ -80,8 +80,8 @@ def files_in(folder: Path) -> list[Path]:
 
 def team_called(track: Track, name: str | None) -> Team | None:
     try:
-        return joining.team_called(track, name) if name else None
-    except joining.CannotJoin as reason:
+        return people.team_called(track, name) if name else None
+    except people.CannotJoin as reason:
         raise CommandError(str(reason)) from None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
-from leaderboard import organising
+from leaderboard.actions import tracks as track_actions
 from leaderboard.display.numbers import counted
 from leaderboard.management.waiting import work_until
 from leaderboard.models import Edition, Job, Track
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             if not tracks:
                 raise CommandError(f"No track {options['track']} with judgments.")
         for track in tracks:
-            organising.renew_editions(track)
+            track_actions.renew_editions(track)
         work_until(lambda: not open_jobs(list(tracks)))
         for track in tracks.all():
             self.report(track)

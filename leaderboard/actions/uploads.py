@@ -18,7 +18,19 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard import joining
+from leaderboard.actions import people
+from leaderboard.actions.submission_rules import (
+    NotAccepted,
+    refuse_after_refusals,
+    refuse_full_site,
+    refuse_full_team,
+    refuse_large,
+    refuse_outside_dates,
+    refuse_over_quota,
+    refuse_repeated_tag,
+    refuse_without_facts,
+    utc,
+)
 from leaderboard.collections.pools import remember_pool
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.jobs import queue
@@ -31,18 +43,6 @@ from leaderboard.models import (
     Team,
     Track,
     User,
-)
-from leaderboard.refusing import (
-    NotAccepted,
-    refuse_after_refusals,
-    refuse_full_site,
-    refuse_full_team,
-    refuse_large,
-    refuse_outside_dates,
-    refuse_over_quota,
-    refuse_repeated_tag,
-    refuse_without_facts,
-    utc,
 )
 from leaderboard.runs.facts import columns_of
 
@@ -126,13 +126,13 @@ def accept_run(
 def team_so_far(track: Track, user: User, organises: bool) -> Team | None:
     """None for whoever has sent nothing yet; organisers always have a team."""
     team = track.team_of(user)
-    return joining.organisers_team(track) if organises and team is None else team
+    return people.organisers_team(track) if organises and team is None else team
 
 
 def joined_team(track: Track, user: User) -> Team:
     try:
-        return joining.join(track, user)
-    except joining.CannotJoin as reason:
+        return people.join(track, user)
+    except people.CannotJoin as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 
 

@@ -121,3 +121,7 @@ def refuse_sent_again(run: Run) -> None:
     again = same.first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")
+
+
+class NotPossible(Exception):
+    """Why the act cannot be done now; the text is for the organiser."""

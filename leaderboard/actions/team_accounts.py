@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils.text import slugify
 
-from leaderboard import joining
+from leaderboard.actions import people
 from leaderboard.models import ApiToken, AuditEvent, Team, Track, User
 
 SCOPES = ["read", "submit"]
@@ -33,12 +33,12 @@ def create_teams(track: Track, organiser: User, names: Iterable[str]) -> list[Te
 
 
 def _create_team(track: Track, organiser: User, name: str) -> TeamAccount:
-    name = joining.checked_name(name)
+    name = people.checked_name(name)
     # Never an account that exists: the token would act for whoever it belongs to.
     user = User(username=_free_username(track, name))
     user.set_unusable_password()
     user.save()
-    team = joining.open_team(track, user, name)
+    team = people.open_team(track, user, name)
     AuditEvent.objects.record(organiser, "create", team, after={"account": user.username})
     _, secret = ApiToken.objects.issue(user, SCOPES, name="created with the team")
     return TeamAccount(team, user, secret)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
+from leaderboard.actions.submission_rules import NotPossible
 from leaderboard.boards.columns import RUN, TEAM, TYPE, choosable
 from leaderboard.boards.exports import FORMATS, caption, in_papers, tex
 from leaderboard.boards.standings import Board
 from leaderboard.models import AuditEvent, Run, Snapshot, User
-from leaderboard.organising import NotPossible
 
 ERASED = "erased"
 # The heads of the columns that hold no numbers.

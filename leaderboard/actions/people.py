@@ -7,10 +7,21 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.models import AuditEvent, JoinRequest, Membership, Team, Track, User
+from leaderboard.models import (
+    AuditEvent,
+    Collection,
+    Grant,
+    JoinRequest,
+    Membership,
+    Team,
+    Track,
+    User,
+)
 from leaderboard.models.people import team_key
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
@@ -273,3 +284,78 @@ def organisers_team(track: Track) -> Team:
         track=track, of_organisers=True, defaults={"name": ORGANISERS}
     )
     return team
+
+
+@transaction.atomic
+def grant(team: Team, user: User, runs: int, today: bool, reason: str = "") -> Grant:
+    """So many runs more, today (UTC) or in all; the team is told.
+
+    Uploads count under the lock on the team's row, so what is granted counts for the next one.
+    """
+    team = Team.objects.select_for_update(no_key=True).select_related("track").get(pk=team.pk)
+    day = timezone.now().date() if today else None
+    granted = team.grants.create(runs=runs, day=day, reason=reason, granted_by=user)
+    said = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
+    AuditEvent.objects.record(user, "grant", granted, after=said)
+    notices.granted(granted)
+    return granted
+
+
+class CannotAppoint(Exception):
+    """Why this cannot be; the text is for the organiser."""
+
+
+@transaction.atomic
+def add_organiser(track: Track, user: User, name: str) -> User:
+    """Let the user of that name organise the track too.  Raises CannotAppoint."""
+    named = User.objects.filter(username=name, is_active=True).first()
+    if named is None:
+        raise CannotAppoint(f"No such user: {name}.")
+    if track.organisers().filter(pk=named.pk).exists():
+        raise CannotAppoint(f"{name} organises this track already.")
+    track.co_organisers.add(named)
+    AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
+    notices.appointed(track, named)
+    return named
+
+
+@transaction.atomic
+def remove_organiser(track: Track, user: User, organiser: User) -> None:
+    """Let somebody organise no more; where it was the owner, another organiser owns the track.
+
+    Raises CannotAppoint for the last one.  The lock on the track keeps two from removing each
+    other.
+    """
+    track = Track.objects.select_for_update(no_key=True).get(pk=track.pk)
+    track.co_organisers.remove(organiser)
+    if track.owner_id == organiser.pk:
+        heir = track.co_organisers.order_by("pk").first()
+        if heir is None:
+            raise CannotAppoint("A track needs an organiser. Add another first.")
+        track.co_organisers.remove(heir)
+        Track.objects.filter(pk=track.pk).update(owner=heir)
+    before = {"organiser": organiser.username}
+    AuditEvent.objects.record(user, "remove organiser", track, before=before)
+
+
+def needs_second_factor(user: User) -> bool:
+    if settings.SECOND_FACTOR == "offered":
+        return False
+    organises = settings.SECOND_FACTOR == "organisers" and is_organiser(user)
+    return user.is_staff or user.is_superuser or organises
+
+
+def is_organiser(user: User) -> bool:
+    """Whether tracks or collections are in this user's hands, or may be."""
+    return (
+        user.may_organise
+        or Track.objects.organised_by(user).exists()
+        or Collection.objects.organised_by(user).exists()
+    )
+
+
+def lacks_second_factor(user: User | AnonymousUser) -> bool:
+    """Whether this user has to set a second factor before doing anything else here."""
+    if not user.is_authenticated or not needs_second_factor(user):
+        return False
+    return not user.authenticator_set.filter(type="totp").exists()

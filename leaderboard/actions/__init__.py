@@ -1,0 +1,1 @@
+"""What people do, each act recorded in the activity log."""

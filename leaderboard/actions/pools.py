@@ -1,0 +1,64 @@
+"""What organisers do: confirm a collection, open and change a track, release, withdraw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.actions.submission_rules import NotPossible
+from leaderboard.collections.pools import first_of_each_team, unused_name
+from leaderboard.jobs import queue
+from leaderboard.models import AuditEvent, Pool, Run, Track, User
+
+
+def begin_pool(
+    track: Track,
+    user: User,
+    runs: Sequence[Run],
+    method: str,
+    size: int,
+    runs_per_team: int | None = None,
+) -> Pool:
+    """A pool of these runs, or of the first of each team, for a worker to gather and an organiser
+    to look at.  Raises NotPossible."""
+    if not runs:
+        raise NotPossible("A pool needs at least one run.")
+    if runs_per_team is not None:
+        runs = first_of_each_team(runs, runs_per_team)
+    pool = Pool(
+        track=track,
+        name=unused_name(track),
+        method=method,
+        size=size,
+        runs_per_team=runs_per_team,
+        judged_in=track.judgment_set,
+        created_by=user,
+    )
+    try:
+        with transaction.atomic():
+            pool.save(force_insert=True)
+            pool.runs.set(runs)
+            queue.enqueue("gather_pool", pool)
+    except IntegrityError:
+        raise NotPossible("Someone else just created a pool. Check it first.") from None
+    return pool
+
+
+@transaction.atomic
+def keep_pool(pool: Pool, user: User) -> None:
+    """From now on this is what is judged, and nothing changes it.  Raises NotPossible."""
+    preview = Pool.objects.filter(pk=pool.pk, state=Pool.State.PROPOSED)
+    if not preview.update(state=Pool.State.KEPT, kept_at=timezone.now()):
+        raise NotPossible("This pool is not awaiting approval.")
+    AuditEvent.objects.record(user, "keep", pool, after={"sha256": pool.sha256})
+
+
+@transaction.atomic
+def discard_pool(pool: Pool, user: User) -> None:
+    """Take away a pool that nobody kept.  Raises NotPossible."""
+    unkept = Pool.objects.filter(pk=pool.pk).exclude(state=Pool.State.KEPT)
+    AuditEvent.objects.record(user, "discard", pool, before={"name": pool.name})
+    if not unkept.delete()[0]:
+        raise NotPossible("You cannot delete an approved pool.")
