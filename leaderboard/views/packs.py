@@ -8,13 +8,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
-from leaderboard import archiving
-from leaderboard.archives import Member, zipped
+from leaderboard.archives import track_export
+from leaderboard.archives.result_archives import Pack, members_of_board
+from leaderboard.archives.zip_files import Member, zipped
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Team
-from leaderboard.packing import Pack, members_of_board
 from leaderboard.views.parts import organised_or_403
 
 
@@ -60,7 +60,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     """All of a track for its organisers, as `import_track` reads it; `?documents=1` with those."""
     track = organised_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
-    return zip_file(f"{slug}.zip", archiving.members_of(track, with_documents))
+    return zip_file(f"{slug}.zip", track_export.members_of(track, with_documents))
 
 
 def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:

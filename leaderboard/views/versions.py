@@ -12,7 +12,7 @@ from leaderboard import wording
 from leaderboard.actions import tracks
 from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
 from leaderboard.analysis.origins import qrels_name
-from leaderboard.archiving import lines_of
+from leaderboard.archives.track_export import lines_of
 from leaderboard.boards.deferred_tests import commission_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text

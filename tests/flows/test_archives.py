@@ -13,16 +13,16 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from leaderboard import archives
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
-from leaderboard.archives import NotAnArchive, opened_archive
+from leaderboard.archives import zip_files
+from leaderboard.archives.track_import import Arrival
+from leaderboard.archives.zip_files import NotAnArchive, opened_archive
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
 from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.notifications import notices
-from leaderboard.restoring import Arrival
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
 AWAY = ("--track", "away", "--collection", "elsewhere")
@@ -96,11 +96,11 @@ def scores(slug: str) -> dict[tuple[str, ...], bytes]:
 def repacked(file: Path, changes: dict[str, bytes | None]) -> Path:
     """The archive with members put in or left out, and with checksums that fit."""
     with zipfile.ZipFile(file) as old:
-        members = {name: old.read(name) for name in old.namelist() if name != archives.SUMS}
+        members = {name: old.read(name) for name in old.namelist() if name != zip_files.SUMS}
     members = {n: text for n, text in {**members, **changes}.items() if text is not None}
     sums = "".join(f"{sha256(text).hexdigest()}  {name}\n" for name, text in members.items())
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, text in {**members, archives.SUMS: sums.encode()}.items():
+        for name, text in {**members, zip_files.SUMS: sums.encode()}.items():
             new.writestr(name, text)
     return file
 

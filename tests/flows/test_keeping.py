@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import default_storage
 
-from leaderboard.keeping import CannotKeep, back_up, read_backup, restore
+from leaderboard.archives.backups import CannotKeep, back_up, read_backup, restore
 from tests.builders import make_run
 
 
@@ -42,7 +42,7 @@ def test_a_backup_that_broke_off_leaves_nothing(
     transactional_db, track, ben, tmp_path, monkeypatch
 ):
     make_run(track, ben)
-    monkeypatch.setattr("leaderboard.keeping._copy", lambda *_: 1 / 0)
+    monkeypatch.setattr("leaderboard.archives.backups._copy", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         back_up(tmp_path / "backup")
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []

@@ -19,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
-from leaderboard.archiving import TOLD
+from leaderboard.archives.track_export import TOLD
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board
 from leaderboard.models import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.keeping import CannotKeep, back_up
+from leaderboard.archives.backups import CannotKeep, back_up
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives import zipped
-from leaderboard.archiving import members_of, runs_of
+from leaderboard.archives.track_export import members_of, runs_of
+from leaderboard.archives.zip_files import zipped
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import Track

@@ -18,16 +18,8 @@ from leaderboard.actions import tracks
 from leaderboard.actions.names import clean_slug
 from leaderboard.actions.people import CannotJoin
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.archives import Archive, NotAnArchive, opened_archive
-from leaderboard.display.numbers import counted
-from leaderboard.jobs.erasure import erase_abandoned, erase_collection
-from leaderboard.management.migrating import migrate_first
-from leaderboard.management.organisers import organiser
-from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
-from leaderboard.manifests import Manifest
-from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
-from leaderboard.models.collections import ImportState
-from leaderboard.restoring import (
+from leaderboard.archives.manifests import Manifest
+from leaderboard.archives.track_import import (
     Arrival,
     differences,
     manifest_in,
@@ -45,6 +37,14 @@ from leaderboard.restoring import (
     restore_teams,
     restore_track,
 )
+from leaderboard.archives.zip_files import Archive, NotAnArchive, opened_archive
+from leaderboard.display.numbers import counted
+from leaderboard.jobs.erasure import erase_abandoned, erase_collection
+from leaderboard.management.migrating import migrate_first
+from leaderboard.management.organisers import organiser
+from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
+from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
+from leaderboard.models.collections import ImportState
 
 
 class Command(BaseCommand):

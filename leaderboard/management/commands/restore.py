@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.keeping import CannotKeep, restore
+from leaderboard.archives.backups import CannotKeep, restore
 from leaderboard.processes import CannotServe, only_one
 
 

@@ -34,15 +34,8 @@ from pydantic_core import to_json
 from evaluation.conventions import SCORING_VERSION
 from leaderboard.analysis.precision import read_precision
 from leaderboard.analysis.scores import read_scores
-from leaderboard.appendices import ByTopic, appendix, folder_of
-from leaderboard.archives import MANIFEST, PIECE, Member
-from leaderboard.boards import exports
-from leaderboard.boards.columns import ALL, for_papers, shown_columns
-from leaderboard.boards.disclosure import look
-from leaderboard.boards.standings import Board, Choice, find_board
-from leaderboard.collections.documents import open_documents
-from leaderboard.infrastructure.portions import in_portions
-from leaderboard.manifests import (
+from leaderboard.archives.appendices import ByTopic, appendix, folder_of
+from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LEFT_OUT_OF_REFUSED,
     CollectionEntry,
@@ -57,6 +50,13 @@ from leaderboard.manifests import (
     named_rows,
     plain_values,
 )
+from leaderboard.archives.zip_files import MANIFEST, PIECE, Member
+from leaderboard.boards import exports
+from leaderboard.boards.columns import ALL, for_papers, shown_columns
+from leaderboard.boards.disclosure import look
+from leaderboard.boards.standings import Board, Choice, find_board
+from leaderboard.collections.documents import open_documents
+from leaderboard.infrastructure.portions import in_portions
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 

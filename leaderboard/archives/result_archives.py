@@ -23,8 +23,8 @@ from leaderboard.analysis.origins import command_of, qrels_name, run_name
 from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.scores import evaluated_topics, read_scores
-from leaderboard.appendices import ByTopic, appendix, folder_of
-from leaderboard.archives import Member
+from leaderboard.archives.appendices import ByTopic, appendix, folder_of
+from leaderboard.archives.zip_files import Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import Cell, for_papers, shown_columns
 from leaderboard.boards.receipts import inert

@@ -27,8 +27,7 @@ from evaluation.problems import Problem
 from evaluation.reading.repairs import FIXES
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
-from leaderboard.archives import Archive, NotAnArchive
-from leaderboard.manifests import (
+from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
     LEFT_OUT_OF_REFUSED,
     EditionEntry,
@@ -40,6 +39,7 @@ from leaderboard.manifests import (
     named_rows,
     plain_fields,
 )
+from leaderboard.archives.zip_files import Archive, NotAnArchive
 from leaderboard.models import (
     Announcement,
     AuditEvent,

@@ -1,0 +1,1 @@
+"""What is downloaded as one file, and restored from it."""
