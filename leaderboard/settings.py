@@ -45,25 +45,25 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "leaderboard.middleware.number_the_request",
+    "leaderboard.pages.middleware.number_the_request",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "leaderboard.middleware.hear_out",
-    "leaderboard.middleware.leave_no_upload",
-    "leaderboard.middleware.pack_text",
-    "leaderboard.middleware.content_security_policy",
-    "leaderboard.middleware.keep_private",
+    "leaderboard.pages.middleware.hear_out",
+    "leaderboard.pages.middleware.leave_no_upload",
+    "leaderboard.pages.middleware.pack_text",
+    "leaderboard.pages.middleware.content_security_policy",
+    "leaderboard.pages.middleware.keep_private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "leaderboard.middleware.BoundBodies",
+    "leaderboard.pages.middleware.BoundBodies",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "leaderboard.middleware.time_the_answer",
-    "leaderboard.middleware.ask_for_second_factor",
+    "leaderboard.pages.middleware.time_the_answer",
+    "leaderboard.pages.middleware.ask_for_second_factor",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -78,9 +78,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "leaderboard.context.site",
+                "leaderboard.pages.context.site",
             ],
-            "builtins": ["leaderboard.display.numbers", "leaderboard.templatetags.parts"],
+            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.parts"],
         },
     },
 ]
@@ -167,24 +167,24 @@ ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rankfield] "
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_FORMS = {
-    "login": "leaderboard.forms.accounts.SignInForm",
-    "signup": "leaderboard.forms.accounts.SignUpForm",
-    "add_email": "leaderboard.forms.accounts.MailAddressForm",
-    "change_password": "leaderboard.forms.accounts.ChangePasswordForm",
-    "reauthenticate": "leaderboard.forms.accounts.PasswordAgainForm",
-    "reset_password": "leaderboard.forms.accounts.ResetPasswordForm",
-    "reset_password_from_key": "leaderboard.forms.accounts.NewPasswordForm",
+    "login": "leaderboard.pages.forms.accounts.SignInForm",
+    "signup": "leaderboard.pages.forms.accounts.SignUpForm",
+    "add_email": "leaderboard.pages.forms.accounts.MailAddressForm",
+    "change_password": "leaderboard.pages.forms.accounts.ChangePasswordForm",
+    "reauthenticate": "leaderboard.pages.forms.accounts.PasswordAgainForm",
+    "reset_password": "leaderboard.pages.forms.accounts.ResetPasswordForm",
+    "reset_password_from_key": "leaderboard.pages.forms.accounts.NewPasswordForm",
 }
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "organisers", "rankfield", "staff"]
 # Of whom a second factor is asked; everybody may set one.
 SECOND_FACTOR = choice("SECOND_FACTOR", ("offered", "staff", "organisers"))
-MFA_ADAPTER = "leaderboard.accounts.SecondFactorAdapter"
+MFA_ADAPTER = "leaderboard.pages.accounts.SecondFactorAdapter"
 MFA_TOTP_ISSUER = "Rankfield"
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_FORMS = {
-    "authenticate": "leaderboard.forms.accounts.CodeForm",
-    "reauthenticate": "leaderboard.forms.accounts.CodeAgainForm",
-    "activate_totp": "leaderboard.forms.accounts.FirstCodeForm",
+    "authenticate": "leaderboard.pages.forms.accounts.CodeForm",
+    "reauthenticate": "leaderboard.pages.forms.accounts.CodeAgainForm",
+    "activate_totp": "leaderboard.pages.forms.accounts.FirstCodeForm",
 }
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
@@ -230,7 +230,7 @@ USE_I18N = False
 # Rules of this installation
 EVERYONE_ORGANISES = switch("EVERYONE_ORGANISES", default=not DATABASE_URL)
 SIGNUP_OPEN = switch("SIGNUP_OPEN", default=True)
-ACCOUNT_ADAPTER = "leaderboard.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "leaderboard.pages.accounts.AccountAdapter"
 
 # Limits, in bytes, seconds and counts; `/limits/` prints them.
 RUN_UPLOAD_LIMIT = number("RUN_UPLOAD_LIMIT", 512 * MIB)

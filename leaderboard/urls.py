@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
 from leaderboard.api import api
-from leaderboard.views import (
+from leaderboard.pages.views import (
     analysis,
     boards,
     collections,
@@ -25,10 +25,10 @@ from leaderboard.views import (
     people,
     pools,
     rankings,
+    removals,
     runs,
     site,
     snapshots,
-    takeoffs,
     teams,
     topics,
     tracks,
@@ -109,10 +109,10 @@ run_urls = [
     path("topics.csv", runs.run_topics_csv, name="run_topics_csv"),
     path("facts/", facts.run_facts, name="run_facts"),
     path("metadata.yml", facts.run_metadata, name="run_metadata"),
-    path("withdraw/", takeoffs.withdraw, name="withdraw"),
-    path("withdraw/undo/", takeoffs.undo_withdrawal, name="undo_withdrawal"),
-    path("take-off/", takeoffs.take_off, name="take_off"),
-    path("bring-back/", takeoffs.bring_back, name="bring_back"),
+    path("withdraw/", removals.withdraw, name="withdraw"),
+    path("withdraw/undo/", removals.undo_withdrawal, name="undo_withdrawal"),
+    path("take-off/", removals.take_off, name="take_off"),
+    path("bring-back/", removals.bring_back, name="bring_back"),
     path("again/", runs.score_again, name="score_again"),
     path("repair/", runs.repair, name="repair"),
 ]

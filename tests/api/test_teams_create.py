@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.models import ApiToken, AuditEvent, Run, Team, User
-from leaderboard.wording.trail import trail_of
+from leaderboard.pages.wording.trail import trail_of
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_user
 

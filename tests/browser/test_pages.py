@@ -13,7 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.display.numbers import size
-from leaderboard.middleware import POLICY
+from leaderboard.pages.middleware import POLICY
 from tests.browser.crawling import names_of_pages, pages_of
 from tests.browser.test_journey import WORD, choose, sign_up
 from tests.builders import QRELS, RUN

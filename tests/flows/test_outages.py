@@ -42,7 +42,7 @@ def token(ben) -> dict[str, str]:
 
 @pytest.mark.parametrize(("error", "status"), [(AWAY, 503), (FULL, 507)], ids=["away", "full"])
 def test_a_page_says_when_to_come_back(answering, track, monkeypatch, error, status) -> None:
-    monkeypatch.setattr("leaderboard.views.tracks.render", break_with(error))
+    monkeypatch.setattr("leaderboard.pages.views.tracks.render", break_with(error))
     answer = answering.get("/")
     assert (answer.status_code, answer["Retry-After"].isdecimal()) == (status, True)
     assert "Try again shortly" in answer.content.decode()
@@ -57,7 +57,7 @@ def test_nobody_signs_in_while_tries_cannot_be_counted(answering, ben, settings)
 
 
 def test_an_error_of_ours_is_no_outage(answering, track, monkeypatch) -> None:
-    monkeypatch.setattr("leaderboard.views.tracks.render", break_with(OSError(2, "gone")))
+    monkeypatch.setattr("leaderboard.pages.views.tracks.render", break_with(OSError(2, "gone")))
     answer = answering.get("/")
     assert (answer.status_code, "Retry-After" in answer) == (500, False)
 

@@ -12,7 +12,7 @@ from evaluation.agreement import tau_ap, tau_matrix
 from leaderboard.display.charts.bumps import Climber, bumps
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Score, Track
-from leaderboard.views import analysis
+from leaderboard.pages.views import analysis
 from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track

@@ -18,8 +18,8 @@ from leaderboard.actions import runs, tracks
 from leaderboard.actions.uploads import accept_run
 from leaderboard.boards import deferred_tests
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
+from leaderboard.pages.wording import boards
 from leaderboard.scoring import comparisons
-from leaderboard.wording import boards
 from tests.builders import (
     OTHER_RUN,
     make_collection,

@@ -11,7 +11,7 @@ from evaluation.agreement import rbo
 from leaderboard.actions import tracks
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Track
-from leaderboard.views import pairs
+from leaderboard.pages.views import pairs
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline

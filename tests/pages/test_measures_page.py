@@ -6,7 +6,7 @@ import pytest
 from pytest_django.asserts import assertContains
 
 from evaluation.measures import MEASURES, example
-from leaderboard.views.explained import families, worked_grades
+from leaderboard.pages.views.explained import families, worked_grades
 
 
 @pytest.fixture(autouse=True)

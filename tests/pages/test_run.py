@@ -115,7 +115,7 @@ def test_a_run_that_is_scored_while_its_page_is_made_shows_its_scores(
 ):
     sent = accept_run(track, cat, upload("run", OTHER_RUN)).run
     meanwhile = lambda *asked: work() or find_means_with(*asked)  # noqa: E731
-    monkeypatch.setattr("leaderboard.views.runs.find_means_with", meanwhile)
+    monkeypatch.setattr("leaderboard.pages.views.runs.find_means_with", meanwhile)
     assert "Topic by topic" in page_of(as_cat, sent)
 
 

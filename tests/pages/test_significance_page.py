@@ -11,7 +11,7 @@ import pytest
 from evaluation.significance import tukey_hsd
 from leaderboard.display.numbers import p_value, score
 from leaderboard.models import Run, Track
-from leaderboard.views import analysis
+from leaderboard.pages.views import analysis
 from tests.builders import make_run, signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track

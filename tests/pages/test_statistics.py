@@ -8,9 +8,9 @@ from html import unescape
 
 import pytest
 
-from leaderboard import wording
 from leaderboard.actions import tracks
 from leaderboard.models import Run
+from leaderboard.pages import wording
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, words

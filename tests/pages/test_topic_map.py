@@ -13,7 +13,7 @@ from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.display.charts import boxes, heat
 from leaderboard.display.charts.heat import HeatColumn, HeatRow, heat_image, heat_map
 from leaderboard.models import Run, Track
-from leaderboard.views import analysis
+from leaderboard.pages.views import analysis
 from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track

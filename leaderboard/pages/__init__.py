@@ -1,0 +1,1 @@
+"""Everything that is HTML: views, forms, sentences and charts of pages."""

@@ -1,0 +1,424 @@
+"""A board as its page prints it: a head and a cell for every column that the reader sees.
+
+A board of hundreds of runs has thousands of cells, so they are strings here and not templates.
+Names and addresses come from strangers: what is not our own is escaped where it enters a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from urllib.parse import urlencode
+
+import numpy as np
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluation.significance import Difference
+from leaderboard.boards.columns import ALL, RANK, Column, choosable, shown_columns
+from leaderboard.boards.standings import Board, Standing, order_of
+from leaderboard.display import charts
+from leaderboard.display.charts.drawing import Kind, text_width
+from leaderboard.display.numbers import (
+    MISSING,
+    counted,
+    day,
+    differences,
+    exact,
+    instant,
+    interval,
+    p_value,
+    scores,
+    signed,
+    span,
+)
+from leaderboard.models import Run
+from leaderboard.pages.addresses import address_of_runs
+from leaderboard.pages.parts import badge, marked
+
+JUDGED_AT_10 = "Judged@10"
+EMPTY = '<td class="num opt"></td>'
+DENSE = 40
+# Pixels: the room of a table on a desk, and what columns take of it.
+DESK = 1232
+NUMBER, LONGEST, PADDING = 60.0, 270.0, 16.0
+ROOMS = {"axis": 170.0, "confidence": 120.0, "wins": 100.0}
+# What stays on a phone; the other columns wait for "all columns".
+ON_A_PHONE = ("rank", "run", "axis", "difference")
+WORDS = ("run", "team", "type")
+
+
+@dataclass(frozen=True)
+class BoardTable:
+    """The table of a board with the addresses of its other orders and of its other columns."""
+
+    board: Board
+    query: QueryDict
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return shown_columns(self.board)
+
+    @cached_property
+    def choosable(self) -> list[Column]:
+        return choosable(self.board)
+
+    @property
+    def optional(self) -> list[Column]:
+        return [each for each in self.choosable if not each.is_fixed]
+
+    @property
+    def shown(self) -> list[str]:
+        """The names of the columns that show."""
+        return [each.name for each in self.columns]
+
+    @property
+    def shows_all(self) -> bool:
+        return ALL in self.board.choice.columns
+
+    @property
+    def is_dense(self) -> bool:
+        return len(self.board.shown) > DENSE
+
+    @property
+    def fits(self) -> bool:
+        """Whether all columns have room on a desk; else the table scrolls inside its frame."""
+        return sum(map(self._room, self.columns)) <= DESK
+
+    def _room(self, column: Column) -> float:
+        """About how many pixels a column takes."""
+        if column.name in ("run", "team"):
+            runs = [each.run for each in self.board.shown]
+            names = {str(run if column.name == "run" else run.team) for run in runs}
+            return min(max(map(text_width, names), default=0.0), LONGEST) + PADDING
+        return max(ROOMS.get(column.name, NUMBER), text_width(column.measure) + PADDING)
+
+    @property
+    def heads(self) -> list[SafeString]:
+        return [mark_safe(self._head(column)) for column in self.columns]
+
+    def _head(self, column: Column) -> str:
+        if column.name == "axis":
+            name = escape(self.board.measure)
+            drawn = charts.column_head(self.axis)
+            words = f'<span class="aside">{name} on an axis</span>'
+            return f'<th class="axis" scope="col">{drawn}{words}</th>'
+        text = HEADS.get(column.name, _title)(self, column)
+        link = f'<a href="{self._sorted_by(column)}">{text}</a>'
+        return f'<th{self._classes(column)} scope="col"{self._sorting(column)}>{link}</th>'
+
+    def _sorting(self, column: Column) -> str:
+        if column.name != self.sorted_by:
+            return ""
+        falls = order_of(column.name).falls != self.board.choice.turned
+        return f' aria-sort="{"de" if falls else "a"}scending"'
+
+    @property
+    def sorted_by(self) -> str:
+        """Where the lines stand by their ranks, that is the measure that ranks."""
+        name = self.board.choice.sorted_by
+        return self.board.measure if name == RANK.name and not self.board.choice.turned else name
+
+    def _sorted_by(self, column: Column) -> str:
+        """The address that sorts by this column, and the other way round the second time."""
+        if column.name == self.sorted_by and not self.board.choice.turned:
+            return self._address(sort=f"-{column.name}")
+        home = column.name in (RANK.name, self.board.measure)
+        return self._address(sort=None if home else column.name)
+
+    def _address(self, **changes: str | None) -> str:
+        query = self.query.copy()
+        for name, value in changes.items():
+            query.pop(name, None)
+            if value is not None:
+                query[name] = value
+        return escape(f"?{query.urlencode()}")
+
+    def _classes(self, column: Column, more: str = "") -> str:
+        stays = column.name in ON_A_PHONE or column.measure == self.board.measure
+        pinned = "pinned" if column.name == "run" else ""
+        names = ["" if column.name in WORDS else "num", more, "" if stays else "opt", pinned]
+        classes = " ".join(filter(None, names))
+        return f' class="{classes}"' if classes else ""
+
+    @property
+    def rows(self) -> SafeString:
+        """Made column by column, so that what the cells of a column share is looked up once."""
+        columns = [CELLS.get(column.name, _measured)(self, column) for column in self.columns]
+        begins = [f"<tr{_marks(each)}>" for each in self.board.shown]
+        return mark_safe("</tr>\n".join(map("".join, zip(begins, *columns, strict=True))) + "</tr>")
+
+    @property
+    def baselines(self) -> SafeString:
+        """Every run as one with which the others can be compared."""
+        return mark_safe(
+            "".join(
+                f'<option value="{each.run.pk}"{" selected" if each.is_baseline else ""}>'
+                f"{escape(str(each.run))}</option>"
+                for each in self.board.standings
+            )
+        )
+
+    # What the cells of several columns share.
+
+    @cached_property
+    def axis(self) -> charts.Column:
+        """From the whole board, whatever is filtered."""
+        board = self.board
+        means = [each.scores[board.measure] for each in board.ranked]
+        baseline = board.standing_of(board.baseline) if board.baseline is not None else None
+        return charts.board_column(
+            np.array(means, dtype=float),
+            self.half,
+            baseline.scores[board.measure] if baseline is not None else None,
+        )
+
+    @cached_property
+    def half(self) -> float | None:
+        """Half the HSD margin."""
+        margin = self.board.pairs.margin
+        return margin / 2 if margin is not None else None
+
+    @cached_property
+    def best(self) -> dict[str, float]:
+        return self.board.best
+
+    @cached_property
+    def pooled(self) -> set[str]:
+        return set(self.board.edition.judgment_set.pooled_runs.values_list("pk", flat=True))
+
+    @cached_property
+    def numbers(self) -> list[str]:
+        """For each row how the link of a number begins, which leads to how it was computed."""
+        computed = reverse("computed", args=[self.board.sight.track.slug])
+        return [
+            f'<a class="number" href="{computed}?run={each.run.pk}' for each in self.board.shown
+        ]
+
+    @cached_property
+    def of_measure(self) -> dict[str, str]:
+        """How the address of an explanation ends, by measure."""
+        measures = [*self.board.measures, JUDGED_AT_10]
+        return {
+            each: escape(f"&{urlencode({**self._asked, 'measure': each})}") for each in measures
+        }
+
+    @cached_property
+    def _asked(self) -> dict[str, str]:
+        """What an explanation has to know of this board: the reader's choice, other judgments."""
+        other = self.board.sight.other
+        asked = {"judgments": other.judgment_set.version} if other is not None else {}
+        return {**self.board.choice.carried, **asked}
+
+    @cached_property
+    def comparisons(self) -> list[str]:
+        """For each row the link of its numbers against the baseline, up to the number."""
+        page = reverse("statistic", args=[self.board.sight.track.slug, "difference"])
+        asked = escape(f"&{urlencode(self._asked)}") if self._asked else ""
+        return [
+            f'<a class="number" href="{page}?run={each.run.pk}{asked}">'
+            for each in self.board.shown
+        ]
+
+    @cached_property
+    def with_baseline(self) -> str:
+        """This page against another baseline, whose id follows."""
+        rest = self._address(baseline=None)
+        return f"{rest}&amp;baseline=" if len(rest) > 1 else "?baseline="
+
+
+def _marks(standing: Standing) -> str:
+    marks = {
+        "own": standing.is_own,
+        "baseline": standing.is_baseline,
+        "break": standing.breaks_after,
+    }
+    names = " ".join(name for name, holds in marks.items() if holds)
+    return f' class="{names}"' if names else ""
+
+
+def _title(table: BoardTable, column: Column) -> str:
+    """Where there is no room, the cutoff of a measure stands beneath its name."""
+    return escape(column.title).replace("@", "<wbr>@")
+
+
+def _against(table: BoardTable, column: Column) -> str:
+    name = escape(str(table.board.baseline))
+    long = f'<span class="opt">vs <bdi>{name}</bdi></span>'
+    return f'{long}<span class="phone">vs baseline</span>'
+
+
+def _over_topics(table: BoardTable, column: Column) -> str:
+    topics = counted(table.board.edition.num_evaluated, "topic")
+    return f"W/L/T<small>{topics}</small>"
+
+
+HEADS: dict[str, Callable[[BoardTable, Column], str]] = {
+    "interval": lambda *_: "interval",
+    "judged": lambda *_: "Judged<br>@10",
+    "difference": _against,
+    "confidence": lambda *_: "Interval<small>95 %</small>",
+    "p": lambda *_: "p<small>Holm</small>",
+    "effect": lambda *_: "Effect<small>d</small>",
+    "wins": _over_topics,
+}
+
+Cells = Callable[[BoardTable, Column], Iterable[str]]
+# One cell from the standing alone.
+Cell = Callable[[Standing], str]
+
+
+def _each(cell: Cell) -> Cells:
+    return lambda table, column: map(cell, table.board.shown)
+
+
+def _rank(each: Standing) -> str:
+    span_ = f'<small class="phone">{span(*each.interval)}</small>' if each.interval else ""
+    rank = MISSING if each.rank is None else each.rank
+    return f'<td class="num rank">{rank}{span_}</td>'
+
+
+def _interval(each: Standing) -> str:
+    return f'<td class="interval opt">{span(*each.interval) if each.interval else ""}</td>'
+
+
+def _run(table: BoardTable, column: Column) -> Iterator[str]:
+    href, pooled = escape(address_of_runs("run", table.board.choice.carried)), table.pooled
+    for each in table.board.shown:
+        words = badges(each, pooled)
+        own = ["yours"] if each.is_own else []
+        known = [*own, *(["baseline"] if each.is_baseline else []), *words]
+        signs = "".join([f" {badge(word)}" for word in known])
+        shown = f'<span class="opt">{signs}</span>' if signs else ""
+        told = "".join([f", {word}" for word in words])
+        yield (
+            f'<th scope="row"><a href="{href.format(each.run.pk)}">'
+            f"<bdi>{escape(str(each.run))}</bdi></a>"
+            f"{shown}"
+            f'<small class="phone"><bdi>{escape(str(each.run.team))}</bdi>{told}</small></th>'
+        )
+
+
+def badges(standing: Standing, pooled: set[str]) -> list[str]:
+    """What a run is, beside being the baseline or the reader's."""
+    run = standing.run
+    kind = [str(run.kind)] if run.kind != Run.Kind.AUTOMATIC else []
+    unpooled = ["unpooled"] if pooled and run.pk not in pooled else []
+    return [*kind, *unpooled, *(["late"] if run.is_late else [])]
+
+
+def _team(each: Standing) -> str:
+    return f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
+
+
+def _type(each: Standing) -> str:
+    return f'<td class="opt">{each.run.kind}</td>'
+
+
+def _axis(table: BoardTable, column: Column) -> list[str]:
+    shown, measure = table.board.shown, table.board.measure
+    kinds: list[Kind] = [
+        "baseline" if each.is_baseline else "own" if each.is_own else "other" for each in shown
+    ]
+    means = [each.scores[measure] for each in shown]
+    drawn = charts.mean_cells(table.axis, means, table.half, kinds)
+    return [f'<td class="axis">{each}</td>' for each in drawn]
+
+
+def _measured(table: BoardTable, column: Column) -> list[str]:
+    measure, best = column.measure, table.best[column.measure]
+    plain, marked = (f"<td{table._classes(column, more)}>" for more in ("", "best"))
+    values = [each.scores[measure] for each in table.board.shown]
+    begins = [marked if column.is_fixed or value == best else plain for value in values]
+    return _numbers(table, measure, begins, values)
+
+
+def _judged(table: BoardTable, column: Column) -> list[str]:
+    values = [each.judged_at_10 for each in table.board.shown]
+    return _numbers(table, JUDGED_AT_10, ['<td class="num opt">'] * len(values), values)
+
+
+def _numbers(
+    table: BoardTable, measure: str, begins: list[str], values: list[float | None]
+) -> list[str]:
+    """Measured numbers, each of which leads to how it was computed."""
+    of_measure, decimals = table.of_measure[measure], table.board.decimals
+    return [
+        f'{begin}{link}{of_measure}" title="{exact(value)}">{text}</a></td>'
+        for begin, link, value, text in zip(
+            begins, table.numbers, values, scores(values, decimals), strict=True
+        )
+    ]
+
+
+def _difference(table: BoardTable, column: Column) -> Iterator[str]:
+    against, with_baseline = [each.against for each in table.board.shown], table.with_baseline
+    printed = differences([each and each.difference for each in against])
+    for each, link, text in zip(table.board.shown, table.comparisons, printed, strict=True):
+        if each.is_baseline or each.against is None:
+            yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
+            continue
+        p = each.against.p_adjusted
+        shown = text if each.against.difference is None else marked(text, each.verdict)
+        small = "" if p is None else f'<small class="phone">p {escape(p_value(p))}</small>'
+        yield (
+            f'<td class="num">{link}{shown}</a>'
+            f'{small}<a class="make" href="{with_baseline}{each.run.pk}">as baseline</a></td>'
+        )
+
+
+def _held(number: Callable[[Difference], str]) -> Cells:
+    """One number against the baseline, which leads to how it was computed; empty without one."""
+
+    def cells(table: BoardTable, column: Column) -> Iterator[str]:
+        for each, link in zip(table.board.shown, table.comparisons, strict=True):
+            text = number(each.against) if each.against is not None else ""
+            yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY
+
+    return cells
+
+
+def _confidence(against: Difference) -> str:
+    if against.low is None or against.high is None:
+        return ""
+    return interval(against.low, against.high)
+
+
+def _p(against: Difference) -> str:
+    p = against.p_adjusted
+    return "" if p is None else f'<span title="{exact(p)}">{escape(p_value(p))}</span>'
+
+
+def _effect(against: Difference) -> str:
+    return "" if against.effect_size is None else signed(against.effect_size, 2)
+
+
+def _wins(against: Difference) -> str:
+    counts = (against.wins, against.losses, against.ties)
+    return ' <span class="split">/</span> '.join(map(str, counts))
+
+
+def _date(each: Standing) -> str:
+    received = each.run.received_at
+    return f'<td class="num opt" title="{instant(received)}">{day(received)}</td>'
+
+
+# A column that is not named here shows a measure.
+CELLS: dict[str, Cells] = {
+    "rank": _each(_rank),
+    "interval": _each(_interval),
+    "run": _run,
+    "team": _each(_team),
+    "type": _each(_type),
+    "axis": _axis,
+    "judged": _judged,
+    "difference": _difference,
+    "confidence": _held(_confidence),
+    "p": _held(_p),
+    "effect": _held(_effect),
+    "wins": _held(_wins),
+    "date": _each(_date),
+}

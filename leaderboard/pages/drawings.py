@@ -1,0 +1,172 @@
+"""What the pages of a track draw and print in cells: made in Python, so that templates only print.
+
+A board of hundreds of runs has thousands of cells; each is one short text here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from django.utils.safestring import SafeString, mark_safe
+
+from leaderboard.analysis import Answer, TopicBreakdown, TopicSummary
+from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
+from leaderboard.boards.standings import Board
+from leaderboard.display import charts
+from leaderboard.display.charts import Column, Mark
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.numbers import MISSING, count, exact, score
+from leaderboard.models import Run
+from leaderboard.pages.addresses import address, address_of_runs
+from leaderboard.pages.parts import badge
+
+
+def ranking_addresses(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
+    """What each run retrieved for the topic in view."""
+    page = address_of_runs("ranking", chosen, number=breakdown.topic.number)
+    return [page.format(each.run.pk) for each in breakdown.answers]
+
+
+def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
+    """Every run on one line of values; a dot leads to its ranking."""
+    marks = [
+        Mark(each.score, str(each.run), _kind(each.is_own, each.is_baseline), href)
+        for each, href in zip(breakdown.answers, ranking_addresses(breakdown, chosen), strict=True)
+    ]
+    return charts.strip(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
+
+
+def _kind(is_own: bool, is_baseline: bool) -> Kind:
+    return "baseline" if is_baseline else "own" if is_own else "other"
+
+
+def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:
+    """A line for each run on the topic in view, with its first ten documents as squares."""
+    chosen = board.choice.carried
+    run = escape(address_of_runs("run", chosen))
+    asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
+    computed = escape(address("computed", chosen, board.sight.track.slug, **asked))
+    rankings = map(escape, ranking_addresses(breakdown, chosen))
+    return mark_safe(
+        "\n".join(
+            f"<tr{_marked(each)}>"
+            f'<td class="num">{MISSING if each.rank is None else each.rank}</td>'
+            f'<th scope="row"><a href="{run.format(each.run.pk)}">'
+            f"<bdi>{escape(str(each.run))}</bdi></a>"
+            f'<span class="opt">{_badges(each)}</span>'
+            f'<small class="phone"><a href="{ranking}">ranking</a></small></th>'
+            f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
+            f'<td class="num best"><a class="number" href="{computed}&amp;run={each.run.pk}"'
+            f' title="{exact(each.score)}">{score(each.score)}</a></td>'
+            f'<td class="num opt">{count(each.first_relevant)}</td>'
+            f"<td>{charts.grade_squares(each.top_grades, top_grade)}</td>"
+            f'<td class="num opt">{each.relevant_in_top}</td>'
+            f'<td class="num opt">{each.unjudged_in_top}</td>'
+            f'<td class="opt"><a href="{ranking}">ranking</a></td></tr>'
+            for each, ranking in zip(breakdown.answers, rankings, strict=True)
+        )
+    )
+
+
+def _marked(answer: Answer) -> str:
+    kind = _kind(answer.is_own, answer.is_baseline and not answer.is_own)
+    return f' class="{kind}"' if kind != "other" else ""
+
+
+def _badges(answer: Answer) -> str:
+    words = {"yours": answer.is_own, "baseline": answer.is_baseline}
+    return "".join(f" {badge(word)}" for word, holds in words.items() if holds)
+
+
+@dataclass(frozen=True)
+class JudgedLine:
+    """A judged document with a cell for its rank in each of the columns.
+
+    `finder` is the run that alone has it among its first hundred.
+    """
+
+    document: JudgedDocument
+    ranks: SafeString
+    finder: Run | None
+
+
+def judged_lines(breakdown: TopicBreakdown) -> list[JudgedLine]:
+    runs = {each.run.pk: each.run for each in breakdown.answers}
+    return [
+        JudgedLine(
+            document=each,
+            ranks=_rank_cells([each.ranks.get(column.run.pk) for column in breakdown.columns]),
+            finder=runs[each.finders[0]] if len(each.finders) == 1 < len(runs) else None,
+        )
+        for each in breakdown.judged
+    ]
+
+
+def _rank_cells(ranks: list[int | None]) -> SafeString:
+    return mark_safe(
+        "".join(f'<td class="num{_distance(rank)}">{count(rank)}</td>' for rank in ranks)
+    )
+
+
+def _distance(rank: int | None) -> str:
+    return " far" if rank is None or rank > FOUND else " near" if rank <= TOP else ""
+
+
+@dataclass(frozen=True)
+class GradeLine:
+    """How many documents have a grade, as a bar."""
+
+    grade: int
+    says: str
+    bar: SafeString
+
+
+def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[GradeLine]:
+    """Every grade from the top of the scale down, also those that nobody gave."""
+    lowest = min([0, *grades])
+    most = max(grades.values(), default=1)
+    counts = {grade: grades.get(grade, 0) for grade in range(top, lowest - 1, -1)}
+    return [
+        GradeLine(grade, _says(grade, threshold), charts.grade_bar(number, most, grade, top))
+        for grade, number in counts.items()
+    ]
+
+
+def _says(grade: int, threshold: int) -> str:
+    if grade < 0:
+        return "pooled, not judged"
+    return "relevant" if grade >= threshold else "not relevant"
+
+
+@dataclass(frozen=True)
+class SummaryLine:
+    """A topic of the list, with the span of its runs."""
+
+    summary: TopicSummary
+    cell: SafeString
+
+
+@dataclass(frozen=True)
+class SummaryTable:
+    head: SafeString
+    lines: list[SummaryLine]
+
+
+def summary_table(summaries: Sequence[TopicSummary]) -> SummaryTable:
+    """From worst to best in every topic, on an axis from 0 to 1 where values allow."""
+    values = [end for each in summaries for end in (each.worst, each.best) if np.isfinite(end)]
+    beyond = values and (min(values) < 0 or max(values) > 1)
+    axis = charts.Axis.around(min(values), max(values)) if beyond else charts.UNIT
+    column = Column(axis, "range")
+    return SummaryTable(
+        head=charts.column_head(column),
+        lines=[
+            SummaryLine(
+                each, charts.range_cell(column, each.worst, each.median, each.best, each.own)
+            )
+            for each in summaries
+        ],
+    )

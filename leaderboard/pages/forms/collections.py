@@ -1,0 +1,108 @@
+"""Forms for collections, judgments and pools."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from django import forms
+
+from leaderboard.collections.pools import by_turn, priority_of
+from leaderboard.models import Collection, Pool, Run, Track
+from leaderboard.pages.forms.fields import NewFileField, Paragraphs
+from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
+
+
+class CollectionForm(forms.ModelForm):
+    topics = NewFileField(label="Topics")
+    documents = NewFileField(label="Documents", required=False)
+    judgments = NewFileField(label="Judgments", required=False)
+    version = forms.SlugField(
+        label="Judgments version",
+        initial="v1",
+        max_length=40,
+        help_text="Later judgments get a new version.",
+    )
+
+    class Meta:
+        model = Collection
+        fields = ["name", "slug", "description"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        error_messages = {"slug": {"unique": TAKEN}}
+        widgets = {"description": Paragraphs(attrs={"rows": 2})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["version"].required = False
+
+    def clean_version(self) -> str:
+        return self.cleaned_data["version"] or "v1"
+
+    def clean_slug(self) -> str:
+        return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            self.instance.slug = cleaned["slug"] = unused_slug(cleaned["name"], Collection)
+        return cleaned
+
+
+class JudgmentsForm(forms.Form):
+    version = forms.SlugField(label="Version", max_length=40)
+    file = NewFileField(label="File")
+    note = forms.CharField(
+        label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
+    )
+
+
+class PoolForm(forms.Form):
+    """Which runs make a pool, and how; a team's runs stand together, by priority."""
+
+    runs = forms.ModelMultipleChoiceField(
+        Run.objects.none(),
+        label="Runs",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "A pool needs at least one run."},
+    )
+    runs_per_team = forms.IntegerField(
+        label="Runs per team",
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text="Maximum per team, by stated priority, otherwise earliest first. "
+        "Leave empty for all chosen runs.",
+    )
+    method = forms.ChoiceField(label="Method", choices=Pool.Method.choices)
+    size = forms.IntegerField(
+        label="N", min_value=1, max_value=1000, initial=100, help_text="1 to 1,000."
+    )
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = track.runs.accepted().in_good_standing().select_related("team")
+        in_turn = by_turn(runs)
+        self.fields["runs"].queryset = runs
+        self.fields["runs"].initial = [run.pk for run in in_turn]
+        teams = groupby(in_turn, key=lambda run: run.team.name)
+        self.fields["runs"].choices = [
+            (name, [(run.pk, labelled(run)) for run in own]) for name, own in teams
+        ]
+
+
+def labelled(run: Run) -> str:
+    """A run of a pool to be, with its priority."""
+    priority = priority_of(run)
+    return str(run) if priority is None else f"{run}, priority {priority}"
+
+
+class CostForm(forms.Form):
+    minutes = forms.FloatField(
+        label="Minutes per document",
+        min_value=0.1,
+        max_value=600,
+        step_size=0.1,
+        initial=1,
+    )

@@ -1,0 +1,73 @@
+"""Forms for running a track."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.models import Run, Team, Track
+from leaderboard.pages.forms.fields import Paragraphs
+
+
+class BaselineForm(forms.Form):
+    baseline = forms.ModelChoiceField(
+        Run.objects.none(),
+        label="Baseline run for comparisons",
+        required=False,
+        empty_label="no baseline",
+    )
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, initial={"baseline": track.baseline_id}, **kwargs)
+        self.fields["baseline"].queryset = track.runs.on_the_board()
+
+
+class TakeOffForm(forms.Form):
+    how = forms.ChoiceField(
+        label="How",
+        choices=[
+            ("disqualified", "Disqualify: its page shows this and the reason"),
+            ("hidden", "Hide: only its team and organisers see it"),
+        ],
+        widget=forms.RadioSelect,
+        initial="disqualified",
+    )
+    reason = forms.CharField(label="Reason", max_length=500, widget=Paragraphs(attrs={"rows": 2}))
+
+
+class SnapshotForm(forms.Form):
+    name = forms.CharField(
+        label="Name", max_length=120, help_text="For example: as published in the overview."
+    )
+    note = forms.CharField(
+        label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
+    )
+
+
+class AnnouncementForm(forms.Form):
+    text = forms.CharField(
+        label="Announcement",
+        max_length=2000,
+        help_text="Shown on all track pages. All participants get a notice.",
+        widget=Paragraphs(attrs={"rows": 3}),
+    )
+
+
+class GrantForm(forms.Form):
+    """More runs for a team of the track."""
+
+    team = forms.ModelChoiceField(Team.objects.none(), label="Team", empty_label=None)
+    runs = forms.IntegerField(label="Extra runs", min_value=1, max_value=10_000)
+    today = forms.TypedChoiceField(
+        label="When",
+        choices=[("today", "today (UTC)"), ("in all", "in total")],
+        coerce=lambda word: word == "today",
+        widget=forms.RadioSelect,
+        initial="today",
+    )
+    reason = forms.CharField(label="Reason", max_length=300, required=False)
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["team"].queryset = track.teams.filter(of_organisers=False).order_by("name")

@@ -1,0 +1,57 @@
+"""A run as the page takes it; what it holds is checked in uploads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.reading.recognition import RUN_FORMATS
+from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
+from leaderboard.models import Run, Track
+from leaderboard.pages.forms.fields import NewFileField, Paragraphs
+
+
+class WithdrawForm(forms.Form):
+    reason = forms.CharField(
+        label="Reason",
+        max_length=500,
+        widget=Paragraphs(attrs={"rows": 2}),
+        help_text="Shown on the run page.",
+    )
+
+
+class RunForm(forms.ModelForm):
+    file = NewFileField(label="Run file", allow_empty_file=True)
+    tag = forms.CharField(
+        label="Tag",
+        max_length=LONGEST_TAG,
+        required=False,
+        help_text="Must match the file, unless it replaces the tag there. Leave empty to use the"
+        " tag in the file.",
+    )
+    replaces_tag = forms.BooleanField(
+        label="Replace the tag in the file",
+        required=False,
+        help_text="We use the tag above on every line. Your file stays unchanged.",
+    )
+    format = forms.ChoiceField(label="Format", required=False)
+    idempotency_key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Run
+        fields = ["tag", "format", "description"]
+        widgets = {"description": Paragraphs(attrs={"rows": 3})}
+
+    def clean_tag(self) -> str:
+        tag = self.cleaned_data["tag"]
+        if tag and not TAG.fullmatch(tag.encode()):
+            raise forms.ValidationError(f"{TAG_RULE[0].upper()}{TAG_RULE[1:]}")
+        return tag
+
+    def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        taken = [(name, RUN_FORMATS[name]) for name in track.run_formats]
+        self.fields["format"].choices = [("", "detect automatically"), *taken]
+        if len(taken) == 1:
+            del self.fields["format"]

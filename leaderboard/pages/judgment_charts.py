@@ -1,0 +1,160 @@
+"""The judgments of a track as its page draws them: topics by grade, and what was never judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from django.utils.safestring import SafeString
+
+from leaderboard.analysis.holes import HoleLine, HoleTable
+from leaderboard.analysis.summaries import JudgedTopic
+from leaderboard.boards.standings import Standing
+from leaderboard.display import charts
+from leaderboard.display.charts import Column
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.numbers import count
+from leaderboard.models import Topic
+from leaderboard.pages.addresses import address
+
+# The verdict between the other two.
+MIDDLE = "not significant"
+
+
+@dataclass(frozen=True)
+class JudgedLine:
+    """A topic with its judgments: a count for each grade of the scale, and all of them as bars."""
+
+    topic: Topic
+    judged: int
+    relevant: int
+    counts: list[int]
+    stack: SafeString
+
+
+def judged_lines(
+    topics: Sequence[JudgedTopic], grades: Sequence[int], most: int
+) -> list[JudgedLine]:
+    """`grades` are those of the columns, `most` the documents of the topic that has most."""
+    top = max([1, *grades])
+    return [
+        JudgedLine(
+            topic=each.topic,
+            judged=each.judged,
+            relevant=each.relevant,
+            counts=[each.grades.get(grade, 0) for grade in grades],
+            stack=charts.grade_stack(each.grades, most, top),
+        )
+        for each in topics
+    ]
+
+
+@dataclass(frozen=True)
+class JudgedShare:
+    """Judged@k of a run, and where that is explained."""
+
+    cutoff: int
+    value: float
+    explained: str
+
+
+@dataclass(frozen=True)
+class HoleRow:
+    """A run with what it could become, and its verdict with what that could become."""
+
+    line: HoleLine
+    score: SafeString
+    difference: SafeString
+    explained: str
+    judged: list[JudgedShare]
+
+    @property
+    def becomes(self) -> str:
+        """What else its verdict could be: "stands", "or worse", "or any other"."""
+        doubt = self.line.doubt
+        if doubt is None or doubt.stands:
+            return "stands" if doubt is not None else ""
+        could = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
+        # What leads from one end to the other leads through the middle.
+        is_any = doubt.verdict != MIDDLE and could != {MIDDLE}
+        return "or any other" if is_any or len(could) > 1 else f"or {could.pop()}"
+
+    @property
+    def takes(self) -> str:
+        """How many documents would close the gap to the baseline, or turn it: "3 of 40"."""
+        doubt = self.line.doubt
+        if doubt is None or doubt.needed is None:
+            return "–" if doubt is None or not doubt.robust else "none can"
+        return f"{count(doubt.needed)} of {count(doubt.among)}"
+
+
+def _explained(line: HoleLine, measure: str) -> str:
+    """Where it is told how a number of the line is computed."""
+    run = line.standing.run
+    return address("computed", {}, run.track.slug, run=run.pk, measure=measure)
+
+
+@dataclass(frozen=True)
+class HoleDrawing:
+    """The table of the holes; its columns of drawings share an axis each."""
+
+    table: HoleTable
+
+    @property
+    def score_head(self) -> SafeString:
+        return charts.column_head(self._scores)
+
+    @property
+    def difference_head(self) -> SafeString:
+        return charts.column_head(self._differences)
+
+    @property
+    def rows(self) -> list[HoleRow]:
+        return [
+            HoleRow(
+                line=line,
+                score=charts.bounds_cell(
+                    self._scores,
+                    line.low,
+                    line.score,
+                    line.high,
+                    _kind(line.standing),
+                ),
+                difference=self._difference(line),
+                explained=_explained(line, self.table.measure),
+                judged=[
+                    JudgedShare(cutoff, share, _explained(line, f"Judged@{cutoff}"))
+                    for cutoff, share in line.judged_at.items()
+                ],
+            )
+            for line in self.table.lines
+        ]
+
+    def _difference(self, line: HoleLine) -> SafeString:
+        if line.doubt is None:
+            return SafeString("")
+        doubt, own = line.doubt, _kind(line.standing)
+        return charts.bounds_cell(self._differences, doubt.low, doubt.difference, doubt.high, own)
+
+    @cached_property
+    def _scores(self) -> Column:
+        ends = [end for line in self.table.lines for end in (line.low, line.high)]
+        return Column(_axis(ends), "scores")
+
+    @cached_property
+    def _differences(self) -> Column:
+        doubts = [line.doubt for line in self.table.lines if line.doubt is not None]
+        ends = [end for doubt in doubts for end in (doubt.low, doubt.high)]
+        return Column(_axis([0.0, *ends]), "differences", dashed=0.0)
+
+
+def _axis(values: Sequence[float]) -> charts.Axis:
+    """Around the values that there are; four named values at most, for a narrow column."""
+    known = [value for value in values if np.isfinite(value)] or [0.0]
+    return charts.Axis.around(min(known), max(known), most=4)
+
+
+def _kind(standing: Standing) -> Kind:
+    return "baseline" if standing.is_baseline else "own" if standing.is_own else "other"

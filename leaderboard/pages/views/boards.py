@@ -1,0 +1,118 @@
+"""The board of a track, and the pages right behind it."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis import judged_topics, judgment_counts, waiting_runs
+from leaderboard.analysis.holes import HoleTable, hole_table
+from leaderboard.analysis.impact import versions_beside
+from leaderboard.analysis.scores import evaluated_topics
+from leaderboard.analysis.summaries import JudgedTopic
+from leaderboard.boards import exports
+from leaderboard.boards.columns import shown_columns
+from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.standings import Board, find_means
+from leaderboard.collections.pools import pool_of
+from leaderboard.models import Run
+from leaderboard.pages import wording
+from leaderboard.pages.board_table import BoardTable
+from leaderboard.pages.drawings import grade_lines
+from leaderboard.pages.judgment_charts import HoleDrawing, judged_lines
+from leaderboard.pages.views.parts import board_of, choice_of, page_of, sight_asked_for
+from leaderboard.pages.views.tables import grades_csv, holes_csv, judged_csv, wants_csv
+
+TOPICS = 100
+
+
+@require_GET
+def board(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = sight_asked_for(request, slug)
+    found = find_means(sight, choice_of(request))
+    format = request.GET.get("format", "")
+    if found is not None and format in exports.FORMATS:
+        return exports.download(found, format, shown_columns(found))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": found,
+        "made_without": wording.made_without(found) if found is not None else "",
+        "waiting": waiting_runs(sight),
+        "num_accepted": sight.runs().accepted().count() if found is None else 0,
+        "tests_follow": found is not None and tests_follow(found),
+        **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
+    }
+    return render(request, "board.html", context)
+
+
+def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
+    """What the page prints of a board: its sentences and its table."""
+    frozen = board.sight.track.snapshots.named().first() if board.sight.snapshots else None
+    return {
+        "frozen": frozen,
+        "provisional": wording.provisional(board, frozen) if board.sight.other is None else "",
+        "table": BoardTable(board, request.GET),
+        "verdict": wording.board_verdict(board),
+        "power": wording.power(board),
+        "rule": wording.selection_rule(board),
+        "much_unjudged": wording.much_unjudged(board),
+        "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
+        "kinds": Run.Kind.values,
+        "exports": exports.FORMATS,
+    }
+
+
+@require_GET
+def judgments(request: HttpRequest, slug: str) -> HttpResponse:
+    """How many documents were judged, and what the others could change."""
+    sight = track_or_404(request.user, slug)
+    context: dict[str, object] = {"sight": sight, "track": sight.track}
+    if sight.edition is None:
+        context["versions"] = versions_beside(sight)
+        return render(request, "judgments.html", context)
+    board = board_of(sight, request)
+    topics = judged_topics(board.edition, evaluated_topics(board.edition))
+    holes = hole_table(board, request.GET.get("measure", ""))
+    if wants_csv(request):
+        return _as_csv(request.GET.get("table", ""), board, topics, holes)
+    context |= _of_judgments(board, topics, page_of(request)) | _of_holes(board, holes)
+    return render(request, "judgments.html", context)
+
+
+def _as_csv(table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable) -> HttpResponse:
+    slug = board.sight.track.slug
+    if table == "grades":
+        return grades_csv(f"{slug}-grades", judgment_counts(board.edition).grades)
+    return holes_csv(slug, holes) if table == "runs" else judged_csv(slug, board.edition, topics)
+
+
+def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
+    judgment_set, counts = board.edition.judgment_set, judgment_counts(board.edition)
+    grades = grade_lines(counts.grades, judgment_set.top_grade or 1, counts.threshold)
+    page = Paginator(topics, TOPICS).get_page(number)
+    most = max((sum(each.grades.values()) for each in topics), default=0)
+    return {
+        "edition": board.edition,
+        "judgment_set": judgment_set,
+        "counts": counts,
+        "grades": grades,
+        "num_pooled": judgment_set.pooled_runs.count(),
+        "pool": pool_of(judgment_set, board.sight.viewer),
+        "versions": versions_beside(board.sight),
+        "page": page,
+        "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),
+    }
+
+
+def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
+    return {
+        "board": board,
+        "holes": holes,
+        "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
+        "drawing": HoleDrawing(holes),
+        "holes_verdict": wording.holes_verdict(holes, board),
+    }

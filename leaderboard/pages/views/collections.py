@@ -1,0 +1,286 @@
+"""Collections: bringing one, looking at what was found in it, reading its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import chain
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
+from django.db.models import Prefetch
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    StreamingHttpResponse,
+)
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard.actions import collections as collection_actions
+from leaderboard.actions import submission_rules
+from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import CollectionFiles, accept_collection, accept_judgments
+from leaderboard.boards.disclosure import judgment_sets_seen
+from leaderboard.boards.exports import streamed_text
+from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
+from leaderboard.collections.documents import open_documents
+from leaderboard.infrastructure.portions import in_portions
+from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
+from leaderboard.models.collections import ImportState
+from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
+from leaderboard.pages.views.grading import Grading
+from leaderboard.pages.views.reviews import (
+    SetReview,
+    earlier_set,
+    moving_in,
+    review_of,
+    review_of_judgments,
+)
+
+FIRST_TOPICS = 10
+
+
+@require_GET
+def collections(request: HttpRequest) -> HttpResponse:
+    seen = Prefetch("tracks", Track.objects.visible_to(request.user), to_attr="seen_tracks")
+    found = Collection.objects.visible_to(request.user).prefetch_related(seen)
+    organised = Collection.objects.organised_by(request.user).values_list("pk", flat=True)
+    context = {
+        "ready": [each for each in found if each.state == ImportState.READY],
+        "on_their_way": [each for each in found if each.state != ImportState.READY],
+        "organised": set(organised),
+    }
+    return render(request, "collections.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_collection(request: HttpRequest) -> HttpResponse:
+    if not request.user.may_organise:
+        raise PermissionDenied
+    form = CollectionForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        collection = form.save(commit=False)
+        collection.owner = request.user
+        files = CollectionFiles(
+            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments"))
+        )
+        try:
+            accept_collection(collection, files, form.cleaned_data["version"])
+            return redirect("collection", slug=collection.slug)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+    context = {"form": form, "upload_limit": settings.COLLECTION_UPLOAD_LIMIT}
+    return render(request, "new_collection.html", context, status=422 if form.is_bound else 200)
+
+
+@require_GET
+def collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """A ready collection, or the review of one that is on its way."""
+    return render(request, "collection.html", _shown(request, slug))
+
+
+@require_GET
+def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
+    """The moving part of the page while a worker reads the files."""
+    context = _shown(request, slug)
+    response = render(request, "_collection_state.html", context)
+    if not context["moving"]:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
+    found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
+    organises = found.is_organised_by(request.user)
+    pools = Pool.objects.organised_by(request.user).select_related("track")
+    seen = judgment_sets_seen(request.user, found).prefetch_related(Prefetch("pool", pools))
+    ready = seen.filter(state=ImportState.READY)
+    waiting = seen.exclude(state=ImportState.READY) if organises else seen.none()
+    return {
+        "collection": found,
+        "organises": organises,
+        "first_set": found.judgment_sets.first(),
+        "judgment_sets": ready,
+        "waiting_sets": [SetReview(each, review_of_judgments(each)) for each in waiting],
+        "moving": moving_in(found, waiting) if organises else [],
+        "review": review_of(found) if organises and found.state != ImportState.READY else None,
+        "tracks": found.tracks.visible_to(request.user),
+        "first_topics": found.topics.all()[:FIRST_TOPICS],
+        "form": JudgmentsForm(initial={"version": f"v{found.judgment_sets.count() + 1}"}),
+    }
+
+
+@login_required
+@require_POST
+def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """Import what was found; or, when only a look is asked for, show it under other answers."""
+    found = _organised_or_404(request, slug)
+    first_set = found.judgment_sets.first()
+    judgments = found.preview.get("judgments", {})
+    grading = Grading.of(first_set, judgments) if first_set and judgments else None
+    look, confirm = collection_actions.look_again, collection_actions.confirm_collection
+    return _answered(request, slug, grading, partial(look, found), partial(confirm, found))
+
+
+def _answered(
+    request: HttpRequest,
+    slug: str,
+    grading: Grading | None,
+    look: Callable[[User, Answers], None],
+    confirm: Callable[[User, Answers], None],
+) -> HttpResponse:
+    preset = grading.preset(request.POST.get("preset", "")) if grading else None
+    form = AnswersForm(request.POST, grading.preview["grades"] if grading else [])
+    if not form.is_valid():
+        messages.error(request, "Choose one of the listed answers.")
+        return redirect("collection", slug=slug)
+    answers = form.answers()
+    if preset is not None:
+        answers = Answers(grade_map=preset.grade_map, relevant_from=preset.relevant_from)
+    try:
+        if preset is not None or request.POST.get("act") == "look":
+            look(request.user, answers)
+            return redirect(reverse("collection", args=[slug]) + "#grades")
+        confirm(request.user, answers)
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_POST
+def check_again(request: HttpRequest, slug: str) -> HttpResponse:
+    """Another file in place of a faulty one; without any, the same files once more."""
+    found = _organised_or_404(request, slug)
+    files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
+    try:
+        replace_files(found, request.user, files)
+    except (submission_rules.NotPossible, NotAccepted) as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_POST
+def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    found = _organised_or_404(request, slug)
+    try:
+        collection_actions.discard_collection(found, request.user)
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+        return redirect("collection", slug=slug)
+    return redirect("collections")
+
+
+@login_required
+@require_POST
+def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
+    """Another version of the judgments; checked first, imported when confirmed."""
+    found = _organised_or_404(request, slug)
+    form = JudgmentsForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            version, note = form.cleaned_data["version"], form.cleaned_data["note"]
+            accept_judgments(found, request.FILES["file"], version, request.user, note)
+            return redirect("collection", slug=slug)
+        except NotAccepted as refusal:
+            form.add_error("version", refusal.message)
+    return render(request, "collection.html", {**_shown(request, slug), "form": form}, status=422)
+
+
+@login_required
+@require_POST
+def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    judgment_set = _organised_set_or_404(request, slug, version)
+    preview = judgment_set.preview
+    grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
+    look, confirm = collection_actions.check_judgments_again, collection_actions.confirm_judgments
+    return _answered(
+        request, slug, grading, partial(look, judgment_set), partial(confirm, judgment_set)
+    )
+
+
+@login_required
+@require_POST
+def check_judgments_again(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Another file in place of one that was refused, or the same once more."""
+    judgment_set = _organised_set_or_404(request, slug, version)
+    try:
+        replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
+    except (submission_rules.NotPossible, NotAccepted) as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_POST
+def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    judgment_set = _organised_set_or_404(request, slug, version)
+    try:
+        collection_actions.discard_judgments(judgment_set, request.user)
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("collection", slug=slug)
+
+
+@login_required
+@require_GET
+def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResponse:
+    """Every judgment that a version adds, changes or removes, as CSV."""
+    judgment_set = _organised_set_or_404(request, slug, version)
+    if not judgment_set.changes:
+        raise Http404("nothing to compare with")
+    file = default_storage.open(judgment_set.changes.name)
+    name = f"{slug}-{version}-changes.csv"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="text/csv")
+
+
+@require_GET
+def document(request: HttpRequest, slug: str) -> HttpResponse:
+    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    docno = request.GET.get("docno", "")
+    document = open_documents(found.documents.name).find(docno) if found.documents else None
+    if document is None:
+        raise Http404("no such document")
+    return render(request, "document.html", {"collection": found, "document": document})
+
+
+@require_GET
+def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Number and text of every topic, a line each, for making runs and checking them."""
+    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    topics = chain.from_iterable(in_portions(found.topics.all(), "position"))
+    lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
+    return streamed_text("topics.txt", lines)
+
+
+@require_GET
+def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Every docno, a line each; 404 where the collection came without documents."""
+    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    if not found.documents:
+        raise Http404("no documents")
+    docnos = open_documents(found.documents.name).docnos()
+    return streamed_text("docnos.txt", (f"{docno}\n" for docno in docnos))
+
+
+def _one_line(topic: Topic) -> str:
+    return " ".join((topic.title or topic.description).split())
+
+
+def _organised_set_or_404(request: HttpRequest, slug: str, version: str) -> JudgmentSet:
+    found = _organised_or_404(request, slug)
+    return get_object_or_404(JudgmentSet, collection=found, version=version)
+
+
+def _organised_or_404(request: HttpRequest, slug: str) -> Collection:
+    return get_object_or_404(Collection.objects.organised_by(request.user), slug=slug)

@@ -1,0 +1,109 @@
+"""Effectiveness against cost, of the runs of a board that state what they cost."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis.costs import CostBreakdown, CostLine, cost_breakdown
+from leaderboard.boards.deferred_tests import commission_tests
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.display.charts.costs import Priced, costs
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.pages import wording
+from leaderboard.pages.addresses import address
+from leaderboard.pages.views.parts import board_of
+from leaderboard.pages.views.tables import csv_file, wants_csv
+
+COLUMNS = (
+    "run",
+    "tag",
+    "team",
+    "cost",
+    "value",
+    "unit",
+    "origin",
+    "hardware",
+    "measure",
+    "mean",
+    "low",
+    "high",
+    "difference_from_best",
+    "p_holm",
+    "on_front",
+)
+
+
+@require_GET
+def cost(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which run is worth its cost: dots, intervals, the front, and the test against the best."""
+    sight = track_or_404(request.user, slug)
+    found = cost_breakdown(board_of(sight, request), request.GET.get("cost", ""))
+    if wants_csv(request):
+        return csv_file(
+            f"{slug}-{found.cost.name}", COLUMNS, [_row(found, each) for each in found.lines]
+        )
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": found.board,
+        "found": found,
+        "tests_follow": found.best is not None
+        and found.tests_follow
+        and commission_tests(found.board.edition, found.board.measure, found.best.run),
+        "verdict": wording.cost_verdict(found),
+        "stating": wording.stating(found),
+        "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),
+        "chart": _chart(found) if found.lines else "",
+    }
+    return render(request, "cost.html", context)
+
+
+def _chart(found: CostBreakdown) -> SafeString:
+    chosen, factor = found.board.choice.carried, found.cost.units[found.unit]
+    runs = [
+        Priced(
+            name=str(each.run),
+            cost=each.figure.value / factor,
+            told=each.told,
+            mean=each.mean,
+            low=each.low,
+            high=each.high,
+            on_front=each.on_front,
+            is_measured=each.figure.is_measured,
+            is_named=each in (found.best, found.cheapest_good),
+            kind=_kind(each),
+            href=address("run", chosen, each.run.pk),
+        )
+        for each in found.lines
+    ]
+    title = f"{found.board.measure} against {found.cost.label.lower()}"
+    unit = f"{found.cost.label}, {found.unit}"
+    return costs(runs, unit, found.board.measure, title)
+
+
+def _kind(line: CostLine) -> Kind:
+    return "baseline" if line.standing.is_baseline else "own" if line.standing.is_own else "other"
+
+
+def _row(found: CostBreakdown, line: CostLine) -> list[str | float | None]:
+    figure, against = line.figure, line.against
+    return [
+        line.run.pk,
+        line.run.tag,
+        line.run.team.name,
+        figure.what,
+        figure.value,
+        figure.unit,
+        figure.origin,
+        line.run.facts.get("hardware", ""),
+        found.board.measure,
+        line.mean,
+        line.low,
+        line.high,
+        against.difference if against is not None else None,
+        against.p_adjusted if against is not None else None,
+        int(line.on_front),
+    ]

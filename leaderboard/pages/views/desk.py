@@ -1,0 +1,137 @@
+"""The organiser's desk: what waits, what is announced, who gets more runs, who did what."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import people, runs, submission_rules, tracks
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.analysis.desk import FailedJob, desk_of, failed_jobs
+from leaderboard.boards import receipts
+from leaderboard.boards.disclosure import Sight
+from leaderboard.models import JoinRequest
+from leaderboard.notifications import notices
+from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
+from leaderboard.pages.views.once import once
+from leaderboard.pages.views.parts import organised_or_403, page_of
+from leaderboard.pages.wording.trail import trail_of
+
+LATEST_EVENTS = 8
+EVENTS = 100
+
+
+@login_required
+@require_GET
+def desk(request: HttpRequest, slug: str) -> HttpResponse:
+    return _desk(request, organised_or_403(request, slug))
+
+
+def _desk(
+    request: HttpRequest,
+    sight: Sight,
+    announcement: AnnouncementForm | None = None,
+    grant: GrantForm | None = None,
+) -> HttpResponse:
+    """The desk, perhaps with a form that was not in order."""
+    track = sight.track
+    asked = track.join_requests.filter(state=JoinRequest.State.WAITING).select_related("user")
+    context = {
+        "sight": sight,
+        "track": track,
+        "desk": desk_of(sight),
+        "join_requests": asked,
+        "unfinished": receipts.receipts_of(sight, sight.runs().unfinished()),
+        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
+        "announcement_form": announcement or AnnouncementForm(),
+        "grant_form": grant or GrantForm(track=track),
+    }
+    return render(request, "desk.html", context, status=422 if announcement or grant else 200)
+
+
+@login_required
+@require_POST
+@once
+def announce(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = AnnouncementForm(request.POST)
+    if not form.is_valid():
+        return _desk(request, sight, announcement=form)
+    notices.announce(sight.track, request.user, form.cleaned_data["text"])
+    messages.success(request, "Announcement posted. All teams were notified.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+@once
+def grant(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = GrantForm(request.POST, track=sight.track)
+    if not form.is_valid():
+        return _desk(request, sight, grant=form)
+    people.grant(user=request.user, **form.cleaned_data)
+    messages.success(request, "Granted. The team is notified.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
+    """Queue once more what failed."""
+    sight = organised_or_403(request, slug)
+    for failed in failed_jobs(sight.track):
+        if failed.job.pk == job_id:
+            _try_again(request, failed)
+    return redirect("desk", slug=slug)
+
+
+def _try_again(request: HttpRequest, failed: FailedJob) -> None:
+    try:
+        runs.retry_job(failed.job, failed.target, request.user)
+        messages.success(request, "Back in the queue.")
+    except NotAccepted as refusal:
+        messages.error(request, refusal.message)
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+
+
+@login_required
+@require_POST
+def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Make the calls of a webhook again that were given up."""
+    track = organised_or_403(request, slug).track
+    runs.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
+    messages.success(request, "The calls are queued again.")
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_POST
+def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    try:
+        tracks.score_again(track, request.user)
+        messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("desk", slug=slug)
+
+
+@login_required
+@require_GET
+def trail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Everything that was done to a track, the latest first."""
+    sight = organised_or_403(request, slug)
+    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_of(request))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "page": page,
+        "trail": trail_of(page.object_list),
+    }
+    return render(request, "trail.html", context)

@@ -1,0 +1,105 @@
+"""How is this computed?  The page behind every number, which the script shows in a drawer."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from evaluation.measures import parse_measure
+from leaderboard.analysis.costs import cost_breakdown
+from leaderboard.analysis.origins import (
+    Held,
+    board_command,
+    compare_command,
+    held_to_baseline,
+    held_to_run,
+    origin_of,
+    overlap_command,
+)
+from leaderboard.analysis.precision import precision_measures
+from leaderboard.boards.standings import Board
+from leaderboard.pages import wording
+from leaderboard.pages.views.parts import board_with, sight_asked_for
+
+# The numbers that are made with the test of the track.
+TESTED = ("difference", "pair", "cost", "bounds")
+# The commands of `evaluation` that make a number of all runs of a board, or what it is made of.
+COMMANDS = {
+    "all-pairs": ["pairs"],
+    "agreement": ["agree"],
+    "bounds": ["bounds"],
+    "precision": ["score"],
+    "spread": ["score", "-q"],
+    "correlation": ["score", "-q"],
+}
+
+
+@require_GET
+def computed(request: HttpRequest, slug: str) -> HttpResponse:
+    """A score: in general, of a run, or of a run on one topic."""
+    sight = sight_asked_for(request, slug)
+    asked = request.GET
+    measure = asked.get("measure", sight.primary_measure)
+    origin = origin_of(sight, measure, asked.get("run", ""), asked.get("number", ""))
+    context = {"sight": sight, "track": sight.track, "origin": origin}
+    return render(request, "computed.html", context)
+
+
+@require_GET
+def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """What is made of the scores: in general, or of a run held to another."""
+    if name not in wording.STATISTICS:
+        raise Http404("no such number")
+    sight = sight_asked_for(request, slug)
+    board = board_with(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
+    test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
+    held = _held(request, board, name)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "statistic": wording.STATISTICS[name],
+        "held": held,
+        "command": held.command if held is not None else _command(request, board, name),
+        "test": test if name in TESTED else "",
+    }
+    return render(request, "statistic.html", context)
+
+
+def _held(request: HttpRequest, board: Board, name: str) -> Held | None:
+    """The run of the address, held to the baseline or to another; None where there is none."""
+    run = request.GET.get("run", "")
+    if run and name == "difference":
+        return held_to_baseline(board, run)
+    if run and name == "pair":
+        return held_to_run(board, run, request.GET.get("a", ""))
+    return None
+
+
+def _command(request: HttpRequest, board: Board, name: str) -> str:
+    """What makes the numbers again where they are not of a run held to another; "" for none."""
+    run, other = request.GET.get("run", ""), request.GET.get("a", "")
+    if name == "overlap" and run:
+        return overlap_command(board, run, other)
+    if name == "cost":
+        return _cost_command(board, request.GET.get("cost", ""))
+    if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
+        return ""
+    return board_command(board, COMMANDS[name], _measures(board, name)) if name in COMMANDS else ""
+
+
+def _measures(board: Board, name: str) -> list[str]:
+    """Those that the command of a statistic is asked for."""
+    if name == "precision":
+        return precision_measures(board.sight.track)
+    return board.measures if name == "agreement" else [board.measure]
+
+
+def _cost_command(board: Board, cost: str) -> str:
+    """What holds all runs to the best of those that state this cost."""
+    best = cost_breakdown(board, cost).best
+    if best is None:
+        return ""
+    others = [each.run for each in board.ranked if each.run != best.standing.run]
+    return compare_command(board.edition, board.measure, best.standing.run, others)

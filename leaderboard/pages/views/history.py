@@ -1,0 +1,120 @@
+"""How a track got better: the best score over time, and a badge that says it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import tracks
+from leaderboard.analysis.history import History, history_of_track
+from leaderboard.boards.disclosure import Sight, look, track_or_404
+from leaderboard.boards.standings import find_board
+from leaderboard.display.charts.badges import badge as draw_badge
+from leaderboard.display.charts.steps import Dated, Turn, step_chart
+from leaderboard.display.numbers import score
+from leaderboard.models import Track
+from leaderboard.pages.addresses import address, carried
+from leaderboard.pages.views.parts import organised_or_403, page_of
+from leaderboard.pages.views.tables import csv_file, wants_csv
+
+# So many runs stand on a page of the table beneath the drawing.
+RUNS = 500
+
+
+@require_GET
+def history(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug).by_judgments(request.GET.get("judgments", ""))
+    found = history_of_track(sight, request.GET.get("measure", ""))
+    if found is None:
+        raise Http404("no board to see")
+    if wants_csv(request):
+        return _as_csv(f"{slug}-history", found)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "history": found,
+        "measures": sight.measures,
+        "page": Paginator(found.lines, RUNS).get_page(page_of(request)),
+        "chart": _chart(found, carried(request.GET)) if found.lines else "",
+    }
+    return render(request, "history.html", context)
+
+
+def _chart(history: History, chosen: Mapping[str, str]) -> str:
+    runs = [
+        Dated(
+            at=each.run.received_at,
+            value=each.mean,
+            best=each.best,
+            name=str(each.run),
+            kind="own" if each.is_own else "other",
+            href=address("run", chosen, each.run.pk),
+        )
+        for each in history.lines
+    ]
+    turns = [Turn(each.at, f"judgments {each.version}") for each in history.changes]
+    return step_chart(runs, turns, f"The best {history.measure} over time")
+
+
+def _as_csv(name: str, history: History) -> HttpResponse:
+    """A line for each run: its mean, and the best mean until then."""
+    version = history.edition.judgment_set.version
+    lines = [
+        [
+            each.run.received_at.isoformat(),
+            each.run.pk,
+            each.run.tag,
+            each.run.team.name,
+            each.mean,
+            each.best,
+            version,
+        ]
+        for each in history.lines
+    ]
+    head = ["received_at", "run", "tag", "team", history.measure, "best", "judgments"]
+    return csv_file(name, head, lines)
+
+
+@require_GET
+@cache_control(public=True, max_age=300)
+def badge(request: HttpRequest, slug: str) -> HttpResponse:
+    """The best score of a public board, or of one of its teams, as everybody may see it."""
+    return _badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
+
+
+@require_GET
+@cache_control(public=True, max_age=300)
+def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
+    """The same of a track that is not public, for whoever has the address of its badge."""
+    track = get_object_or_404(Track, badge_code=code)
+    return _badge(look(track, AnonymousUser()), request.GET.get("team", ""))
+
+
+def _badge(sight: Sight, team: str) -> HttpResponse:
+    board = find_board(sight)
+    if board is None or (team and team not in board.teams):
+        raise Http404("no score to show")
+    of_team = (each for each in board.ranked if team in ("", each.run.team.name))
+    first = next(of_team, None)
+    value = f"{board.measure} {score(first.scores[board.measure], 3)}" if first else "no run yet"
+    words = f"{sight.track.name}, {team}" if team else sight.track.name
+    return HttpResponse(draw_badge(words, value), content_type="image/svg+xml")
+
+
+@login_required
+@require_POST
+def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the badge of a track that is not public, give it another address, or take it away."""
+    track = organised_or_403(request, slug).track
+    if request.POST.get("act") == "remove":
+        tracks.remove_badge(track, request.user)
+    else:
+        tracks.renew_badge(track, request.user)
+    return redirect("manage", slug=slug)

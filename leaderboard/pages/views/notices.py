@@ -1,0 +1,67 @@
+"""What a user is told, and the programs that a track calls."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.actions import submission_rules, tracks
+from leaderboard.models import Delivery, Notice
+from leaderboard.pages.forms.people import WebhookForm
+from leaderboard.pages.views.parts import organised_or_403
+
+LATEST = 100
+LATEST_DELIVERIES = 20
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def notices(request: HttpRequest) -> HttpResponse:
+    """The latest notices; a POST marks all of them as read."""
+    if request.method == "POST":
+        Notice.objects.unread_by(request.user).update(read_at=timezone.now())
+        return redirect("notices")
+    found = request.user.notices.select_related("track")[:LATEST]
+    return render(request, "notices.html", {"notices": found})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = WebhookForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            tracks.add_webhook(sight.track, request.user, **form.cleaned_data)
+            return redirect("webhooks", slug=slug)
+        except submission_rules.NotPossible as reason:
+            form.add_error("url", str(reason))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "webhooks": sight.track.webhooks.all(),
+        "deliveries": Delivery.objects.filter(webhook__track=sight.track).select_related("webhook")[
+            :LATEST_DELIVERIES
+        ],
+    }
+    return render(request, "webhooks.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_POST
+def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    tracks.switch_on_webhook(track, request.user, webhook_id)
+    return redirect("webhooks", slug=slug)
+
+
+@login_required
+@require_POST
+def remove_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    tracks.remove_webhook(track, request.user, webhook_id)
+    return redirect("webhooks", slug=slug)

@@ -1,0 +1,67 @@
+"""What is taken home as one zip file: a team's runs, a board with all its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.views.decorators.http import require_GET
+
+from leaderboard.archives import track_export
+from leaderboard.archives.result_archives import Pack, members_of_board
+from leaderboard.archives.zip_files import Member, zipped
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import streamed_bytes
+from leaderboard.boards.standings import Board, find_board
+from leaderboard.models import Team
+from leaderboard.pages.views.parts import organised_or_403
+
+
+@login_required
+@require_GET
+def pack(request: HttpRequest, slug: str) -> HttpResponse:
+    """The runs of one's team, or for organisers those of `?team=`, beside the other runs."""
+    sight = track_or_404(request.user, slug)
+    team = _team_or_404(sight, request.GET.get("team", ""))
+    found = Pack(_whole_board_or_404(sight.with_every_run()), team)
+    if not found.standings:
+        raise Http404("no scored run of this team")
+    return zip_file(f"{slug}-runs.zip", found.members())
+
+
+def _team_or_404(sight: Sight, name: str) -> Team:
+    """One's own team; organisers name any."""
+    named = sight.track.teams.filter(name=name.replace("\0", "")).first() if name else None
+    team = named if name and sight.organises else sight.team
+    if team is None:
+        raise Http404("no such team")
+    return team
+
+
+@require_GET
+def everything(request: HttpRequest, slug: str) -> HttpResponse:
+    """The board with the scores of all its runs on every topic."""
+    board = _whole_board_or_404(track_or_404(request.user, slug))
+    return zip_file(f"{slug}-everything.zip", members_of_board(board))
+
+
+def _whole_board_or_404(sight: Sight) -> Board:
+    """The board, where its scores on every topic may be seen."""
+    board = find_board(sight) if sight.everything else None
+    if board is None or not board.standings:
+        raise Http404("no board to see")
+    return board
+
+
+@login_required
+@require_GET
+def archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """All of a track for its organisers, as `import_track` reads it; `?documents=1` with those."""
+    track = organised_or_403(request, slug).track
+    with_documents = request.GET.get("documents") == "1"
+    return zip_file(f"{slug}.zip", track_export.members_of(track, with_documents))
+
+
+def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:
+    return streamed_bytes(name, zipped(members), "application/zip")

@@ -1,0 +1,281 @@
+"""Two runs beside each other: what the test says, every topic, and both rankings of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
+
+from evaluation.measures import parse_measure
+from leaderboard.analysis import Pair, compare_runs
+from leaderboard.analysis.origins import standing_or_404
+from leaderboard.analysis.pairs import PairLine, overlaps
+from leaderboard.analysis.rankings import Further
+from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, side_by_side
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.standings import Board
+from leaderboard.display import charts
+from leaderboard.display.charts import Bar, Joined, Point
+from leaderboard.display.numbers import count, counted
+from leaderboard.models import Run
+from leaderboard.pages import wording
+from leaderboard.pages.addresses import CARRIED, address_of_topics, carried
+from leaderboard.pages.views.parts import board_with, page_of
+from leaderboard.pages.views.tables import pair_csv, sides_csv, wants_csv
+
+# What the addresses of its topics hold on to.
+KEPT = (*CARRIED, "order", "depth")
+# So many of the largest differences stand beside the drawing of all of them.
+LARGEST = 11
+# So many topics stand on a page of the table of all.
+TABLED = 500
+# So many of the relevant documents that are not in view are named.
+NAMED = 12
+
+
+@require_GET
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Run `b` held to run `a`; without them the best run and the baseline."""
+    sight = track_or_404(request.user, slug)
+    board = board_with(sight, request, request.GET.get("a", ""), request.GET.get("b", ""))
+    pair = _pair_asked_for(request, sight, board)
+    line = _topic_asked_for(request, pair) if pair is not None else None
+    if pair is not None and line is not None and wants_csv(request):
+        by_document = request.GET.get("table") == "documents"
+        return sides_csv(sight, pair, line.topic) if by_document else pair_csv(pair)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "pair": pair,
+        "kept": carried(request.GET, ("baseline", "order", "depth", "number")),
+        **(_of_pair(request, pair, line) if pair is not None else {}),
+        **(_of_topic(request, sight, pair, line) if pair is not None and line is not None else {}),
+    }
+    return render(request, "compare.html", context)
+
+
+def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
+    """The two runs of the address; None where they are one, or the board has no two."""
+    runs = [standing.run for standing in board.ranked]
+    a, b = request.GET.get("a", ""), request.GET.get("b", "")
+    if (a and a == b) or (not (a or b) and len(runs) < 2):
+        return None
+    held_to = standing_or_404(board, a).run if a else _other(runs, board.baseline, b)
+    looked_at = standing_or_404(board, b).run if b else _other(runs, None, held_to.pk)
+    return compare_runs(sight, held_to, looked_at, board.measure)
+
+
+def _other(runs: list[Run], wanted: Run | None, than: str) -> Run:
+    """The run that is wanted, or else the best one, if it is another than that one."""
+    for run in [wanted, *runs]:
+        if run is not None and run.pk != than:
+            return run
+    raise Http404("no second run")
+
+
+def _topic_asked_for(request: HttpRequest, pair: Pair) -> PairLine | None:
+    """The topic of the address, or else the one on which the two differ most."""
+    number = request.GET.get("number")
+    if number is None:
+        return next(iter(pair.by_size or pair.topics), None)
+    line = pair.line_of(number)
+    if line is None:
+        raise Http404("no such topic among those compared")
+    return line
+
+
+def _order(request: HttpRequest) -> str:
+    return "topic" if request.GET.get("order") == "topic" else "difference"
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """A topic with the addresses of its rankings and of how both scores were made.
+
+    `overlap` is None where it is not worked out.
+    """
+
+    line: PairLine
+    href: str
+    explained_a: str
+    explained_b: str
+    overlap: float | None
+
+
+def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
+    order = _order(request)
+    current = line.topic.number if line else ""
+    drawn = PairDrawing(pair, pair.in_order(order), current, carried(request.GET, KEPT))
+    page = Paginator(drawn.lines, TABLED).get_page(page_of(request))
+    largest = pair.by_size[:LARGEST]
+    known = overlaps(pair.a, pair.b, [*largest, *page])
+    return {
+        "order": order,
+        "drawing": drawn,
+        "largest": drawn.rows(largest, known),
+        "page": page,
+        "rows": drawn.rows(list(page), known),
+        "verdict": wording.pair_verdict(pair),
+        "test": wording.pair_test(pair),
+    }
+
+
+@dataclass(frozen=True)
+class PairDrawing:
+    """The charts of a pair, with its topics in the order in which the reader looks at them."""
+
+    pair: Pair
+    lines: Sequence[PairLine]
+    current: str
+    # What the reader chose, on this page and before it.
+    kept: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        return f"{self.pair.measure} of {self.pair.b} minus {self.pair.a}"
+
+    @property
+    def interval(self) -> SafeString | None:
+        against = self.pair.against
+        if against.difference is None or against.low is None or against.high is None:
+            return None
+        return charts.difference_interval(
+            against.difference, against.low, against.high, f"{self.title}, 95 % interval"
+        )
+
+    @property
+    def bars(self) -> SafeString:
+        bars = [
+            Bar(each.topic.number, each.difference, each.topic.title, self.rankings_of(each))
+            for each in self.lines
+        ]
+        above, below = str(self.pair.b), str(self.pair.a)
+        if parse_measure(self.pair.measure).direction < 0:
+            above, below = below, above
+        title = f"{self.title}, by topic"
+        return charts.difference_bars(bars, title, f"{above} better", f"{below} better")
+
+    @property
+    def scatter(self) -> SafeString | None:
+        """Only for measures from 0 up where higher is better, as the square is drawn."""
+        measure = parse_measure(self.pair.measure)
+        if measure.direction < 0 or measure.range[0] < 0:
+            return None
+        points = [
+            Point(each.topic.number, each.b, each.a, self.rankings_of(each))
+            for each in self.lines
+            if np.isfinite(each.difference)
+        ]
+        title = f"{self.pair.measure} of both runs, by topic"
+        return charts.scatter(points, title, str(self.pair.b), str(self.pair.a), self.current)
+
+    def rows(self, lines: Sequence[PairLine], known: dict[str, float]) -> list[PairRow]:
+        a, b = self._explained(self.pair.a), self._explained(self.pair.b)
+        return [
+            PairRow(each, self.rankings_of(each), a(number), b(number), known.get(number))
+            for each, number in ((line, line.topic.number) for line in lines)
+        ]
+
+    def _explained(self, run: Run) -> Callable[[str], str]:
+        """Where it is told how a score of the run on a topic was made."""
+        measure = self.pair.measure
+        return address_of_topics("computed", {}, run.track.slug, measure=measure, run=run.pk)
+
+    def rankings_of(self, line: PairLine) -> str:
+        """Both rankings of a topic, on this page."""
+        return self._topic_address(line.topic.number) + "#topic"
+
+    @cached_property
+    def _topic_address(self) -> Callable[[str], str]:
+        a, b = self.pair.a.pk, self.pair.b.pk
+        return address_of_topics("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
+
+
+def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:
+    """Both rankings of a topic, and its neighbours in the order of the page."""
+    asked = request.GET.get("depth", "")
+    depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])
+    found = side_by_side(sight, pair, line, depth)
+    lines = pair.in_order(_order(request))
+    place = lines.index(line) if line in lines else len(lines)
+    return {
+        "sides": found,
+        "left": _column(found.left, ("↗", "→", "↘")),
+        "right": _column(found.right, ("↖", "←", "↙")),
+        "joints": _joints(found, depth),
+        "depth": depth,
+        "depths": DEPTHS,
+        "previous": lines[place - 1] if place else None,
+        "next": lines[place + 1] if place + 1 < len(lines) else None,
+        "top_grade": sight.edition.judgment_set.top_grade if sight.edition is not None else None,
+    }
+
+
+# Up, level and down, towards the other run.
+Arrows = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """A card with the arrow to its place in the other run, and the words for it."""
+
+    card: Card
+    arrow: str
+    where: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Column:
+    side: Side
+    lines: list[CardLine]
+
+    @property
+    def further(self) -> list[Further]:
+        return self.side.further[:NAMED]
+
+    @property
+    def num_unnamed(self) -> int:
+        return len(self.side.further[NAMED:])
+
+
+def _column(side: Side, arrows: Arrows) -> Column:
+    return Column(side, [_card_line(card, arrows) for card in side.cards])
+
+
+def _card_line(card: Card, arrows: Arrows) -> CardLine:
+    if card.twin is None:
+        return CardLine(card, "✕", "missed", "missed by the other run")
+    up, level, down = arrows
+    places = counted(abs(card.lower), "place")
+    how = f"{places} lower" if card.lower > 0 else f"{places} higher"
+    told = f"rank {count(card.twin)} in the other run"
+    arrow = down if card.lower > 0 else up if card.lower < 0 else level
+    return CardLine(card, arrow, count(card.twin), f"{told}, {how}" if card.lower else told)
+
+
+def _joints(found: SideBySide, depth: int) -> SafeString:
+    """The lines between the two columns: each document of either once."""
+
+    def below(rank: int | None) -> int | None:
+        return rank if rank is not None and rank <= depth else None
+
+    joined = [
+        Joined(card.document.rank, below(card.twin), card.document.look == "relevant")
+        for card in found.left.cards
+    ]
+    joined += [
+        Joined(None, card.document.rank, card.document.look == "relevant")
+        for card in found.right.cards
+        if below(card.twin) is None
+    ]
+    cards = max(len(found.left.cards), len(found.right.cards))
+    return charts.joined_ranks(joined, cards) if cards else SafeString()

@@ -1,0 +1,71 @@
+"""What several pages fetch in the same way."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+
+from leaderboard.boards.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
+from leaderboard.boards.standings import Board, Choice, find_board_with
+from leaderboard.pages.addresses import carried
+from leaderboard.runs.facts import FILTERS
+
+
+def organised_or_403(request: HttpRequest, slug: str) -> Sight:
+    """The track, for those who organise it."""
+    sight = track_or_404(request.user, slug)
+    if not sight.organises:
+        raise PermissionDenied
+    return sight
+
+
+def sight_asked_for(request: HttpRequest, slug: str) -> Sight:
+    """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
+    sight = track_or_404(request.user, slug)
+    if request.GET.get("as") == "everybody":
+        return look(sight.track, AnonymousUser())
+    return sight.by_judgments(request.GET.get("judgments", ""))
+
+
+def inside_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+    """The run, for its team and those who organise its track."""
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run):
+        raise PermissionDenied
+    return seen
+
+
+def choice_of(request: HttpRequest) -> Choice:
+    """What the address asks of a board."""
+    asked = request.GET
+    return Choice(
+        measure=asked.get("measure", ""),
+        baseline=asked.get("baseline", ""),
+        sort=asked.get("sort", ""),
+        team=asked.get("team", ""),
+        kind=asked.get("kind", ""),
+        text=asked.get("text", ""),
+        best_per_team=bool(asked.get("best")),
+        facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
+        columns=tuple(asked.getlist("column")),
+        carried=carried(asked),
+    )
+
+
+def board_of(sight: Sight, request: HttpRequest) -> Board:
+    """The board, where the viewer may see one."""
+    return board_with(sight, request)
+
+
+def board_with(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
+    """The board on which these runs stand, be it that of every run."""
+    board = find_board_with(sight, choice_of(request), *filter(None, run_ids))
+    if board is None:
+        raise Http404("no board to see")
+    return board
+
+
+def page_of(request: HttpRequest) -> int:
+    asked = request.GET.get("page", "1")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1

@@ -1,0 +1,134 @@
+"""Pools of a track: what is to be judged, for its organisers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard.actions import pools as pool_actions
+from leaderboard.actions import submission_rules
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.actions.uploads import accept_judgments
+from leaderboard.boards.exports import streamed_text
+from leaderboard.collections import pools as pool_files
+from leaderboard.models import Pool
+from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
+from leaderboard.pages.views.once import once
+from leaderboard.pages.views.parts import organised_or_403
+
+# A document: what assessors of short ones manage over a day.
+MINUTES = 1.0
+KINDS = {
+    "txt": (pool_files.trec_lines, "text/plain"),
+    "tsv": (pool_files.table_lines, "text/tab-separated-values"),
+    "qrels": (pool_files.judged_lines, "text/plain"),
+    "jsonl": (pool_files.judging_lines, "application/jsonl"),
+}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+@once
+def pools(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pools there are, and a form for the next."""
+    sight = organised_or_403(request, slug)
+    form = PoolForm(request.POST or None, track=sight.track)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = pool_actions.begin_pool(sight.track, request.user, **form.cleaned_data)
+            return redirect("pool", slug=slug, name=made.name)
+        except submission_rules.NotPossible as reason:
+            form.add_error(None, str(reason))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "pools": sight.track.pools.order_by("-created_at"),
+    }
+    return render(request, "pools.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    found = get_object_or_404(sight.track.pools, name=name)
+    return render(request, "pool.html", _shown(request, found) | {"sight": sight})
+
+
+def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
+    version = f"v{found.track.collection.judgment_sets.count() + 1}"
+    cost = CostForm(request.GET if "minutes" in request.GET else None)
+    minutes = cost.cleaned_data["minutes"] if cost.is_valid() else MINUTES
+    return {
+        "track": found.track,
+        "pool": found,
+        "runs": pool_files.pooled_runs(found),
+        "overlap": pool_files.overlap_of(found),
+        "depths": pool_files.depths_of(found, minutes),
+        "hours": pool_files.hours_for(found.summary.get("new"), minutes),
+        "minutes": minutes,
+        "cost_form": cost,
+        "came_back": found.judgment_sets.all(),
+        "form": form or JudgmentsForm(initial={"version": version}),
+    }
+
+
+@login_required
+@require_POST
+def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    try:
+        pool_actions.keep_pool(get_object_or_404(track.pools, name=name), request.user)
+        messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+    return redirect("pool", slug=slug, name=name)
+
+
+@login_required
+@require_POST
+def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    track = organised_or_403(request, slug).track
+    try:
+        pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
+    except submission_rules.NotPossible as reason:
+        messages.error(request, str(reason))
+        return redirect("pool", slug=slug, name=name)
+    return redirect("pools", slug=slug)
+
+
+@login_required
+@require_GET
+def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
+    """What is still to be judged, or with `?all=1` the whole pool."""
+    track = organised_or_403(request, slug).track
+    found = get_object_or_404(track.pools.exclude(file=""), name=name)
+    if kind not in KINDS:
+        raise Http404("no such kind of file")
+    lines, media_type = KINDS[kind]
+    everything = request.GET.get("all") == "1"
+    return streamed_text(f"{slug}-{name}.{kind}", lines(found, everything), media_type)
+
+
+@login_required
+@require_POST
+def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """The judgments of a kept pool come back: a new version, with its pooled runs."""
+    sight = organised_or_403(request, slug)
+    found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
+    form = JudgmentsForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            accept_judgments(
+                sight.track.collection, user=request.user, pool=found, **form.cleaned_data
+            )
+            return redirect("collection", slug=sight.track.collection.slug)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+    return render(request, "pool.html", _shown(request, found, form) | {"sight": sight}, status=422)

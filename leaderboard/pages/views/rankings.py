@@ -1,0 +1,88 @@
+"""One ranking: what a run retrieved for a topic, and what it gained and lost by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis import ranking_page, topic_or_404
+from leaderboard.analysis.gains import CUTOFFS, GainCurves
+from leaderboard.analysis.origins import score_on
+from leaderboard.boards.disclosure import SeenRun, run_or_404
+from leaderboard.display import charts
+from leaderboard.models import Run, Topic
+from leaderboard.pages import wording
+from leaderboard.pages.views.tables import gains_csv, ranking_csv, wants_csv
+
+# So many of the relevant documents elsewhere are named.
+NAMED = 20
+
+
+@require_GET
+def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = run_or_404(request.user, run_id)
+    shown = seen.sight.inside(seen.run) or seen.sight.scores_of(seen.run)
+    if not shown or not seen.run.ranking_file:
+        raise Http404("no ranking to see")
+    topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
+    if wants_csv(request):
+        if request.GET.get("table") == "gains":
+            return gains_csv(seen.sight, seen.run, topic, _cutoff(request))
+        return ranking_csv(seen.sight, seen.run, topic)
+    found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request))
+    edition = seen.sight.edition
+    context = {
+        "sight": seen.sight,
+        "track": seen.sight.track,
+        "run": seen.run,
+        "ranking": found,
+        "further": found.further[:NAMED],
+        "num_unnamed": len(found.further[NAMED:]),
+        "topic_name": f"Topic {topic.number}",
+        "top_grade": edition.judgment_set.top_grade if edition is not None else None,
+        **_scored(request, seen, topic),
+        **(_gained(found.run, found.gains) if found.gains is not None else {}),
+    }
+    return render(request, "ranking.html", context)
+
+
+def _cutoff(request: HttpRequest) -> int:
+    asked = request.GET.get("cutoff", "")
+    return next((cutoff for cutoff in CUTOFFS if str(cutoff) == asked), CUTOFFS[0])
+
+
+def _scored(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
+    """What the ranking scores, by the measure that the reader chose."""
+    sight, edition = seen.sight, seen.sight.edition
+    if edition is None or not sight.scores_of(seen.run):
+        return {}
+    measure = sight.measure_or_primary(request.GET.get("measure", ""))
+    return {"measure": measure, "score": score_on(edition, seen.run, measure, topic)}
+
+
+@dataclass(frozen=True, slots=True)
+class GainLine:
+    """The gains after one rank."""
+
+    rank: int
+    own: float
+    reordered: float
+    ideal: float
+
+
+def _gained(run: Run, gains: GainCurves) -> dict[str, object]:
+    """What the ranking gained and lost: a sentence, a chart, a table."""
+    curves = (gains.own, gains.reordered, gains.ideal)
+    ranks = range(1, gains.cutoff + 1)
+    return {
+        "cutoffs": CUTOFFS,
+        "verdict": wording.gain_verdict(run, gains),
+        "chart": charts.gain_chart(charts.Gained(str(run), *curves), f"DCG of {run} by rank"),
+        "gain_lines": [
+            GainLine(*each)
+            for each in zip(ranks, *(curve.tolist() for curve in curves), strict=True)
+        ],
+    }

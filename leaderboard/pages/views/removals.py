@@ -1,0 +1,74 @@
+"""Runs that their team or the organisers take off the board, and bring back."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from leaderboard.actions import runs, submission_rules
+from leaderboard.actions.submission_rules import NotAccepted
+from leaderboard.boards.disclosure import SeenRun, run_or_404
+from leaderboard.pages.forms.desk import TakeOffForm
+from leaderboard.pages.forms.runs import WithdrawForm
+from leaderboard.pages.views.parts import inside_or_403
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = inside_or_403(request, run_id)
+    form = WithdrawForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        runs.withdraw(seen.run, request.user, form.cleaned_data["reason"])
+        return redirect("run", run_id=run_id)
+    status = 422 if request.method == "POST" else 200
+    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
+    return render(request, "withdraw.html", context, status=status)
+
+
+@login_required
+@require_POST
+def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = inside_or_403(request, run_id)
+    try:
+        runs.undo_withdrawal(seen.run, request.user)
+        messages.success(request, "Run restored.")
+    except NotAccepted as refusal:
+        messages.error(request, f"Still withdrawn. {refusal.message}")
+    return redirect("run", run_id=run_id)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = _organised_or_403(request, run_id)
+    form = TakeOffForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            runs.take_off(seen.run, request.user, **form.cleaned_data)
+            return redirect("run", run_id=run_id)
+        except submission_rules.NotPossible as reason:
+            form.add_error("reason", str(reason))
+    status = 422 if request.method == "POST" else 200
+    context = {"track": seen.sight.track, "run": seen.run, "form": form}
+    return render(request, "take_off.html", context, status=status)
+
+
+@login_required
+@require_POST
+def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = _organised_or_403(request, run_id)
+    runs.bring_back(seen.run, request.user)
+    messages.success(request, "Run restored.")
+    return redirect("run", run_id=run_id)
+
+
+def _organised_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.organises:
+        raise PermissionDenied
+    return seen

@@ -1,0 +1,360 @@
+"""What a worker found in the files of a collection, as the organiser reviews it.
+
+The preview of a check is a plain record; here it becomes lines that a page prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models.fields.files import FieldFile
+
+from evaluation.reading.recognition import JUDGMENT_FORMATS
+from leaderboard.boards.receipts import ProblemGroup, groups_of
+from leaderboard.collections.answers import FORMATS_OF
+from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
+from leaderboard.display.numbers import counted
+from leaderboard.models import Collection, Job, JudgmentSet
+from leaderboard.models.collections import ImportState
+from leaderboard.pages.views.differences import Difference, difference_of
+from leaderboard.pages.views.grading import Choice, Grading
+
+MOVING = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
+NAMES = {
+    "trec": "SGML of TREC",
+    "ntcir": "SGML of NTCIR",
+    "xml": "XML",
+    "smart": "SMART, .I and .W",
+    "tsv": "columns parted by tabs",
+    "colon": "number:text",
+    "jsonl": "JSON lines",
+    "json": "JSON in one piece",
+    "docnos": "docnos alone",
+}
+
+
+def name_of(part: str, format: str) -> str:
+    """A format in words; of judgments also columns that are named in their order.
+
+    >>> name_of("judgments", "docno topic grade")
+    'columns in the order docno, topic, grade'
+    """
+    if part != "judgments":
+        return NAMES[format]
+    known = JUDGMENT_FORMATS.get(format)
+    return known or f"columns in the order {', '.join(format.split())}"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something to look at in a file, how often, and the first it is true of."""
+
+    count: int
+    words: str
+    named: list[str] = field(default_factory=list)
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.named)
+
+
+@dataclass(frozen=True)
+class ReviewedFile:
+    """One file: what it was taken for, why, and what is in it."""
+
+    part: str
+    name: str
+    kind: str
+    format: str
+    because: str
+    found: str
+    facts: str = ""
+    size: int | None = None
+    remarks: list[Remark] = field(default_factory=list)
+
+    @property
+    def format_name(self) -> str:
+        return name_of(self.part, self.format)
+
+    def formats(self) -> Iterator[Choice]:
+        """The formats it may be read in instead."""
+        known = FORMATS_OF[self.part]
+        for format in known if self.format in known else (*known, self.format):
+            yield Choice(format, name_of(self.part, format), format == self.format)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a file: the evidence, and its first records."""
+
+    format: str
+    words: str
+    because: str
+    refused: str
+    first: list[str]
+
+
+@dataclass(frozen=True)
+class FormatQuestion:
+    """Which of several readings of a file is meant."""
+
+    of: str
+    readings: list[Reading]
+
+
+@dataclass(frozen=True)
+class Renumbered:
+    """A topic of the file with its number there and by its order."""
+
+    number: str
+    becomes: int
+    title: str
+
+
+@dataclass(frozen=True)
+class Review:
+    """Everything that was found, and what is asked before it is imported."""
+
+    files: list[ReviewedFile]
+    groups: list[ProblemGroup]
+    grading: Grading | None = None
+    format_questions: list[FormatQuestion] = field(default_factory=list)
+    grade_question: str = ""
+    difference: Difference | None = None
+    topics: dict[str, Any] = field(default_factory=dict)
+    documents: dict[str, Any] = field(default_factory=dict)
+    judgments: dict[str, Any] = field(default_factory=dict)
+    question: dict[str, Any] | None = None
+    renumbered: list[Renumbered] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[ProblemGroup]:
+        return [group for group in self.groups if group.severity == "error"]
+
+    @property
+    def num_errors(self) -> int:
+        return sum(group.total for group in self.errors)
+
+
+def review_of(collection: Collection) -> Review:
+    found = collection.preview
+    question = asked(collection.questions, RENUMBER)
+    groups = groups_of(collection.problems, collection.problem_totals)
+    topics, documents, judgments = (
+        found.get(name, {}) for name in ("topics", "documents", "judgments")
+    )
+    first_set = collection.judgment_sets.first()
+    grading = Grading.of(first_set, judgments) if first_set and judgments else None
+    files = [
+        *([_topics_file(topics, collection.topics_file)] if topics else []),
+        *([_documents_file(documents, collection.documents_file)] if documents else []),
+        *([_judgments_file(first_set, grading, bool(question))] if first_set and grading else []),
+    ]
+    return Review(
+        files=files,
+        # The question stands for the problem that it asks about.
+        groups=[group for group in groups if not (question and group.code == "E_UNKNOWN_TOPIC")],
+        grading=grading,
+        format_questions=_format_questions(collection.questions),
+        grade_question=asked(collection.questions, GRADES).get("because", ""),
+        topics=topics,
+        documents=documents,
+        judgments=judgments,
+        question=question or None,
+        renumbered=_renumbered(topics) if question else [],
+    )
+
+
+def asked(questions: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next((each for each in questions if each["name"] == name), {})
+
+
+def _format_questions(questions: Iterable[dict[str, Any]]) -> list[FormatQuestion]:
+    return [
+        FormatQuestion(each["of"], [_reading(each["of"], one) for one in each["candidates"]])
+        for each in questions
+        if each["name"] == FORMATS
+    ]
+
+
+REFUSED_NAMES = {"run": "A run", "diversity": "Judgments of subtopics"}
+
+
+def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
+    format = candidate["format"]
+    return Reading(
+        format,
+        REFUSED_NAMES.get(format) or _with_capital(name_of(part, format)),
+        candidate["because"],
+        candidate["refused"],
+        [_in_one_line(record) for record in candidate["first"]],
+    )
+
+
+def _with_capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _in_one_line(record: Mapping[str, Any]) -> str:
+    """A record as it would be read: "topic 7, document d1, grade 2", or "7 boundary layers"."""
+    if "docno" in record:
+        return f"topic {record['topic']}, document {record['docno']}, grade {record['grade']}"
+    return f"{record['number']} {record['title']}"
+
+
+def earlier_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
+    return judgment_set.collection.judgment_sets.filter(state=ImportState.READY).last()
+
+
+def review_of_judgments(judgment_set: JudgmentSet) -> Review:
+    found = judgment_set.preview
+    grading = Grading.of(judgment_set, found, earlier_set(judgment_set)) if found else None
+    return Review(
+        files=[_judgments_file(judgment_set, grading, matched_later=False)] if grading else [],
+        groups=groups_of(judgment_set.problems, judgment_set.problem_totals),
+        grading=grading,
+        format_questions=_format_questions(judgment_set.questions),
+        grade_question=asked(judgment_set.questions, GRADES).get("because", ""),
+        difference=difference_of(found),
+        judgments=found,
+    )
+
+
+@dataclass(frozen=True)
+class SetReview:
+    """New judgments of a ready collection that are not imported yet."""
+
+    judgment_set: JudgmentSet
+    review: Review
+
+    @property
+    def is_moving(self) -> bool:
+        return self.judgment_set.state in MOVING
+
+
+def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
+    described, narrated = found["with_description"], found["with_narrative"]
+    facts = ", titles only"
+    if described or narrated:
+        facts = f", {described:,} with a description, {narrated:,} with a narrative"
+    return ReviewedFile(
+        part="topics",
+        name=found["file"],
+        kind="Topics",
+        format=found["format"],
+        because=found["because"],
+        found=counted(found["count"], "topic"),
+        facts=facts,
+        size=_size(file),
+    )
+
+
+def _documents_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
+    without_text = found["num_empty"]
+    empty = Remark(without_text, f"{without_text:,} without text", found["empty"])
+    only_docnos = found["format"] == "docnos"
+    return ReviewedFile(
+        part="documents",
+        name=found["file"],
+        kind="Docnos" if only_docnos else "Documents",
+        format=found["format"],
+        because=found["because"],
+        found=counted(found["count"], "docno" if only_docnos else "document"),
+        facts="; their texts are elsewhere" if only_docnos else "",
+        size=_size(file),
+        remarks=[empty] if empty.count and not only_docnos else [],
+    )
+
+
+def _judgments_file(
+    judgment_set: JudgmentSet, grading: Grading, matched_later: bool
+) -> ReviewedFile:
+    found = grading.preview
+    in_both = "" if matched_later else f", {found['num_topics_in_both']:,} of them in both files"
+    # While the numbers do not match, what is missing is not missing yet.
+    remarks = _judgment_remarks(grading)[2 if matched_later else 0 :]
+    return ReviewedFile(
+        part="judgments",
+        name=found["file"],
+        kind=f"Judgments {found['version']}",
+        format=found["format"],
+        because=found["because"],
+        found=counted(found["count"], "judgment"),
+        facts=f" on {counted(found['topics'], 'topic')}{in_both}",
+        size=_size(judgment_set.file),
+        remarks=[each for each in remarks if each.count],
+    )
+
+
+def _judgment_remarks(grading: Grading) -> list[Remark]:
+    found = grading.preview
+    unjudged, unknown, foreign = (
+        found[f"num_{name}"]
+        for name in ("topics_without_judgments", "judgments_without_topics", "foreign")
+    )
+    empty = grading.num_without_relevant
+    return [
+        Remark(
+            unjudged,
+            f"{counted(unjudged, 'topic')} without judgments",
+            found["topics_without_judgments"],
+        ),
+        Remark(
+            unknown,
+            f"{counted(unknown, 'judged topic is,judged topics are')} not in the topics file",
+            found["judgments_without_topics"],
+        ),
+        Remark(
+            empty,
+            f"{counted(empty, 'topic')} without a relevant document",
+            grading.without_relevant,
+        ),
+        Remark(
+            foreign,
+            f"{counted(foreign, 'judgment')} of documents outside the collection",
+            found["foreign"],
+        ),
+    ]
+
+
+def _size(file: FieldFile) -> int | None:
+    return file.size if file and file.storage.exists(file.name) else None
+
+
+def _renumbered(topics: dict[str, Any]) -> list[Renumbered]:
+    return [
+        Renumbered(topic["number"], place, topic["title"])
+        for place, topic in enumerate(topics.get("first", []), start=1)
+    ]
+
+
+@dataclass(frozen=True)
+class Moving:
+    """What a worker reads or writes just now, how far it is, and how much waits before it."""
+
+    name: str
+    state: str
+    job: Job | None
+
+    @property
+    def ahead(self) -> int:
+        queued = self.job is not None and self.job.state == Job.State.QUEUED
+        return Job.objects.ahead_of(self.job).count() if self.job and queued else 0
+
+
+def moving_in(collection: Collection, judgment_sets: Iterable[JudgmentSet]) -> list[Moving]:
+    """The collection itself, or the new judgments of a ready one."""
+    if collection.state in MOVING:
+        return [Moving("The files", collection.state, _job("collection", collection.pk))]
+    return [
+        Moving(f"Judgments {each.version}", each.state, _job("judgments", each.pk))
+        for each in judgment_sets
+        if each.state in MOVING
+    ]
+
+
+def _job(noun: str, pk: int) -> Job | None:
+    kinds = [f"check_{noun}", f"import_{noun}"]
+    return Job.objects.filter(kind__in=kinds, target_id=str(pk)).order_by("-pk").first()

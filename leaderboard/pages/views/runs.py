@@ -1,0 +1,303 @@
+"""Runs: sending one, watching it, reading what it did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from evaluation.reading.repairs import FIXES
+from leaderboard.actions import runs as run_actions
+from leaderboard.actions.people import joins_by_a_run
+from leaderboard.actions.submission_rules import NotAccepted, NotPossible
+from leaderboard.actions.uploads import RunDetails, accept_run
+from leaderboard.analysis import run_breakdown
+from leaderboard.analysis.history import against_previous_best
+from leaderboard.analysis.losses import losses
+from leaderboard.analysis.precision import read_precision
+from leaderboard.boards import receipts
+from leaderboard.boards.disclosure import SeenRun, run_or_404, track_or_404
+from leaderboard.boards.exports import text_file
+from leaderboard.boards.standings import Board, Choice, find_means_with
+from leaderboard.infrastructure.request_slots import received_at
+from leaderboard.models import Run
+from leaderboard.pages import limits, wording
+from leaderboard.pages.forms.runs import RunForm
+from leaderboard.pages.run_charts import ORDERS, Portrait, PrecisionPortrait
+from leaderboard.pages.views.parts import choice_of, inside_or_403, organised_or_403
+from leaderboard.pages.views.tables import TABLES, wants_csv
+from leaderboard.runs.fact_changes import history_of
+from leaderboard.runs.facts import FactsForm, rows_of, stated
+from leaderboard.runs.quotas import quota_of
+
+# Topics on one page of a run's table.
+TOPICS = 50
+# Refused files on one page.
+REFUSED = 100
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submit(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    joined = sight.team is not None or sight.organises
+    if request.method == "GET" and not joined and not joins_by_a_run(sight.track):
+        return redirect("join", slug=slug)
+    form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
+    facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.organises)
+    status = 200
+    # Both, so that all that is wrong is said at once.
+    if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
+        details = _details(form, facts)
+        try:
+            file, at = request.FILES["file"], received_at(request)
+            accepted = accept_run(sight.track, request.user, file, details, received_at=at)
+            if not accepted.is_new:
+                messages.info(request, accepted.repeated_by(request.user))
+            return redirect("run", run_id=accepted.run.pk)
+        except NotAccepted as refusal:
+            form.add_error(None, refusal.message)
+            status = 429 if refusal.retry_after else 403
+    elif request.method == "POST":
+        status = 422
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "form": form,
+        "facts": facts,
+        "limits": limits.of_track(sight.track),
+        "quota": quota_of(sight.track, sight.team),
+        "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
+        "file_hint": "Plain, .gz, or .zip with one file",
+    }
+    return render(request, "submit.html", context, status=status)
+
+
+def _details(form: RunForm, facts: FactsForm) -> RunDetails:
+    names = ("tag", "format", "description", "idempotency_key")
+    said = {name: form.cleaned_data.get(name, "") for name in names}
+    fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
+    return RunDetails(**said, facts=facts.facts, fixes=fixes)
+
+
+@login_required
+@require_GET
+def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    runs = sight.own_runs()
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "runs": receipts.receipts_of(sight, runs),
+        "has_pack": sight.everything and runs.on_the_board().exists(),
+        "kept_days": settings.REFUSED_KEPT_DAYS,
+    }
+    return render(request, "my_runs.html", context)
+
+
+@login_required
+@require_GET
+def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """What was refused, of every team: organisers see what their participants stumble over."""
+    sight = organised_or_403(request, slug)
+    refused = sight.runs().filter(state=Run.State.REFUSED)
+    page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "page": page,
+        "runs": receipts.receipts_of(sight, page.object_list),
+        "kept_days": settings.REFUSED_KEPT_DAYS,
+    }
+    return render(request, "refused_runs.html", context)
+
+
+@require_GET
+def run(request: HttpRequest, run_id: str) -> HttpResponse:
+    seen = run_or_404(request.user, run_id)
+    scores = _scores(request, seen)
+    if wants_csv(request):
+        return _table(request.GET.get("table", ""), seen.run, scores)
+    context = {
+        "sight": seen.sight,
+        "track": seen.sight.track,
+        "run": seen.run,
+        "inside": seen.sight.inside(seen.run),
+        "states": seen.sight.states(seen.run),
+        "stated": rows_of(stated(seen.run)),
+        "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
+        "receipt": receipts.receipt_of(seen.sight, seen.run),
+        "twins": receipts.twins_of_other_teams(seen.sight, seen.run),
+        "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
+        "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
+        "brings_back": seen.sight.brings_back(seen.run),
+        # What was refused was never on the board.
+        "may_leave": seen.run.state != Run.State.REFUSED,
+        **scores,
+    }
+    return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
+
+
+def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
+    """One of the page's tables as a file."""
+    if name not in TABLES or "portrait" not in scores:
+        raise Http404("no such table")
+    filename = f"{name}-{run.pk}"
+    return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
+
+
+def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
+    """The board and the run's place on it, where both may be seen."""
+    portrait = _portrait(request, seen)
+    if portrait is None:
+        return _means(seen)
+    board = portrait.board
+    scored = seen.run.score_sets.get(edition=board.edition)
+    previous = against_previous_best(seen.sight, seen.run)
+    page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
+    return {
+        "board": board,
+        "standing": board.standing_of(seen.run),
+        "left_out": wording.left_out(board),
+        "breakdown": portrait.breakdown,
+        "portrait": portrait,
+        "precision": PrecisionPortrait(seen.run, read_precision(board)),
+        "top_grade": board.edition.judgment_set.top_grade,
+        "since": wording.pair_verdict(previous) if previous is not None else None,
+        "previous": previous,
+        "losses": losses(board, seen.run, portrait.breakdown.topics),
+        "facts": scored,
+        "remarks": [
+            wording.left_open(scored, board.measure),
+            wording.little_judged(scored, board),
+        ],
+        "page": page,
+        "rows": portrait.rows(page.object_list),
+    }
+
+
+def _means(seen: SeenRun) -> dict[str, Any]:
+    """Where the run stands on a board of rounded means, and nothing behind it."""
+    board = _board_of(seen, Choice()) if not seen.sight.everything else None
+    standing = board.standing_of(seen.run) if board is not None else None
+    if board is None or standing is None:
+        return {}
+    return {"board": board, "standing": standing, "left_out": wording.left_out(board)}
+
+
+def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
+    """The board; that of every run, where the run shows a mean and the track's rule leaves it out.
+
+    One that is scored while its page is made was left out by no rule.
+    """
+    shown = [seen.run.pk] if seen.sight.means_of(seen.run) else []
+    return find_means_with(seen.sight, choice, *shown)
+
+
+def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
+    """The run in the order and against what the reader asks; None where no score is to be seen."""
+    board = _board_of(seen, choice_of(request)) if seen.sight.everything else None
+    if board is None or board.standing_of(seen.run) is None:
+        return None
+    if not seen.run.ranking_file:
+        # It was scored after this request had read it; its names are those that may be read.
+        seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
+    order, against = request.GET.get("order", ""), request.GET.get("against", "")
+    return Portrait(
+        board,
+        seen.run,
+        run_breakdown(board, seen.run),
+        order if order in ORDERS else ORDERS[0],
+        against,
+    )
+
+
+@require_GET
+def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Every topic of a run with its values, in the order in which the page shows them."""
+    seen = run_or_404(request.user, run_id)
+    portrait = _portrait(request, seen)
+    if portrait is None:
+        raise Http404("no scores to see")
+    return text_file(f"topics-{seen.run.pk}.csv", portrait.topics_as_csv, "text/csv")
+
+
+@require_GET
+def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The moving part of a run's page; it asks again until nothing more will happen."""
+    seen = run_or_404(request.user, run_id)
+    receipt = receipts.receipt_of(seen.sight, seen.run)
+    context = {
+        "sight": seen.sight,
+        "track": seen.sight.track,
+        "run": seen.run,
+        "inside": seen.sight.inside(seen.run),
+        "receipt": receipt,
+    }
+    response = render(request, "_run_state.html", context)
+    if receipt.done:
+        # The page has more to show now than this part of it.
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_GET
+def run_file(request: HttpRequest, run_id: str) -> FileResponse:
+    """The bytes as they came; always a download, never a page."""
+    run = _inside_or_404(request, run_id)
+    if not run.file:
+        raise Http404("a refused file that is not kept any more")
+    return FileResponse(
+        default_storage.open(run.file.name),
+        as_attachment=True,
+        filename=run.filename or f"{run.pk}.run",
+        content_type="application/octet-stream",
+    )
+
+
+@require_GET
+def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Every problem of a run as CSV."""
+    run = _inside_or_404(request, run_id)
+    return text_file(f"problems-{run.pk}.csv", receipts.problems_as_csv(run), "text/csv")
+
+
+def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
+    seen = run_or_404(request.user, run_id)
+    if not seen.sight.inside(seen.run):
+        raise Http404("no such file")
+    return seen.run
+
+
+@login_required
+@require_POST
+def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Another try for a run that failed by our fault."""
+    seen = inside_or_403(request, run_id)
+    try:
+        run_actions.try_again(seen.run, request.user)
+    except NotAccepted as refusal:
+        messages.error(request, refusal.message)
+    return redirect("run", run_id=run_id)
+
+
+@login_required
+@require_POST
+def repair(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Check a rejected run again with one of the repairs that its page offers."""
+    seen = inside_or_403(request, run_id)
+    fix = request.POST.get("fix", "")
+    try:
+        if fix not in FIXES:
+            raise NotPossible("There is no such repair.")
+        run_actions.repair(seen.run, request.user, fix, request.POST.get("tag", "").strip())
+    except (NotAccepted, NotPossible) as refusal:
+        messages.error(request, str(refusal))
+    return redirect("run", run_id=run_id)

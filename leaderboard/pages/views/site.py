@@ -1,0 +1,121 @@
+"""Pages that belong to the whole site."""
+
+from __future__ import annotations
+
+import sys
+
+from allauth.account.models import EmailAddress
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import connection
+from django.db.models import Prefetch, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.defaults import server_error
+
+from leaderboard.boards.disclosure import look
+from leaderboard.infrastructure.outages import outage_of
+from leaderboard.models import Topic, Track
+from leaderboard.pages.forms.people import MailsForm, TokenForm
+from leaderboard.pages.limits import of_site
+from leaderboard.pages.views.explained import families, worked_grades
+
+FOUND = 50
+LONGEST = 100
+
+
+@require_GET
+def measures(request: HttpRequest) -> HttpResponse:
+    return render(request, "measures.html", {"families": families(), "worked": worked_grades()})
+
+
+@require_GET
+def limits(request: HttpRequest) -> HttpResponse:
+    return render(request, "limits.html", {"groups": of_site()})
+
+
+@require_GET
+def search(request: HttpRequest) -> HttpResponse:
+    """Runs by tag and topics by number or words, in the tracks that the reader sees."""
+    text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
+    tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
+    runs = [run for track in tracks for run in look(track, request.user).runs_called(text, FOUND)]
+    wanted = Q(title__icontains=text) | Q(number=text)
+    topics = Topic.objects.filter(wanted, collection__tracks__in=tracks).distinct()
+    seen = Prefetch("collection__tracks", tracks, to_attr="seen_tracks")
+    context = {
+        "text": text,
+        "runs": runs[:FOUND],
+        "topics": topics.select_related("collection").prefetch_related(seen)[:FOUND],
+        "most": FOUND,
+    }
+    return render(request, "search.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    """One's teams and tokens; a new token shows its secret this once."""
+    form = TokenForm(request.POST or None, user=request.user)
+    secret = None
+    if request.method == "POST" and form.is_valid():
+        secret = form.issue()
+        form = TokenForm(user=request.user)
+    context = {
+        "form": form,
+        "secret": secret,
+        "tokens": request.user.tokens.usable().order_by("-created_at"),
+        "memberships": request.user.memberships.select_related("team", "track"),
+        "mail_address": EmailAddress.objects.get_verified(request.user),
+        "mails_form": MailsForm(instance=request.user),
+    }
+    return render(request, "account.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_POST
+def change_mails(request: HttpRequest) -> HttpResponse:
+    """Whether one's notices come by mail too."""
+    MailsForm(request.POST, instance=request.user).save()
+    messages.success(request, "Saved.")
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    token = get_object_or_404(request.user.tokens, pk=token_id)
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def revoke_tokens(request: HttpRequest) -> HttpResponse:
+    """Revoke every token of this user."""
+    request.user.tokens.revoke()
+    messages.success(request, "All tokens revoked.")
+    return redirect("account")
+
+
+@require_GET
+def healthz(request: HttpRequest) -> HttpResponse:
+    """A connection that was kept says nothing of the server behind it, so that is asked."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return HttpResponse("ok", content_type="text/plain")
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """What is shown for an error nobody caught: an outage says when to come back."""
+    outage = outage_of(sys.exc_info()[1])
+    if outage is None:
+        return server_error(request)
+    page = render_to_string("outage.html", {"outage": outage})
+    return HttpResponse(page, status=outage.status, headers={"Retry-After": str(outage.again)})

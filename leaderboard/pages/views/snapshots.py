@@ -1,0 +1,92 @@
+"""Snapshots of a board: frozen by its organisers, cited by everybody."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import snapshots as snapshot_actions
+from leaderboard.actions.submission_rules import NotPossible
+from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import FORMATS, text_file
+from leaderboard.boards.standings import find_board
+from leaderboard.models import Snapshot
+from leaderboard.pages.forms.desk import SnapshotForm
+from leaderboard.pages.views.once import once
+from leaderboard.pages.views.parts import organised_or_403
+
+BIBTEX = "application/x-bibtex; charset=utf-8"
+
+
+@require_GET
+def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = _seen_or_404(request, slug)
+    board = find_board(sight) if sight.organises else None
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "snapshots": sight.track.snapshots.select_related("edition__judgment_set"),
+        "tests_follow": board is not None and tests_follow(board),
+        "form": SnapshotForm() if board is not None else None,
+    }
+    return render(request, "snapshots.html", context)
+
+
+@require_GET
+def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """A frozen board, or one of its files."""
+    sight = _seen_or_404(request, slug)
+    found = get_object_or_404(sight.track.snapshots.select_related("track__owner"), slug=name)
+    format = request.GET.get("format", "")
+    if format:
+        return _file(request, found, format)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "snapshot": found,
+        "heads": snapshot_actions.heads_of(found),
+        "lines": snapshot_actions.lines_of(found),
+        "bibtex": snapshot_actions.bibtex(found, request.build_absolute_uri(request.path)),
+        "exports": FORMATS,
+    }
+    return render(request, "snapshot.html", context)
+
+
+def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
+    if format == "bib":
+        text = snapshot_actions.bibtex(found, request.build_absolute_uri(request.path))
+        return HttpResponse(text, content_type=BIBTEX)
+    if format not in found.files:
+        raise Http404("no such format")
+    filename = f"{found.track.slug}-{found.slug}.{format}"
+    return text_file(filename, found.files[format], FORMATS[format].media_type)
+
+
+@login_required
+@require_POST
+@once
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = SnapshotForm(request.POST)
+    board = find_board(sight)
+    if board is None or not form.is_valid():
+        messages.error(request, "Enter a name. The board needs scores.")
+        return redirect("snapshots", slug=slug)
+    try:
+        made = snapshot_actions.freeze(board, request.user, **form.cleaned_data)
+    except NotPossible as reason:
+        messages.error(request, str(reason))
+        return redirect("snapshots", slug=slug)
+    return redirect("snapshot", slug=slug, name=made.slug)
+
+
+def _seen_or_404(request: HttpRequest, slug: str) -> Sight:
+    sight = track_or_404(request.user, slug)
+    if not sight.snapshots:
+        raise Http404("no snapshots to see")
+    return sight

@@ -1,0 +1,159 @@
+"""Taking part: joining a track, asking to, and one's team."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard.actions import people, tracks
+from leaderboard.boards.disclosure import track_or_404
+from leaderboard.models import Membership, Team, Track
+from leaderboard.pages.forms.people import JoinForm, MemberForm
+from leaderboard.pages.views.parts import organised_or_403
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take part in a track; an invitation link shows also a track that is not public."""
+    track = get_object_or_404(Track, slug=slug)
+    asking = _asking(request)
+    inviting = people.team_inviting(track, asking.team_code)
+    invited = inviting is not None or people.may_join(track, asking.invitation)
+    if not invited:
+        track_or_404(request.user, slug)
+    asks = not invited and track.joining == Track.Joining.APPROVAL
+    asked = track.join_requests.filter(user=request.user).first()
+    form = JoinForm(request.POST or None, track=track, asked=asked)
+    if request.method == "POST" and (invited or asks) and form.is_valid():
+        try:
+            return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
+        except people.CannotJoin as reason:
+            form.add_error("team_name", str(reason))
+    context = {
+        "track": track,
+        "form": form,
+        "team": track.team_of(request.user),
+        "inviting": inviting,
+        "invited": invited,
+        "asks": asks,
+        "asked": asked,
+    }
+    return render(request, "join.html", context, status=422 if form.is_bound else 200)
+
+
+def _asking(request: HttpRequest) -> people.Asking:
+    return people.Asking(
+        invitation=request.GET.get("invitation", ""),
+        team_code=request.GET.get("team", ""),
+    )
+
+
+def _taken_part(
+    request: HttpRequest, track: Track, asking: people.Asking, asks: bool
+) -> HttpResponse:
+    if asks:
+        people.ask(track, request.user, asking)
+        return redirect("join", slug=track.slug)
+    people.join(track, request.user, asking)
+    return redirect("submit", slug=track.slug)
+
+
+@login_required
+@require_GET
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """One's team: its members, and the link that lets others in."""
+    sight = track_or_404(request.user, slug)
+    if sight.team is None:
+        raise Http404("no team here")
+    members = sight.team.memberships.select_related("user").order_by("joined_at")
+    own = next((each for each in members if each.user_id == request.user.pk), None)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "team": sight.team,
+        "members": members,
+        "leads": own is not None and own.role == Membership.Role.LEADER,
+        "link": _link_to(request, sight.team),
+    }
+    return render(request, "team.html", context)
+
+
+def _link_to(request: HttpRequest, team: Team) -> str:
+    query = urlencode({"team": team.invitation})
+    return request.build_absolute_uri(f"{reverse('join', args=[team.track.slug])}?{query}")
+
+
+@login_required
+@require_POST
+def change_team(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leave one's team; a leader makes others leaders, or takes them out."""
+    team = _team_or_404(request, slug)
+    if request.POST.get("act") == "leave":
+        return _left(request, team.track)
+    get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
+    form = MemberForm(request.POST, team=team)
+    if not form.is_valid():
+        raise Http404("no such member")
+    act = people.make_leader if request.POST.get("act") == "lead" else people.remove_member
+    act(team, request.user, form.cleaned_data["user"].pk)
+    return redirect("team", slug=slug)
+
+
+@login_required
+@require_POST
+def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
+    """Close the link into one's team and make another; for its leaders."""
+    team = _team_or_404(request, slug)
+    get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
+    people.renew_team_link(team, request.user)
+    return redirect("team", slug=slug)
+
+
+def _team_or_404(request: HttpRequest, slug: str) -> Team:
+    team = track_or_404(request.user, slug).team
+    if team is None:
+        raise Http404("no team here")
+    return team
+
+
+def _left(request: HttpRequest, track: Track) -> HttpResponse:
+    try:
+        people.leave(track, request.user)
+    except people.CannotJoin as reason:
+        messages.error(request, str(reason))
+        return redirect("team", slug=track.slug)
+    return redirect("board", slug=track.slug)
+
+
+@login_required
+@require_POST
+def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
+    """Approve or decline somebody who asks to take part."""
+    track = organised_or_403(request, slug).track
+    asked = get_object_or_404(track.join_requests, pk=request_id)
+    try:
+        if "approve" in request.POST:
+            # The name that was read, which may not be the one asked for since.
+            asked.team_name = request.POST["approve"].replace("\0", "")
+            people.approve(asked, request.user)
+        else:
+            people.decline(asked, request.user)
+    except people.CannotJoin as reason:
+        messages.error(request, str(reason))
+    return redirect("manage", slug=slug)
+
+
+@login_required
+@require_POST
+def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+    """Close the invitation link of a track and make another."""
+    tracks.renew_invitation(organised_or_403(request, slug).track, request.user)
+    return redirect("manage", slug=slug)

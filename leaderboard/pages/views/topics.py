@@ -1,0 +1,121 @@
+"""The topics of a track, and what every run made of one."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from leaderboard.analysis import TopicBreakdown, topic_breakdown, topic_or_404
+from leaderboard.analysis.rankings import neighbours
+from leaderboard.analysis.summaries import ORDERS, summaries_of
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import streamed_text
+from leaderboard.boards.standings import Board, find_order
+from leaderboard.pages import wording
+from leaderboard.pages.drawings import (
+    answer_rows,
+    grade_lines,
+    judged_lines,
+    summary_table,
+    topic_strip,
+)
+from leaderboard.pages.views.parts import choice_of, page_of
+from leaderboard.pages.views.tables import (
+    answers_csv,
+    grades_of_topic_csv,
+    judged_documents_csv,
+    summaries_csv,
+    unjudged_csv,
+    wants_csv,
+)
+from leaderboard.scoring import judgments
+
+TOPICS = 100
+# The tables of a topic's page as files.
+TABLES = {
+    "runs": answers_csv,
+    "grades": grades_of_topic_csv,
+    "judged": judged_documents_csv,
+    "unjudged": unjudged_csv,
+}
+
+
+@require_GET
+def topics(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every topic: with its judgments and scores where they may be seen, else its title."""
+    sight = track_or_404(request.user, slug)
+    board = find_order(sight, choice_of(request))
+    order = request.GET.get("order", "")
+    summaries = summaries_of(board) if board is not None else None
+    if summaries is not None and wants_csv(request):
+        return summaries_csv(f"{slug}-topics", summaries.at(summaries.in_order(order)))
+    every = (
+        summaries.in_order(order) if summaries is not None else sight.track.collection.topics.all()
+    )
+    page = Paginator(every, TOPICS).get_page(page_of(request))
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "board": board,
+        "order": order if order in ORDERS else "",
+        "page": page,
+        "table": summary_table(summaries.at(list(page))) if summaries is not None else None,
+    }
+    return render(request, "topics.html", context)
+
+
+@require_GET
+def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """The topics that count on the board, one a line, for checking runs offline."""
+    track = track_or_404(request.user, slug).track
+    judged = judgments.judged_topics(track)
+    if judged is None:
+        raise Http404("not everybody may know which topics are judged")
+    return streamed_text("judged.txt", (f"{number.decode()}\n" for number in judged))
+
+
+@require_GET
+def topic(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
+    board = find_order(sight, choice_of(request))
+    breakdown = topic_breakdown(board, found, page_of(request)) if board is not None else None
+    if wants_csv(request):
+        return _as_csv(request, sight, breakdown)
+    previous, following = neighbours(found)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "topic": found,
+        "previous": previous,
+        "next": following,
+        "board": board,
+        **(_broken_down(board, breakdown) if board is not None and breakdown is not None else {}),
+    }
+    return render(request, "topic.html", context)
+
+
+def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
+    """One of the page's tables; all judged documents are the judgments, which have their switch."""
+    table = request.GET.get("table", "")
+    if breakdown is None or table not in TABLES:
+        raise Http404("no such table")
+    if table == "judged" and not sight.hands_out(breakdown.topic):
+        raise Http404("no such table")
+    return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
+
+
+def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
+    top = board.edition.judgment_set.top_grade or 1
+    return {
+        "breakdown": breakdown,
+        "hands_out": board.sight.hands_out(breakdown.topic),
+        "verdict": wording.topic_verdict(breakdown),
+        "strip": topic_strip(breakdown, board.choice.carried),
+        "answer_rows": answer_rows(breakdown, board, top),
+        "judged_lines": judged_lines(breakdown),
+        "grades": grade_lines(breakdown.grades, top, board.sight.track.relevance_threshold),
+        "top_grade": top,
+    }

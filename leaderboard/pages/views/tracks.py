@@ -1,0 +1,193 @@
+"""Tracks and their boards."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from leaderboard.actions import submission_rules
+from leaderboard.actions import tracks as track_actions
+from leaderboard.boards.disclosure import look, track_or_404
+from leaderboard.boards.standings import find_board
+from leaderboard.models import Collection, JoinRequest, Track
+from leaderboard.models.collections import ImportState
+from leaderboard.pages import limits
+from leaderboard.pages.forms.desk import BaselineForm
+from leaderboard.pages.forms.names import unused_slug
+from leaderboard.pages.forms.tracks import MEASURES, TrackForm
+from leaderboard.pages.views.once import once
+from leaderboard.pages.views.overview import in_groups, latest_runs, track_lines
+from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.wording.trail import trail_of
+from leaderboard.runs.facts import label_of
+
+LATEST_EVENTS = 20
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    tracks = Track.objects.visible_to(request.user).select_related(
+        *("collection", "judgment_set", "baseline__team"),
+        *("edition__judgment_set", "public_edition__judgment_set"),
+    )
+    lines = track_lines(list(tracks), request.user)
+    context = {"groups": in_groups(lines), "latest_runs": latest_runs(request.user, lines)}
+    return render(request, "home.html", context)
+
+
+@require_GET
+def about(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "limits": limits.of_track(sight.track),
+        "announcements": sight.track.announcements.all(),
+        "organisers": sight.track.organisers(),
+        "everybody": look(sight.track, AnonymousUser())
+        if sight.track.visibility == Track.Visibility.PUBLIC
+        else None,
+        "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
+        "asked": [label_of(name) for name in sight.track.required_facts],
+    }
+    return render(request, "about.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+@once
+def new_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """A track on the collection `slug`."""
+    collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
+    form = TrackForm(request.POST or None, collection=collection, initial=_proposal(collection))
+    if request.method == "POST" and form.is_valid():
+        track = track_actions.open_track(form.save(commit=False), request.user)
+        return redirect("board", slug=track.slug)
+    context = {"form": form, "collection": collection}
+    return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_POST
+@once
+def new_board(request: HttpRequest, slug: str) -> HttpResponse:
+    """An internal board at one click: every user of this site is in and sees every score."""
+    collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
+    track = _internal_board(collection)
+    try:
+        track_actions.open_track(track, request.user)
+        messages.success(request, "Opened. All users of this site can see it and submit.")
+    except IntegrityError:
+        # Another organiser clicked at the same moment: the board is there.
+        pass
+    return redirect("board", slug=track.slug)
+
+
+def _internal_board(collection: Collection) -> Track:
+    """What the form proposes, for those who have an account here."""
+    proposal = _proposal(collection)
+    newest = proposal["judgment_set"]
+    fields = {
+        "slug": unused_slug(collection.name, Track),
+        "measures": MEASURES,
+        "primary_measure": MEASURES[0],
+        "relevance_threshold": newest.relevant_from if newest is not None else 1,
+        "visibility": Track.Visibility.MEMBERS,
+    }
+    return Track(collection=collection, **proposal | fields)
+
+
+def _proposal(collection: Collection) -> dict[str, Any]:
+    return {
+        "name": collection.name,
+        "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
+        "disclosure": Track.Disclosure.OPEN,
+        "visibility": Track.Visibility.PUBLIC,
+        "quota_per_day": settings.RUNS_PER_DAY,
+        "attempts_per_day": settings.ATTEMPTS_PER_DAY,
+    }
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def manage(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    track = sight.track
+    # The form writes what was sent into its own copy; the track stays what it was until saved.
+    form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
+    if request.method == "POST" and form.is_valid():
+        try:
+            track_actions.change_track(track, request.user, form.changes)
+            messages.success(request, "Saved. Affected scores are being recomputed.")
+            return redirect("manage", slug=track.slug)
+        except submission_rules.NotPossible as reason:
+            form.add_error("disclosure", str(reason))
+    context = {
+        "sight": sight,
+        "track": track,
+        "form": form,
+        "baseline_form": BaselineForm(track=track),
+        "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
+            pk=track.judgment_set_id
+        ),
+        "join_requests": track.join_requests.filter(state=JoinRequest.State.WAITING).select_related(
+            "user"
+        ),
+        "off_the_board": track.runs.off_the_board().select_related("team"),
+        "invitation": _invitation(request, track),
+        "badge_address": _badge_address(request, track),
+        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
+    }
+    return render(request, "manage.html", context, status=422 if form.is_bound else 200)
+
+
+def _invitation(request: HttpRequest, track: Track) -> str:
+    """The address that lets its reader take part."""
+    query = urlencode({"invitation": track.invitation})
+    return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
+
+
+def _badge_address(request: HttpRequest, track: Track) -> str:
+    """Where its badge is for who knows it; "" where nobody has made one."""
+    path = reverse("badge_by_code", args=[track.badge_code]) if track.badge_code else ""
+    return request.build_absolute_uri(path) if path else ""
+
+
+@login_required
+@require_POST
+def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_or_403(request, slug)
+    form = BaselineForm(request.POST, track=sight.track)
+    if form.is_valid():
+        track_actions.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
+        messages.success(request, "The board now uses this baseline.")
+    return redirect("manage", slug=slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def release(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a release shows to whom, and the act."""
+    sight = organised_or_403(request, slug)
+    if request.method != "POST":
+        context = {
+            "sight": sight,
+            "track": sight.track,
+            "board": find_board(sight),
+            "num_snapshots": sight.track.snapshots.count(),
+        }
+        return render(request, "release.html", context)
+    track_actions.release(sight.track, request.user)
+    messages.success(request, "Released. Everyone who sees the track sees its scores.")
+    return redirect("board", slug=slug)

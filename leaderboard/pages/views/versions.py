@@ -1,0 +1,126 @@
+"""Versions of the judgments of a track: try one, see what it does to the board, switch to it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import tracks
+from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
+from leaderboard.analysis.origins import qrels_name
+from leaderboard.archives.track_export import lines_of
+from leaderboard.boards.deferred_tests import commission_tests
+from leaderboard.boards.disclosure import Sight, track_or_404
+from leaderboard.boards.exports import streamed_text
+from leaderboard.collections.pools import pool_of
+from leaderboard.models import Edition, Job, JudgmentSet, Track
+from leaderboard.models.collections import ImportState
+from leaderboard.pages import wording
+from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.tables import impact_csv, impact_topics_csv, wants_csv
+from leaderboard.pages.wording.phrases import Sentence
+from leaderboard.scoring.editions import edition_with
+from leaderboard.scoring.families import measures_of, ranking_measure
+
+
+@login_required
+@require_GET
+def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """What these judgments do to the board, once every run is scored with them."""
+    sight = organised_or_403(request, slug)
+    judgment_set = _version_or_404(sight.track, version)
+    edition = edition_with(sight.track, judgment_set)
+    found = _impact(sight, edition) if edition is not None else None
+    if found is not None and wants_csv(request):
+        table = impact_topics_csv if request.GET.get("table") == "topics" else impact_csv
+        return table(f"{slug}-{version}-impact", found)
+    shown = found.by(request.GET.get("measure", "")) if found is not None else None
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "judgment_set": judgment_set,
+        "pool": pool_of(judgment_set, request.user),
+        "edition": edition,
+        "building": edition is not None and edition.state != Edition.State.READY,
+        "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
+        "impact": found,
+        "shown": shown,
+        "tests_follow": found is not None and _tests_follow(sight, found),
+        "verdict": _verdict(sight, shown) if shown is not None else [],
+    }
+    return render(request, "impact.html", context)
+
+
+def _impact(sight: Sight, edition: Edition) -> Impact | None:
+    current = sight.track.edition
+    if current is None or edition == current or edition.state != Edition.State.READY:
+        return None
+    current.track = edition.track = sight.track
+    tried = measures_of(edition)
+    shared = [each for each in measures_of(current) if each in tried]
+    if not shared:
+        return None
+    first = ranking_measure(sight.track, shared)
+    return impact_of(current, edition, sorted(shared, key=lambda each: each != first))
+
+
+def _verdict(sight: Sight, shown: MeasureImpact) -> Sentence:
+    return wording.impact_verdict(shown, has_baseline=sight.track.baseline_id is not None)
+
+
+def _tests_follow(sight: Sight, found: Impact) -> bool:
+    """Whether a job makes the tests that either board lacks by any measure."""
+    baseline = sight.track.baseline
+    asked = [
+        commission_tests(edition, each.measure, baseline)
+        for each in found.measures
+        for edition in each.untested
+    ]
+    return any(asked)
+
+
+@require_GET
+def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+    """Judgments as they count here, for the commands that pages tell."""
+    sight = track_or_404(request.user, slug)
+    if sight.organises:
+        judgment_set, kept = _version_or_404(sight.track, version), []
+    else:
+        judgment_set, kept = _shared_or_404(sight, version)
+    return streamed_text(qrels_name(judgment_set), lines_of(judgment_set, kept))
+
+
+def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
+    """Those behind a board that this reader sees, and the topics that stay out of the file."""
+    shown = sight.by_judgments(version)
+    if not shown.qrels or shown.edition is None:
+        raise Http404("no judgments to take home")
+    return shown.edition.judgment_set, shown.kept_topics
+
+
+@login_required
+@require_POST
+def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Score every run with these judgments; the board stays as it is."""
+    track = organised_or_403(request, slug).track
+    tracks.try_judgments(track, request.user, _version_or_404(track, version))
+    return redirect("impact", slug=slug, version=version)
+
+
+@login_required
+@require_POST
+def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """From now on the board is that of these judgments."""
+    track = organised_or_403(request, slug).track
+    judgment_set = _version_or_404(track, version)
+    tracks.change_track(track, request.user, {"judgment_set": judgment_set})
+    messages.success(request, f"The board will switch to {version} when scoring finishes.")
+    return redirect("board", slug=slug)
+
+
+def _version_or_404(track: Track, version: str) -> JudgmentSet:
+    ready = track.collection.judgment_sets.filter(state=ImportState.READY)
+    return get_object_or_404(ready, version=version)
