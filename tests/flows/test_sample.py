@@ -14,9 +14,9 @@ from evaluation.reading.documents import Document, read_documents
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.runs import Run, RunRules, read_run
 from evaluation.reading.topics import Topic, read_topics
-from leaderboard.sample import FOLDER
-from leaderboard.sample.rankers import DEPTH, SampleRun, runs
-from leaderboard.sample.words import stem
+from leaderboard.management.sample import FOLDER
+from leaderboard.management.sample.rankers import DEPTH, SampleRun, runs
+from leaderboard.management.sample.words import stem
 
 POOL_DEPTH = 10
 UNPOOLED = "random"

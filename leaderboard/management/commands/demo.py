@@ -10,9 +10,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.management.demo_data import NAME, TRACK, Account, show_sample
+from leaderboard.management.processes import CannotServe, Site, running
 from leaderboard.models import Run
-from leaderboard.processes import CannotServe, Site, running
-from leaderboard.showing import NAME, TRACK, Account, show_sample
 
 PATIENCE = 120
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard.examining import changed_files, examine
+from leaderboard.management.health_checks import changed_files, examine
 
 SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives.backups import CannotKeep, restore
-from leaderboard.processes import CannotServe, only_one
+from leaderboard.management.processes import CannotServe, only_one
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.processes import CannotServe, running
+from leaderboard.management.processes import CannotServe, running
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 
 from leaderboard.management.migrating import wait_for_database
-from leaderboard.processes import prepare, web_command
+from leaderboard.management.processes import prepare, web_command
 
 
 class Command(BaseCommand):

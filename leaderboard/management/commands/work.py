@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.jobs.broker import app
 from leaderboard.management.migrating import wait_for_database
+from leaderboard.management.processes import worker_words
 from leaderboard.models import Worker
-from leaderboard.processes import worker_words
 
 
 class Command(BaseCommand):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from leaderboard.sample.index import FloatArray, Index, damped, unit
+from leaderboard.management.sample.index import FloatArray, Index, damped, unit
 
 Model = Callable[[Index, FloatArray], FloatArray]
 

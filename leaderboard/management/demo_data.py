@@ -16,11 +16,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
+from leaderboard.management.sample import FOLDER
+from leaderboard.management.sample.rankers import SampleRun, runs
 from leaderboard.models import Collection, Run, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.facts import Figure, clean_facts
-from leaderboard.sample import FOLDER
-from leaderboard.sample.rankers import SampleRun, runs
 
 COLLECTION = TRACK = "harbours"
 NAME = "Harbours, tides and lighthouses"

@@ -1,6 +1,6 @@
 """The rankers of the sample collection and the run files they make.
 
->>> from leaderboard.sample import FOLDER
+>>> from leaderboard.management.sample import FOLDER
 >>> [run.tag for run in runs(FOLDER)][:3]
 ['bm25', 'bm25-unstemmed', 'bm25-title']
 """
@@ -20,9 +20,9 @@ import numpy as np
 from evaluation.problems import Problems
 from evaluation.reading.documents import read_documents
 from evaluation.reading.topics import Topic, read_topics
-from leaderboard.sample import models
-from leaderboard.sample.index import Index, build_index
-from leaderboard.sample.models import DIGITS, Model, ordered
+from leaderboard.management.sample import models
+from leaderboard.management.sample.index import Index, build_index
+from leaderboard.management.sample.models import DIGITS, Model, ordered
 
 DEPTH = 100
 

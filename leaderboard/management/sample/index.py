@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.reading.documents import Document
-from leaderboard.sample.words import words
+from leaderboard.management.sample.words import words
 
 FloatArray = NDArray[np.float64]
 
