@@ -95,6 +95,11 @@ def test_a_package_imports_only_what_stands_before_it(path: Path) -> None:
             assert ORDER.index(words[1]) <= ORDER.index(own), f"{own} may not import {name}"
 
 
+def test_every_module_stands_in_a_package() -> None:
+    packages = {package_of(path) for path in python_files("leaderboard")}
+    assert packages == {*ORDER, *AT_THE_ROOT}
+
+
 @pytest.mark.parametrize("path", python_files("leaderboard"), ids=str)
 def test_our_modules_are_imported_at_the_top(path: Path) -> None:
     """An import inside a function or for annotations alone would hide an arrow that goes back."""

@@ -46,7 +46,7 @@ def web_command(bind: str) -> list[str]:
     """Gunicorn on an address (`0.0.0.0:8000`) or an open socket (`fd://5`)."""
     return [
         *(sys.executable, "-m", "gunicorn", "leaderboard.wsgi", "--bind", bind),
-        # Threads wait for slow clients; `turns` says how many work.
+        # Threads wait for slow clients; `request_slots` says how many work.
         *("--worker-class", "leaderboard.infrastructure.connections.Worker"),
         *("--workers", "2", "--threads", "64", "--preload"),
         *("--worker-connections", "4000"),

@@ -132,7 +132,8 @@ def runs_withdrawn_while_they_are_scored(scene: Scene) -> Iterator[None]:
 
 
 ERASE = (
-    "from leaderboard.jobs.erasure import erase_collection\nfrom leaderboard.models import Collection\n"
+    "from leaderboard.jobs.erasure import erase_collection\n"
+    "from leaderboard.models import Collection\n"
     "erase_collection(Collection.objects.get(slug='{}'))"
 )
 
