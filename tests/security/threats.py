@@ -33,15 +33,15 @@ THREATS = {
     25: "a site that is set up carelessly, packages that are not what they were",
 }
 ELSEWHERE = {
-    1: ["flows/test_noninterference.py::test_no_answer_depends_on_the_judgments"],
+    1: ["boards/test_noninterference.py::test_no_answer_depends_on_the_judgments"],
     2: [
         "pages/test_matrix.py::test_a_page_of_a_blind_track",
         "pages/test_matrix.py::test_every_address_has_a_row",
         "api/test_matrix.py::test_a_call_answers_each_role_as_it_should",
         "api/test_matrix.py::test_every_call_has_a_row",
     ],
-    3: ["flows/test_noninterference.py::test_no_answer_depends_on_the_judgments"],
-    4: ["flows/test_noninterference.py::test_a_leaderboard_tells_no_more_than_its_means"],
+    3: ["boards/test_noninterference.py::test_no_answer_depends_on_the_judgments"],
+    4: ["boards/test_noninterference.py::test_a_leaderboard_tells_no_more_than_its_means"],
     6: ["services/test_races.py::test_of_twenty_runs_at_once_the_quota_is_taken_and_no_more"],
     7: ["services/test_races.py::test_around_the_deadline_the_last_byte_decides"],
     9: ["evaluation/reading/test_bad_inputs.py::test_a_case_is_decided_as_the_manifest_says"],
@@ -54,6 +54,6 @@ ELSEWHERE = {
         "services/test_bad_inputs.py::test_every_hostile_run_is_answered_as_its_manifest_says",
     ],
     17: ["evaluation/reading/test_containers.py::test_an_unsafe_member_name_is_refused"],
-    21: ["flows/test_telling.py::test_an_address_that_moved_inside_since_is_not_called"],
+    21: ["notifications/test_notices.py::test_an_address_that_moved_inside_since_is_not_called"],
     22: ["test_exports.py::test_latex_prints_names_and_runs_none_of_them"],
 }

@@ -7,7 +7,7 @@ from itertools import cycle
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from tests.flows.test_bad_inputs import FOLDER, PARTS, cases, file_of, judge
+from tests.actions.test_bad_inputs import FOLDER, PARTS, cases, file_of, judge
 from tests.services.machines import Site, until
 
 pytestmark = [pytest.mark.data, pytest.mark.services, pytest.mark.xdist_group("services")]

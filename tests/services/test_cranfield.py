@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from tests.flows.test_cranfield import MEASURES, RUNS, recorded
+from tests.scoring.test_cranfield import MEASURES, RUNS, recorded
 from tests.services.machines import Site, until
 
 pytestmark = [pytest.mark.data, pytest.mark.services, pytest.mark.xdist_group("services")]

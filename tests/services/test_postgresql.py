@@ -13,13 +13,29 @@ from tests.services.machines import ROOT, Postgres, Redis
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 
-WORLDS = "tests/flows/test_noninterference.py"
+FOLDERS = [
+    f"tests/{package}"
+    for package in (
+        "actions",
+        "analysis",
+        "archives",
+        "boards",
+        "collections",
+        "infrastructure",
+        "jobs",
+        "management",
+        "notifications",
+        "runs",
+        "scoring",
+    )
+]
+WORLDS = "tests/boards/test_noninterference.py"
 
 
 def test_the_journeys_go_the_same_way_on_postgresql(postgres: Postgres) -> None:
     """Pytest makes a test database of its own beside the site's."""
     server = {"DATABASE_URL": postgres.url, "RANKFIELD_DATA": ""}
-    run_on(server, "tests/flows", f"--ignore={WORLDS}")
+    run_on(server, *FOLDERS, f"--ignore={WORLDS}")
 
 
 def test_no_answer_depends_on_the_judgments_on_postgresql(postgres: Postgres) -> None:
@@ -38,7 +54,7 @@ def test_no_parameter_breaks_an_address_on_postgresql(postgres: Postgres) -> Non
 def test_hostile_forms_are_answered_the_same_way(postgres: Postgres, redis: Redis) -> None:
     """Hostile files are sent to a whole site in test_bad_inputs, races are run in test_races."""
     servers = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
-    run_on(servers, "tests/flows/test_bad_inputs.py::test_a_form", "tests/api/test_bad_input.py")
+    run_on(servers, "tests/actions/test_bad_inputs.py::test_a_form", "tests/api/test_bad_input.py")
 
 
 def test_a_statement_for_a_page_has_half_a_minute_and_one_of_a_worker_its_time(
