@@ -70,7 +70,7 @@ def upload(name: str, text: str | bytes) -> SimpleUploadedFile:
 
 def work() -> None:
     """Do every job that is due, as a worker does."""
-    running.run_due("tests")
+    running.run_due_jobs("tests")
 
 
 def make_collection(owner: User, slug: str = "bread", qrels: str | None = QRELS) -> Collection:

@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
 
 def renew_edition(track: Track) -> None:
     if editions.start_edition(track) is not None:
-        transaction.on_commit(queue.ring)
+        transaction.on_commit(queue.wake_workers)
 
 
 def renew_editions(track: Track) -> None:

@@ -33,7 +33,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from leaderboard.infrastructure.storage import PIECE, sha256_of
-from leaderboard.jobs.cleanup import names_in_rows
+from leaderboard.jobs.cleanup import stored_file_names
 from leaderboard.models import Run, Track, User
 
 MANIFEST = "manifest.json"
@@ -75,7 +75,7 @@ def _write(folder: Path) -> Kept:
     database = _copy_database(folder)
     sums, gone = {database.name: _sum_of(database)}, []
     # Rows of later than the copy name files too: a few more do no harm.
-    for name in sorted(set(names_in_rows())):
+    for name in sorted(set(stored_file_names())):
         try:
             with default_storage.open(name) as file:
                 sums[f"files/{name}"] = _copy(file, folder / "files" / name)

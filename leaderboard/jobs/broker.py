@@ -1,6 +1,6 @@
-"""Celery carries one message, `work`, from whoever queued a job to a worker that has time.
+"""The Celery app: it carries one message, `work`, which tells a worker to look for jobs.
 
-The queue itself is in the database, so nothing here may be the only one to know of a job.
+The queue itself is in the database, so a lost message never loses a job.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from kombu.transport import TRANSPORT_ALIASES, memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
-# Celery warns root of messages that carry code, but this worker takes none but JSON; and of a
-# default that will change, but below it is set.
+# Celery warns root users about messages that carry code, but this worker accepts only JSON. It also
+# warns about a default that will change, but the configuration below sets it.
 warnings.filterwarnings("ignore", category=SecurityWarning)
 warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 log = logging.getLogger(__name__)
 
-# By these workers find each other.
-GREETINGS = {"hello", "ping"}
-# How often a worker with a free slot looks for jobs by itself, in seconds.
-LOOKS_EMBEDDED = 0.3
-LOOKS = 1.0
+# Workers find each other by these commands.
+DISCOVERY_COMMANDS = {"hello", "ping"}
+# How often a worker with a free slot looks for jobs without a message, in seconds.
+POLL_SECONDS_EMBEDDED = 0.3
+POLL_SECONDS = 1.0
 
 
 def configuration() -> dict[str, Any]:
-    """Read when the first message goes or comes, once Django's settings are there."""
+    """Return Celery's configuration; Celery calls this after Django's settings are loaded."""
     from django.conf import settings
 
-    # What redis-py calls unix:// has another name here.
+    # Celery has another name for what redis-py calls unix://.
     redis = settings.REDIS_URL.replace("unix://", "redis+socket://", 1)
     if redis:
-        forgive_redis()
+        survive_redis_outage()
     return {
-        "broker_url": redis or INSIDE,
+        "broker_url": redis or EMBEDDED_URL,
         "broker_transport_options": REDIS if redis else {},
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
@@ -64,78 +64,80 @@ def configuration() -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         # Each worker reads a queue of its own too.
         "worker_direct": True,
-        # Looked at after a message, in KiB: a process that a job has made large is replaced.
+        # In KiB, checked after each message: a process that a job has made large is replaced.
         "worker_max_memory_per_child": 500_000,
-        "worker_consumer": f"{__name__}:Reconnecting",
-        # After a pool process was lost its slot is free again in so many seconds.
+        "worker_consumer": f"{__name__}:ReconnectingConsumer",
+        # The seconds until the slot of a lost pool process is free again.
         "worker_lost_wait": 2,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
-        # With this off, and mingle and heartbeats off too, a worker that meets a restart of Redis
-        # in the middle of a job hangs for ever; so on Redis all three stay on.
+        # Without this, mingle and heartbeats, a worker hangs for ever when Redis restarts in the
+        # middle of a job. So with Redis all three stay on.
         "worker_enable_remote_control": bool(redis),
         "worker_redirect_stdouts": False,
         "timezone": "UTC",
     }
 
 
-INSIDE = "inside://localhost/"
+EMBEDDED_URL = "embedded://localhost/"
 REDIS = {
     "global_keyprefix": "rankfield:",
-    # A message is gone once it is read: it only says "look", so nobody need keep it.  Where it is
-    # kept, one that ends while Redis is away ends the worker too (kombu 5.7, seen).
+    # A message is deleted once it is read: it only says "look".  If it were kept, a message that
+    # ends while Redis is away would end the worker too (seen with kombu 5.7).
     "ack_emulation": False,
     "socket_timeout": 30,
     "socket_connect_timeout": 5,
     "socket_keepalive": True,
     "health_check_interval": 25,
 }
-# For one message from a request or from the timer: better lost than late.
-QUICK = {**REDIS, "socket_timeout": 0.8, "socket_connect_timeout": 0.8, "max_retries": 0}
+# For one message from a request or from the timer: a lost message is better than a late one.
+QUICK_REDIS = {**REDIS, "socket_timeout": 0.8, "socket_connect_timeout": 0.8, "max_retries": 0}
 
 
-def forgive_redis() -> None:
-    """Let a message go that was being worked on when Redis went away, and one that is none.
+def survive_redis_outage() -> None:
+    """Keep the worker alive when Redis goes away or holds an invalid message.
 
-    kombu would put the one back into the Redis that is away, or else dump it into a file; of the
-    other, which anybody may write there, the worker would end.
+    kombu would put an open message back into the Redis that is away, or else dump it into a file.
+    An invalid message, which any client of Redis can write, would end the worker.
     """
     from kombu.transport.redis import Channel
 
     Channel.do_restore = False
-    Channel._brpop_read = drop_rubbish(Channel._brpop_read)
+    Channel._brpop_read = drop_invalid_messages(Channel._brpop_read)
 
 
-def drop_rubbish(read: Callable[..., Any]) -> Callable[..., Any]:
+def drop_invalid_messages(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a read function so that it logs an invalid message and skips it."""
+
     @wraps(read)
     def read_or_drop(*args: Any, **options: Any) -> Any:
         try:
             return read(*args, **options)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            log.warning("dropped what is no message: %r", error)
+            log.warning("dropped an invalid message: %r", error)
             raise Empty from None
 
     return read_or_drop
 
 
-class Inside(memory.Transport):
-    """The broker of a worker that has none: a queue in the memory of its own main process.
+class EmbeddedTransport(memory.Transport):
+    """A broker for a worker without Redis: a queue in the memory of its own main process.
 
-    Unlike kombu's it is read in the worker's event loop.  Without an event loop the pool's
-    processes share one pipe and its lock, and one that is killed while it waits keeps the lock:
-    the worker lives and does nothing, for ever.
+    The worker's event loop reads it, unlike kombu's.  Without an event loop the pool's processes
+    share one pipe and its lock.  A process that is killed while it waits keeps the lock, and the
+    worker then hangs for ever.
     """
 
     implements = memory.Transport.implements.extend(asynchronous=True)
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
-        loop.on_tick.add(self.take)
+        loop.on_tick.add(self.deliver_next)
 
-    def take(self) -> None:
+    def deliver_next(self) -> None:
         with suppress(Empty):
             self.cycle.get(self._deliver)
 
 
-TRANSPORT_ALIASES["inside"] = f"{__name__}:Inside"
+TRANSPORT_ALIASES["embedded"] = f"{__name__}:EmbeddedTransport"
 
 app = Celery("rankfield")
 app.add_defaults(configuration)
@@ -143,20 +145,20 @@ app.autodiscover_tasks(["leaderboard"], related_name="jobs.running")
 
 
 def send_work(queue: Queue | None = None) -> None:
-    """Put one `work` on the broker, for any worker or for the one that reads this queue.
+    """Send one `work` message to any worker, or to the worker that reads this queue.
 
-    Raises when the broker does not answer within a second or two.
+    Raises an error when the broker does not answer within two seconds.
     """
-    if app.conf.broker_url == INSIDE:
+    if app.conf.broker_url == EMBEDDED_URL:
         app.send_task("work", queue=queue)
         return
     url = app.conf.broker_url
-    with Connection(url, connect_timeout=0.8, transport_options=QUICK) as connection:
+    with Connection(url, connect_timeout=0.8, transport_options=QUICK_REDIS) as connection:
         app.send_task("work", queue=queue, connection=connection, retry=False)
 
 
-class Reconnecting(Consumer):
-    """Looks for a Redis that is away every few seconds; Celery's own waits up to half a minute."""
+class ReconnectingConsumer(Consumer):
+    """A consumer that retries a lost Redis every two seconds; Celery's waits up to 30 seconds."""
 
     def ensure_connected(self, conn: Connection) -> Connection:
         often = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
@@ -164,11 +166,11 @@ class Reconnecting(Consumer):
         return super().ensure_connected(conn)
 
 
-class Doorbell(bootsteps.StartStopStep):
-    """Makes a worker with a free slot look for jobs, whether anybody rang or not.
+class JobPoller(bootsteps.StartStopStep):
+    """A worker step that regularly makes a worker with a free slot look for jobs.
 
-    It rings for its own worker alone.  Of a queue that all share another might get every message,
-    and this one, never seen to do anything, would be taken for dead.
+    It sends messages only to its own worker.  From a shared queue another worker might get every
+    message, and this worker, never seen to do anything, would count as dead.
 
     It runs in the worker's main process and never opens the database there: the connection
     would be forked into the pool, and would not survive a restart of the database.
@@ -178,60 +180,63 @@ class Doorbell(bootsteps.StartStopStep):
     entry = None
 
     def start(self, consumer: Any) -> None:
-        every = LOOKS_EMBEDDED if consumer.app.conf.broker_url == INSIDE else LOOKS
-        self.entry = consumer.timer.call_repeatedly(every, self.ring, (consumer,))
+        is_embedded = consumer.app.conf.broker_url == EMBEDDED_URL
+        seconds = POLL_SECONDS_EMBEDDED if is_embedded else POLL_SECONDS
+        self.entry = consumer.timer.call_repeatedly(seconds, self.poll, (consumer,))
 
     def stop(self, consumer: Any) -> None:
         if self.entry is not None:
             self.entry.cancel()
 
-    def ring(self, consumer: Any) -> None:
+    def poll(self, consumer: Any) -> None:
         if len(state.reserved_requests) < consumer.pool.num_processes:
             send_work(worker_direct(consumer.hostname))
 
 
-app.steps["consumer"].add(Doorbell)
+app.steps["consumer"].add(JobPoller)
 
-# Shared with the pool: one byte, set when the worker was told to stop.
+# One byte shared with the pool, set when the worker is asked to stop.
 _stopping = mmap.mmap(-1, 1)
 _name = f"{socket.gethostname()[:60]} {os.getpid()}"
 
 
 def worker_name() -> str:
-    """The name of this start of this worker, the same in all its processes."""
+    """Return the name of this start of the worker, the same in all its processes."""
     return _name
 
 
 def is_stopping() -> bool:
-    """Whether this worker was told to stop; it ends the job at hand and begins no other."""
+    """Whether this worker should stop: it ends the current job and starts no other."""
     return _stopping[0] == 1
 
 
 @signals.worker_init.connect
-def name_this_start(sender: Any, **_: object) -> None:
+def set_worker_name(sender: Any, **_: object) -> None:
+    """Give each start of a worker its own name."""
     global _name
     _name = f"{sender.hostname[:60]} {secrets.token_hex(4)}"
 
 
 @signals.worker_init.connect
-def obey_nobody(**_: object) -> None:
-    """Whoever writes to Redis could stop all workers; of Celery's commands the greetings stay."""
-    for command in Panel.data.keys() - GREETINGS:
+def disable_remote_commands(**_: object) -> None:
+    """Remove Celery's remote commands: any client of Redis could stop all workers with them."""
+    for command in Panel.data.keys() - DISCOVERY_COMMANDS:
         del Panel.data[command]
 
 
 @signals.worker_shutting_down.connect
-def tell_the_pool(**_: object) -> None:
+def mark_stopping(**_: object) -> None:
+    """Tell the pool's processes that the worker stops."""
     _stopping[0] = 1
 
 
 @signals.worker_process_init.connect
-def end_with_the_worker(**_: object) -> None:
-    """A pool process whose worker was killed ends too, even in the middle of a job."""
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+def exit_with_worker(**_: object) -> None:
+    """End a pool process when its worker is killed, even in the middle of a job."""
+    threading.Thread(target=_kill_when_orphaned, args=(os.getppid(),), daemon=True).start()
 
 
-def _watch(parent: int) -> None:
+def _kill_when_orphaned(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -239,4 +244,4 @@ def _watch(parent: int) -> None:
 
 @signals.setup_logging.connect
 def leave_logging_to_django(**_: object) -> None:
-    """Celery would replace the handlers that the settings name."""
+    """Keep the log handlers of the settings, which Celery would replace."""

@@ -1,7 +1,7 @@
 """Periodic cleanup: orphaned files, rejected files, sessions and dead workers.
 
-A file is stored before its row is written, and a job's file before its result; a process that
-dies in between leaves it behind.
+A file is stored before its row is written, and a job's file before its result.  A process that
+dies in between leaves an orphaned file.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from django.utils import timezone
 
 from leaderboard.collections.importing import sweep_failed_imports
 from leaderboard.infrastructure.storage import files_before
-from leaderboard.jobs.erasure import erase_abandoned
+from leaderboard.jobs.erasure import erase_abandoned_imports
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
 from leaderboard.models.notices import Sending
 
 log = logging.getLogger(__name__)
 
-EVERY = 600
-KEPT = 3600
+SWEEP_SECONDS = 600
+KEPT_SECONDS = 3600
 FOLDERS = ("runs", "collections", "pools")
-SILENT = timedelta(days=1)
-# Jobs that are done, calls and mails that were made, notices that were read: the desk looks
-# no further.
-TRIFLES = timedelta(days=90)
+SILENCE = timedelta(days=1)
+# How long finished jobs, sent calls and emails, and read notices are kept. The desk shows none that
+# are older.
+OLD_ROWS_KEPT = timedelta(days=90)
 
 
-def sweep_now_and_then() -> None:
-    """Sweep, unless some worker on these files did so within the last minutes."""
+def sweep_if_due() -> None:
+    """Sweep, unless a worker on these files did so within the last SWEEP_SECONDS."""
     stamp = Path(settings.RANKFIELD_HOME) / "cache" / "swept"
-    if stamp.exists() and time.time() - stamp.stat().st_mtime < EVERY:
+    if stamp.exists() and time.time() - stamp.stat().st_mtime < SWEEP_SECONDS:
         return
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.touch()
@@ -48,34 +48,38 @@ def sweep_now_and_then() -> None:
 
 
 def sweep() -> None:
+    """Delete orphaned files and old rows."""
     sweep_failed_imports()
-    erase_abandoned()
-    forget_refused_files()
-    before = oldest_to_keep()
+    erase_abandoned_imports()
+    delete_rejected_files()
+    before = find_cutoff()
     for path in stray_uploads(before):
         path.unlink(missing_ok=True)
         log.info("removed %s: it belongs to nothing", path)
-    for name in files_without_a_row(before):
+    for name in orphaned_files(before):
         default_storage.delete(name)
         log.info("removed %s: it belongs to nothing", name)
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
-    Worker.objects.filter(last_seen__lt=Now() - SILENT).delete()
-    forget_trifles()
+    Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
+    delete_old_rows()
 
 
-def forget_refused_files() -> None:
-    """A refused file has served its purpose; its row and its first problems stay."""
+def delete_rejected_files() -> None:
+    """Delete the files of runs rejected long ago; the rows and their first problems stay."""
     kept = timedelta(days=settings.REFUSED_KEPT_DAYS)
     for run in Run.objects.refused_before(timezone.now() - kept):
         Run.objects.filter(pk=run.pk).update(file="", problems_file="")
         for name in filter(None, (run.file.name, run.problems_file.name)):
             default_storage.delete(name)
-        log.info("removed the file of run %s: it was refused long ago", run.pk)
+        log.info("removed the file of run %s: it was rejected long ago", run.pk)
 
 
-def forget_trifles() -> None:
-    """The job that checked a run stays: the run's page says how many attempts it took."""
-    long_ago = timezone.now() - TRIFLES
+def delete_old_rows() -> None:
+    """Delete old jobs, calls, emails and notices, but keep the jobs that checked a run.
+
+    The run's page shows how many attempts the check took.
+    """
+    long_ago = timezone.now() - OLD_ROWS_KEPT
     ended = [Job.State.DONE, Job.State.CANCELLED]
     old_jobs = Job.objects.filter(state__in=ended, finished_at__lt=long_ago)
     old_jobs.exclude(kind="check_run").delete()
@@ -83,29 +87,36 @@ def forget_trifles() -> None:
         old = sendings.filter(created_at__lt=long_ago)
         old.exclude(state=Sending.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
-    SentForm.objects.filter(sent_at__lt=timezone.now() - SILENT).delete()
+    SentForm.objects.filter(sent_at__lt=timezone.now() - SILENCE).delete()
 
 
-def oldest_to_keep() -> float:
-    """Younger files stay: their row may be on the way, or their job may still run."""
-    hour_ago = time.time() - KEPT
+def find_cutoff() -> float:
+    """Return the time before which files count as orphaned.
+
+    The row of a younger file may not be written yet, or its job may still run.
+    """
+    hour_ago = time.time() - KEPT_SECONDS
     running = Job.objects.filter(state=Job.State.RUNNING).aggregate(first=Min("started_at"))
-    return min(hour_ago, running["first"].timestamp() - KEPT) if running["first"] else hour_ago
+    first = running["first"]
+    return hour_ago if first is None else min(hour_ago, first.timestamp() - KEPT_SECONDS)
 
 
 def stray_uploads(before: float) -> Iterator[Path]:
     return files_before(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
 
 
-def files_without_a_row(before: float) -> Iterator[str]:
-    """Files are looked for first: one whose row comes later is too young to be found."""
+def orphaned_files(before: float) -> Iterator[str]:
+    """Return the stored files that no row names.
+
+    Files are listed before rows, so a file whose row is written in between is too young to count.
+    """
     found = [name for folder in FOLDERS for name in default_storage.stored_before(folder, before)]
-    named = set(names_in_rows()) if found else set()
+    named = set(stored_file_names()) if found else set()
     return (name for name in found if name not in named)
 
 
-def names_in_rows() -> Iterator[str]:
-    """Every stored file that a row of any model names."""
+def stored_file_names() -> Iterator[str]:
+    """Return every stored file that a row of any model names."""
     for model in apps.get_app_config("leaderboard").get_models():
         for field in model._meta.get_fields():
             if isinstance(field, FileField):

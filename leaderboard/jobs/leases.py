@@ -1,4 +1,4 @@
-"""What holds for the time of one job: its lease, its limits of time and of memory."""
+"""The lease of a job, and its limits of time and memory."""
 
 from __future__ import annotations
 
@@ -22,86 +22,89 @@ from leaderboard.models import Job
 
 log = logging.getLogger(__name__)
 
-# How much longer than its limit a job may take that does not end when it is told to, or that
-# waits to write its result.
+# The extra seconds for a job that does not end at its limit, or that waits to write its result.
 GRACE = 30
 
 
-class LeaseLost(Exception):
-    """Another worker may have this job by now; whatever this one found is worth nothing."""
+class LeaseLostError(Exception):
+    """Another worker may have this job now, so this worker's result is not written."""
 
 
-class TooLong(Exception):
-    """The job has used its time."""
+class JobTimeoutError(Exception):
+    """The job has used all its time."""
 
 
 class Lease(threading.Thread):
-    """Renews the lease of a job while its work goes on, from a connection of its own.
+    """A thread that renews the lease of a running job over its own database connection.
 
-    What the work says of its progress is written with the renewal.  `too_long` fails the job;
-    where that has an effect, the process ends, since nothing else stops what does not listen.
+    It writes the job's progress with each renewal.  After the time limit it calls `fail_timed_out`;
+    if the job was still ours, it then kills the process, since nothing else stops stuck code.
     """
 
-    def __init__(self, job: Job, beat: Callable[[], None], too_long: Callable[[], bool]) -> None:
+    def __init__(
+        self, job: Job, beat: Callable[[], None], fail_timed_out: Callable[[], bool]
+    ) -> None:
         super().__init__(name=f"lease of job {job.pk}", daemon=True)
         self.job = job
         self.ends = math.inf
         self.beat = beat
-        self.too_long = too_long
+        self.fail_timed_out = fail_timed_out
         self.at = (0, 0)
-        self.lost = False
-        self.over = threading.Event()
+        self.is_lost = False
+        self.stopped = threading.Event()
 
     def __enter__(self) -> Lease:
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.over.set()
+        self.stopped.set()
         self.join()
 
-    def allow(self, seconds: float) -> None:
-        """So much time from now on; waiting for a database that is away took none of it."""
+    def set_time_limit(self, seconds: float) -> None:
+        """Start a new time limit now; waiting for a lost database does not count."""
         self.ends = time.monotonic() + seconds + GRACE
 
     def progress(self, done: int, of: int) -> None:
-        """For the work to call as often as it likes."""
-        if self.lost:
-            raise LeaseLost
+        """Note the progress of the work, which may call this at any time."""
+        if self.is_lost:
+            raise LeaseLostError
         self.at = (done, of)
 
     def run(self) -> None:
         try:
-            while not self.lost and not self.over.wait(settings.RENEW_SECONDS):
+            while not self.is_lost and not self.stopped.wait(settings.RENEW_SECONDS):
                 self.renew()
         finally:
             connection.close()
 
     def renew(self) -> None:
+        """Renew the lease, and end the process when its job has timed out."""
         try:
             self.beat()
-            self.lost = not self.job.renew(*self.at)
-            if time.monotonic() > self.ends and self.too_long():
-                die()
+            self.is_lost = not self.job.renew(*self.at)
+            if time.monotonic() > self.ends and self.fail_timed_out():
+                kill_process()
         except (OperationalError, InterfaceError) as error:
-            log.warning("job %s: its lease waits: %s", self.job.pk, str(error).strip())
+            log.warning("job %s: cannot renew its lease: %s", self.job.pk, str(error).strip())
             connection.close()
 
 
-def die() -> None:
+def kill_process() -> None:
+    """Kill this process at once."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextmanager
 def time_limit(seconds: int) -> Iterator[None]:
-    """Raise TooLong inside after so many seconds, and again until it is heard.
+    """Raise JobTimeoutError inside after this many seconds, and again until the work ends.
 
-    Signals reach the main thread alone, which is where a pool process does its work.
+    Signals reach only the main thread, which is where a pool process does its work.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _too_long)
+    before = signal.signal(signal.SIGALRM, _raise_timeout)
     signal.setitimer(signal.ITIMER_REAL, seconds, 5)
     try:
         yield
@@ -110,15 +113,15 @@ def time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _too_long(signum: int, frame: FrameType | None) -> None:
-    raise TooLong
+def _raise_timeout(signum: int, frame: FrameType | None) -> None:
+    raise JobTimeoutError
 
 
 @contextmanager
 def memory_limit(more: int) -> Iterator[None]:
-    """Let this process take so many bytes more than it has; then it meets MemoryError.
+    """Let this process use this many more bytes; beyond that it raises MemoryError.
 
-    Linux alone counts what a process has mapped for data; elsewhere there is no limit.
+    Only Linux counts the data that a process has mapped; elsewhere there is no limit.
     """
     if sys.platform != "linux":
         yield
@@ -132,7 +135,7 @@ def memory_limit(more: int) -> Iterator[None]:
 
 
 def data_in_use() -> int:
-    """The bytes this process has mapped for data, as RLIMIT_DATA counts them."""
+    """Return the bytes this process has mapped for data, as RLIMIT_DATA counts them."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024

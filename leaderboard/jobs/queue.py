@@ -1,8 +1,7 @@
-"""Slow work, done once: claim a job, do it under a lease, write its result in one transaction.
+"""Queue a job and wake the workers.
 
-The rows of Job are the truth.  A message on the broker says only "look"; losing one, or getting
-it twice, changes nothing.  A job's work reads what cannot change and returns what is to be
-written, so it may be begun again as often as need be.
+The queue is the table of jobs.  A message on the broker says only "look", so a message that is lost
+or arrives twice changes nothing.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ log = logging.getLogger(__name__)
 
 
 def enqueue(kind: str, target: Model) -> Job:
-    """Queue this work; a worker hears of it when the transaction has committed."""
+    """Queue this work and wake the workers once the transaction is committed."""
     job = Job.objects.enqueue(kind, target, share=share_of(target))
-    transaction.on_commit(ring, robust=True)
+    transaction.on_commit(wake_workers, robust=True)
     return job
 
 
 def share_of(target: Model) -> str:
-    """The team whose work this is: teams take turns, however many runs each of them has sent."""
+    """Return the team whose work this is: teams take turns, however many runs each submits."""
     return f"team {target.team_id}" if isinstance(target, Run) else ""
 
 
-def ring() -> None:
-    """Tell the workers to look now.  Never raises, and takes no longer than two seconds.
+def wake_workers() -> None:
+    """Ask the workers to look for jobs now; never raises, and takes at most two seconds.
 
-    Without Redis nobody can be told, and nobody need be: the worker looks by itself.
+    Without Redis no message can be sent, and none is needed: the worker looks regularly.
     """
     if not settings.REDIS_URL:
         return
     try:
         broker.send_work()
     except Exception as error:
-        # Whatever keeps the message from going out costs two seconds, not the upload.
-        log.warning("no worker was told of the new job; they look by themselves: %s", error)
+        # Any error here may cost two seconds, but not the upload.
+        log.warning("no worker was notified of the new job; they look regularly: %s", error)

@@ -1,8 +1,7 @@
-"""Slow work, done once: claim a job, do it under a lease, write its result in one transaction.
+"""Run jobs: claim a job, do its work under a lease, and write its result in one transaction.
 
-The rows of Job are the truth.  A message on the broker says only "look"; losing one, or getting
-it twice, changes nothing.  A job's work reads what cannot change and returns what is to be
-written, so it may be begun again as often as need be.
+A job's work reads only what cannot change, and returns a function that writes the result.  So a
+job can be started again at any time.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from django.db.models import Exists
 from leaderboard.infrastructure.logs import job_number
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.jobs import broker, cleanup
-from leaderboard.jobs.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
-from leaderboard.jobs.table import WORK
+from leaderboard.jobs.leases import JobTimeoutError, Lease, LeaseLostError, memory_limit, time_limit
+from leaderboard.jobs.table import JOB_KINDS
 from leaderboard.models import Job, Worker
 from leaderboard.models.jobs import MAX_ATTEMPTS, MAX_HANDED_BACK, JobQuerySet, Publish
 from leaderboard.scoring import files
@@ -36,36 +35,37 @@ from leaderboard.scoring import files
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-# After each failure of the database wait so many seconds; then the job goes back for WAIT.
-PAUSES = (0.5, 1, 2, 4, 8)
-WAIT = 30
-# While it is away, so many seconds lie between two tries to say so.
-BETWEEN = 1.0
-# How many jobs are done for one message: after it the pool may replace a process grown large.
-AT_A_TIME = 100
-# A living worker is seen this often.  One not seen OUTLIVED after the last renewal of a job's
-# lease went down together with the job.
-BEAT = 1.5
-OUTLIVED = timedelta(seconds=4)
+# The seconds to wait after each failure of the database. After the last, the job goes back to the
+# queue for OUTAGE_WAIT.
+RETRY_PAUSES = (0.5, 1, 2, 4, 8)
+OUTAGE_WAIT = 30
+# The seconds between two attempts to put a job back while the database is away.
+REQUEUE_PAUSE = 1.0
+# How many jobs one message starts: after each message the pool may replace a large process.
+JOBS_PER_MESSAGE = 100
+# The seconds between two heartbeats of a worker.  A worker not seen OUTLIVED_AFTER the last renewal
+# of a job's lease stopped together with the job.
+HEARTBEAT_SECONDS = 1.5
+OUTLIVED_AFTER = timedelta(seconds=4)
 
-# What a reader of the run or the collection is told.
+# The reasons that a page of the run or the collection shows.
 OUR_FAULT = "Something went wrong on our side. The server log has the details."
 TOO_LARGE = "Too large: processing needs over {:,} MiB of memory."
 TOO_SLOW = "Timed out: processing took over {:,} seconds."
 CRASHED = "Processing crashed {} times."
 STOPPED = "The worker was stopped {} times during processing."
 CHANGED = "The stored file is missing or damaged. Submit the run again."
-# What is told while it waits for the next attempt.
-BROKE_OFF = "Processing crashed."
-WENT_DOWN = "The worker was stopped."
-WAITS = "Database unavailable, or disk full."
+# The reasons shown while the job waits for the next attempt.
+CRASHED_ONCE = "Processing crashed."
+STOPPED_ONCE = "The worker was stopped."
+WAITING_FOR_OUTAGE = "Database unavailable, or disk full."
 
 
 @shared_task(name="work")
 def work(*_: object, **__: object) -> None:
-    """The one message there is.  It ignores arguments: an older or newer sender may add some."""
+    """Handle the only message; ignore arguments, which an older or newer sender may add."""
     try:
-        run_due(broker.worker_name(), limit=AT_A_TIME)
+        run_due_jobs(broker.worker_name(), limit=JOBS_PER_MESSAGE)
     except Exception as error:
         if outage_of(error) is None:
             raise
@@ -73,26 +73,26 @@ def work(*_: object, **__: object) -> None:
         time.sleep(1)
 
 
-def run_due(worker: str, limit: int | None = None) -> int:
-    """Do the jobs that are due, one after the other, until none is; how many were done."""
+def run_due_jobs(worker: str, limit: int | None = None) -> int:
+    """Run the jobs that are due, one after the other, and return how many were run."""
     done = 0
     while (limit is None or done < limit) and not broker.is_stopping():
-        beat(worker)
-        free_dead_leases()
-        job = claim(worker)
+        record_heartbeat(worker)
+        release_expired_leases()
+        job = claim_job(worker)
         if job is None:
             break
-        told = job_number.set(str(job.pk))
-        run(job, worker)
-        job_number.reset(told)
+        token = job_number.set(str(job.pk))
+        run_job(job, worker)
+        job_number.reset(token)
         done += 1
-    cleanup.sweep_now_and_then()
+    cleanup.sweep_if_due()
     return done
 
 
-def claim(worker: str) -> Job | None:
-    """The best job that this worker may take now, taken."""
-    due = may_take(worker)
+def claim_job(worker: str) -> Job | None:
+    """Claim and return the first job that this worker may take now."""
+    due = claimable_jobs(worker)
     while candidates := list(due[:5]):
         for job in candidates:
             if job.claim(worker, among=due):
@@ -100,84 +100,87 @@ def claim(worker: str) -> Job | None:
     return None
 
 
-def may_take(worker: str) -> JobQuerySet:
-    """What is due and known here (a newer version may queue other kinds), one job a lane."""
-    due = Job.objects.due().filter(kind__in=WORK)
-    for kinds in lanes().values():
+def claimable_jobs(worker: str) -> JobQuerySet:
+    """Return the jobs that are due, one per lane; skip kinds that only a newer version knows."""
+    due = Job.objects.due().filter(kind__in=JOB_KINDS)
+    for kinds in kinds_by_lane().values():
         busy = Job.objects.filter(state=Job.State.RUNNING, worker=worker, kind__in=kinds)
         due = due.exclude(Exists(busy), kind__in=kinds)
     return due
 
 
-def lanes() -> dict[str, list[str]]:
+def kinds_by_lane() -> dict[str, list[str]]:
     """Return the kinds of each lane."""
     kinds: dict[str, list[str]] = {}
-    for kind, each in WORK.items():
-        if each.lane:
-            kinds.setdefault(each.lane, []).append(kind)
+    for name, kind in JOB_KINDS.items():
+        if kind.lane:
+            kinds.setdefault(kind.lane, []).append(name)
     return kinds
 
 
-def run(job: Job, worker: str) -> None:
-    """One attempt at a job, whatever comes of it."""
+def run_job(job: Job, worker: str) -> None:
+    """Make one attempt at a job and handle every error."""
     began = time.monotonic()
     try:
-        with hold(job, worker) as lease:
-            publish = persistently(lambda: result_of(job, lease))
-            persistently(lambda: finish(job, publish, lease))
-    except LeaseLost:
-        say_lost(job)
+        with open_lease(job, worker) as lease:
+            publish = retry_on_outage(lambda: compute_result(job, lease))
+            retry_on_outage(lambda: finish_job(job, publish, lease))
+    except LeaseLostError:
+        log_lost_lease(job)
     except MemoryError:
-        log.warning("%s needs too much memory", named(job))
-        fail(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
-    except TooLong:
-        fail_slow(job)
+        log.warning("%s needs too much memory", describe_job(job))
+        fail_job(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
+    except JobTimeoutError:
+        fail_timed_out(job)
     except files.FileChanged as error:
-        log.error("%s: %s", named(job), error)
-        fail(job, CHANGED)
+        log.error("%s: %s", describe_job(job), error)
+        fail_job(job, CHANGED)
     except Exception as error:
-        end_badly(job, error)
+        handle_error(job, error)
     else:
-        log.info("%s done in %.1f s", named(job), time.monotonic() - began)
+        log.info("%s done in %.1f s", describe_job(job), time.monotonic() - began)
 
 
-def named(job: Job) -> str:
+def describe_job(job: Job) -> str:
+    """Return the job's number, kind and target for the log."""
     return f"job {job.pk} ({job.kind} {job.target_id})"
 
 
-def say_lost(job: Job) -> None:
-    log.warning("%s is another worker's now; this attempt wrote nothing", named(job))
+def log_lost_lease(job: Job) -> None:
+    """Log that another worker has the job now."""
+    log.warning("%s is another worker's now; this attempt wrote nothing", describe_job(job))
 
 
-def hold(job: Job, worker: str) -> Lease:
+def open_lease(job: Job, worker: str) -> Lease:
+    """Return a lease that also records the worker's heartbeat."""
     return Lease(
         job,
-        beat=lambda: beat(worker),
-        too_long=lambda: fail_slow(job),
+        beat=lambda: record_heartbeat(worker),
+        fail_timed_out=lambda: fail_timed_out(job),
     )
 
 
-def result_of(job: Job, lease: Lease) -> Publish:
-    """The work itself, within its limits of time and memory; each try has its own time."""
-    each = WORK[job.kind]
-    lease.allow(each.seconds)
-    memory = memory_limit(settings.JOB_MEMORY_LIMIT) if each.limited else nullcontext()
-    with time_limit(each.seconds), memory:
-        return each.do(job.target_id, lease.progress)
+def compute_result(job: Job, lease: Lease) -> Publish:
+    """Do the work within its limits of time and memory; each attempt has its own time."""
+    kind = JOB_KINDS[job.kind]
+    lease.set_time_limit(kind.seconds)
+    memory = memory_limit(settings.JOB_MEMORY_LIMIT) if kind.limited else nullcontext()
+    with time_limit(kind.seconds), memory:
+        return kind.do(job.target_id, lease.progress)
 
 
-def finish(job: Job, publish: Publish, lease: Lease) -> None:
-    """The job is done and its result is written, or neither; each try has its own time."""
-    lease.allow(WORK[job.kind].seconds)
+def finish_job(job: Job, publish: Publish, lease: Lease) -> None:
+    """Mark the job as done and write its result, both or neither."""
+    lease.set_time_limit(JOB_KINDS[job.kind].seconds)
     with transaction.atomic():
         if not job.finish():
-            raise LeaseLost
+            raise LeaseLostError
         publish()
 
 
-def persistently(do: Callable[[], Result]) -> Result:
-    """Do it, and again after a pause when the database or the disk could not just now."""
-    for pause in PAUSES:
+def retry_on_outage(do: Callable[[], Result]) -> Result:
+    """Call a function, and again after a pause when the database or the disk fails."""
+    for pause in RETRY_PAUSES:
         try:
             return do()
         except Exception as error:
@@ -189,77 +192,78 @@ def persistently(do: Callable[[], Result]) -> Result:
     return do()
 
 
-def end_badly(job: Job, error: Exception) -> None:
-    """Our own bug does the same again, so the job fails at once; an outage is waited out."""
-    log.error("%s broke", named(job), exc_info=error)
+def handle_error(job: Job, error: Exception) -> None:
+    """Fail the job at once for our own bug, which would happen again; wait out an outage."""
+    log.error("%s broke", describe_job(job), exc_info=error)
     if outage_of(error) is None:
-        fail(job, OUR_FAULT)
+        fail_job(job, OUR_FAULT)
     else:
-        put_off(job)
+        requeue_later(job)
 
 
-def put_off(job: Job) -> None:
-    """Back into the queue, as soon as the database takes it; else it would cost an attempt."""
+def requeue_later(job: Job) -> None:
+    """Put the job back into the queue once the database works, so that no attempt is used."""
     while True:
         try:
-            job.put_off(WAITS, wait=WAIT)
+            job.put_off(WAITING_FOR_OUTAGE, wait=OUTAGE_WAIT)
             return
         except (OperationalError, InterfaceError) as error:
-            log.warning("%s cannot be put back: %s", named(job), str(error).strip())
+            log.warning("%s cannot be put back: %s", describe_job(job), str(error).strip())
             connection.close()
             if broker.is_stopping():
                 raise
-            time.sleep(BETWEEN)
+            time.sleep(REQUEUE_PAUSE)
 
 
-def fail_slow(job: Job) -> bool:
-    log.warning("%s took too long", named(job))
-    return fail(job, TOO_SLOW.format(WORK[job.kind].seconds))
+def fail_timed_out(job: Job) -> bool:
+    """Fail a job that used all its time; return False if its lease was lost."""
+    log.warning("%s took too long", describe_job(job))
+    return fail_job(job, TOO_SLOW.format(JOB_KINDS[job.kind].seconds))
 
 
-def fail(job: Job, reason: str) -> bool:
-    """The job has failed for good, and its noun says so; False when the lease was lost."""
+def fail_job(job: Job, reason: str) -> bool:
+    """Fail the job and its target for good; return False if its lease was lost."""
     try:
         with transaction.atomic():
             ended = job.finish(Job.State.FAILED, reason)
             if ended:
-                WORK[job.kind].failed(job.target_id, reason)
+                JOB_KINDS[job.kind].failed(job.target_id, reason)
             else:
-                say_lost(job)
+                log_lost_lease(job)
             return ended
     except (OperationalError, InterfaceError):
         raise
     except Exception:
-        # Else the job would be begun again for ever.
-        log.exception("%s has failed, and could not say so", named(job))
+        # Otherwise the job would be started again for ever.
+        log.exception("%s failed, and its target could not be updated", describe_job(job))
         return job.finish(Job.State.FAILED, reason)
 
 
-def free_dead_leases() -> None:
-    """Queue again what a worker began and did not end, or fail it where that went on too long."""
-    for job in Job.objects.abandoned().filter(kind__in=WORK):
-        if has_outlived(job):
+def release_expired_leases() -> None:
+    """Queue jobs again whose worker stopped, or fail them after too many attempts."""
+    for job in Job.objects.abandoned().filter(kind__in=JOB_KINDS):
+        if has_live_worker(job):
             again, end = job.attempts < MAX_ATTEMPTS, CRASHED.format(job.attempts)
-            freed = job.requeue(BROKE_OFF) if again else fail(job, end)
+            freed = job.requeue(CRASHED_ONCE) if again else fail_job(job, end)
         else:
             again, end = job.handed_back < MAX_HANDED_BACK, STOPPED.format(job.handed_back)
-            freed = job.hand_back(WENT_DOWN) if again else fail(job, end)
+            freed = job.hand_back(STOPPED_ONCE) if again else fail_job(job, end)
         if freed:
-            log.warning("%s: %s let its lease end", named(job), job.worker)
+            log.warning("%s: %s let its lease end", describe_job(job), job.worker)
 
 
-def has_outlived(job: Job) -> bool:
-    """Whether the worker lived on when this job's lease was no longer renewed."""
+def has_live_worker(job: Job) -> bool:
+    """Whether the worker lived on after this job's last lease renewal."""
     renewed = job.lease_until - timedelta(seconds=settings.LEASE_SECONDS)
-    return Worker.objects.filter(name=job.worker, last_seen__gt=renewed + OUTLIVED).exists()
+    return Worker.objects.filter(name=job.worker, last_seen__gt=renewed + OUTLIVED_AFTER).exists()
 
 
-_beats: dict[str, float] = {}
+_last_heartbeats: dict[str, float] = {}
 
 
-def beat(worker: str) -> None:
-    """Say that this worker lives, at most every few seconds."""
+def record_heartbeat(worker: str) -> None:
+    """Record that this worker is alive, at most once per HEARTBEAT_SECONDS."""
     now = time.monotonic()
-    if now - _beats.get(worker, -BEAT) >= BEAT:
+    if now - _last_heartbeats.get(worker, -HEARTBEAT_SECONDS) >= HEARTBEAT_SECONDS:
         Worker.objects.beat(worker)
-        _beats[worker] = now
+        _last_heartbeats[worker] = now

@@ -1,9 +1,4 @@
-"""Slow work, done once: claim a job, do it under a lease, write its result in one transaction.
-
-The rows of Job are the truth.  A message on the broker says only "look"; losing one, or getting
-it twice, changes nothing.  A job's work reads what cannot change and returns what is to be
-written, so it may be begun again as often as need be.
-"""
+"""The kinds of jobs: the function that does the work, and its limits."""
 
 from __future__ import annotations
 
@@ -20,27 +15,27 @@ from leaderboard.scoring import comparisons
 from leaderboard.scoring import work as scoring_work
 
 # A long job may take this many times JOB_TIME_LIMIT.
-LONG = 24
+LONG_JOB_FACTOR = 24
 
 
-def told_by_the_job(target_id: str, reason: str) -> None:
-    """What the work was about is as it was; the row of the job says why."""
+def record_nothing(target_id: str, reason: str) -> None:
+    """Leave the target of a failed job unchanged; the row of the job has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a kind of job does, and what is written once it has failed for good."""
+class JobKind:
+    """A kind of job: its work, what is written when it fails for good, and its limits."""
 
     do: Callable[[str, Progress], Publish]
-    failed: Callable[[str, str], None] = told_by_the_job
+    failed: Callable[[str, str], None] = record_nothing
     # Takes hours where others take minutes.
     long: bool = False
-    # Of a lane one at a time in a worker, so that a slot stays free for what somebody waits for;
-    # all long jobs share one.
+    # A worker runs one job of a lane at a time, so that a slot stays free for short jobs. All long
+    # jobs share one lane.
     own_lane: str = ""
-    # Seconds, where that is less than JOB_TIME_LIMIT.
+    # Seconds, if fewer than JOB_TIME_LIMIT.
     most: int | None = None
-    # Held to JOB_MEMORY_LIMIT: whatever reads files nobody has checked yet, or scores.
+    # JOB_MEMORY_LIMIT applies to jobs that score or that read files not yet checked.
     limited: bool = True
 
     @property
@@ -49,30 +44,30 @@ class Work:
 
     @property
     def seconds(self) -> int:
-        return self.most or settings.JOB_TIME_LIMIT * (LONG if self.long else 1)
+        return self.most or settings.JOB_TIME_LIMIT * (LONG_JOB_FACTOR if self.long else 1)
 
 
-WORK = {
-    "check_run": Work(scoring_work.check_run, scoring_work.run_failed),
-    "build_edition": Work(scoring_work.build_edition, long=True),
-    "try_judgments": Work(scoring_work.try_on_every_track),
-    "score_again": Work(scoring_work.score_again, long=True),
-    "compare": Work(comparisons.compare_edition),
-    # Its address is anybody's: twice what a call may take, and never all slots.
-    "deliver": Work(
+JOB_KINDS = {
+    "check_run": JobKind(scoring_work.check_run, scoring_work.run_failed),
+    "build_edition": JobKind(scoring_work.build_edition, long=True),
+    "try_judgments": JobKind(scoring_work.try_on_every_track),
+    "score_again": JobKind(scoring_work.score_again, long=True),
+    "compare": JobKind(comparisons.compare_edition),
+    # Anyone may own the address: allow twice the time of a call, and never use all slots.
+    "deliver": JobKind(
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
     ),
-    "mail": Work(email.mail, Mail.give_up),
-    "gather_pool": Work(pools.gather_pool, pools.pool_failed, long=True),
-    "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
-    "import_collection": Work(
+    "mail": JobKind(email.mail, Mail.give_up),
+    "gather_pool": JobKind(pools.gather_pool, pools.pool_failed, long=True),
+    "check_collection": JobKind(checking.check_collection, importing.collection_failed, long=True),
+    "import_collection": JobKind(
         importing.import_collection,
         importing.collection_failed,
         long=True,
         limited=False,
     ),
-    "check_judgments": Work(checking.check_judgments, importing.judgments_failed),
-    "import_judgments": Work(
+    "check_judgments": JobKind(checking.check_judgments, importing.judgments_failed),
+    "import_judgments": JobKind(
         importing.import_judgments,
         importing.judgments_failed,
         long=True,

@@ -261,14 +261,14 @@ def of_jobs() -> Iterator[Finding]:
 
 def of_files() -> Iterator[Finding]:
     """Every row has its file, and no file lies there that nobody needs."""
-    named = set(cleanup.names_in_rows())
+    named = set(cleanup.stored_file_names())
     missing = [name for name in sorted(named) if not default_storage.exists(name)]
     if missing:
         yield bad(
             f"{counted(len(missing), 'file')} that rows name are gone, the first {missing[0]}.",
             "Put them back from the last backup.",
         )
-    stray = len(list(cleanup.files_without_a_row(cleanup.oldest_to_keep())))
+    stray = len(list(cleanup.orphaned_files(cleanup.find_cutoff())))
     if stray:
         yield look(
             f"{counted(stray, 'file lies,files lie')} there without a row for over an hour.",

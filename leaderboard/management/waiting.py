@@ -30,7 +30,7 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
     bar = Bar(how_far) if how_far is not None and sys.stderr.isatty() else None
     try:
         while not settled():
-            if not running.run_due(name, limit=1):
+            if not running.run_due_jobs(name, limit=1):
                 time.sleep(PAUSE)
     finally:
         Worker.objects.filter(name=name).delete()

@@ -27,7 +27,7 @@ class Sabotage(AppConfig):
 
         leases.GRACE = GRACE
         # The disk goes by the machine's clock: to a host whose clock is wrong new files look old.
-        cleanup.KEPT = KEPT
+        cleanup.KEPT_SECONDS = KEPT
         read = files.read_file
 
         def read_or_break(run: work.Run) -> work.reading.Run:

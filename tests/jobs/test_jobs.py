@@ -36,7 +36,7 @@ def kind(monkeypatch) -> Kind:
         def failed(target: str, reason: str) -> None:
             failures.append((target, reason))
 
-        monkeypatch.setitem(table.WORK, name, table.Work(do, failed, **options))
+        monkeypatch.setitem(table.JOB_KINDS, name, table.JobKind(do, failed, **options))
         return failures
 
     return make
@@ -64,7 +64,7 @@ def reloaded(job: Job) -> Job:
 def test_a_result_is_written_with_the_end_of_its_job(ada, kind) -> None:
     kind("greet", greet)
     job = queue.enqueue("greet", ada)
-    assert running.run_due("tests") == 1
+    assert running.run_due_jobs("tests") == 1
     ada.refresh_from_db()
     assert (reloaded(job).state, reloaded(job).attempts, ada.email) == (
         "done",
@@ -85,7 +85,7 @@ def test_leases_have_their_time_again_once_the_database_is_back(
     kind("greet", greet)
     job = queue.enqueue("greet", ada)
     abandon(job)
-    running.free_dead_leases()
+    running.release_expired_leases()
     assert (reloaded(job).state == "queued") == freed
 
 
@@ -94,14 +94,14 @@ def test_what_somebody_waits_for_comes_first(ada, ben, kind) -> None:
     kind("note", lambda target, progress: order.append(target) or (lambda: None))
     Job.objects.enqueue("note", ada, priority=7)
     Job.objects.enqueue("note", ben, priority=3)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert order == [str(ben.pk), str(ada.pk)]
 
 
 def test_work_that_waits_already_is_not_queued_twice(ada, kind) -> None:
     kind("greet", greet)
     assert queue.enqueue("greet", ada) == queue.enqueue("greet", ada)
-    assert running.run_due("tests") == 1
+    assert running.run_due_jobs("tests") == 1
 
 
 def test_work_asked_for_while_it_runs_runs_once_more(ada, kind) -> None:
@@ -115,7 +115,7 @@ def test_work_asked_for_while_it_runs_runs_once_more(ada, kind) -> None:
 
     kind("look", look)
     queue.enqueue("look", ada)
-    assert running.run_due("tests") == 2
+    assert running.run_due_jobs("tests") == 2
     assert list(Job.objects.values_list("state", flat=True)) == ["done", "done"]
 
 
@@ -133,7 +133,7 @@ def test_a_late_worker_writes_nothing(ada, kind) -> None:
 
     failures = kind("lose", lose)
     job = queue.enqueue("lose", ada)
-    running.run_due("tests", limit=1)
+    running.run_due_jobs("tests", limit=1)
     ada.refresh_from_db()
     assert (reloaded(job).state, ada.email, failures) == ("running", "", [])
 
@@ -141,7 +141,7 @@ def test_a_late_worker_writes_nothing(ada, kind) -> None:
 def test_a_bug_fails_the_job_and_goes_to_the_log_only(ada, kind, caplog) -> None:
     failures = kind("break", lambda target, progress: 1 / 0)
     job = queue.enqueue("break", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert failures == [(str(ada.pk), running.OUR_FAULT)]
     assert (reloaded(job).state, reloaded(job).attempts) == ("failed", 1)
     assert "ZeroDivisionError" in caplog.text
@@ -157,16 +157,16 @@ def test_a_result_that_breaks_half_written_leaves_nothing(ada, kind) -> None:
 
     kind("half", half)
     job = queue.enqueue("half", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     ada.refresh_from_db()
     assert (reloaded(job).state, ada.email) == ("failed", "")
 
 
 def test_a_failure_that_cannot_be_told_still_ends_the_job(ada, monkeypatch) -> None:
-    broken = table.Work(lambda *_: 1 / 0, lambda *_: 1 / 0)
-    monkeypatch.setitem(table.WORK, "broken", broken)
+    broken = table.JobKind(lambda *_: 1 / 0, lambda *_: 1 / 0)
+    monkeypatch.setitem(table.JOB_KINDS, "broken", broken)
     job = queue.enqueue("broken", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert reloaded(job).state == "failed"
 
 
@@ -175,7 +175,7 @@ def test_what_needs_too_much_memory_fails_at_once(ada, kind, settings) -> None:
     settings.JOB_MEMORY_LIMIT = 64 * 1024 * 1024
     failures = kind("swell", lambda target, progress: bytearray(256 * 1024 * 1024))
     queue.enqueue("swell", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert failures == [(str(ada.pk), running.TOO_LARGE.format(64))]
     assert len(bytearray(256 * 1024 * 1024)) == 268435456
 
@@ -184,7 +184,7 @@ def test_what_takes_too_long_is_told_to_end(ada, kind, settings) -> None:
     settings.JOB_TIME_LIMIT = 0.1
     failures = kind("wait", lambda target, progress: time.sleep(60))
     queue.enqueue("wait", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert failures == [(str(ada.pk), running.TOO_SLOW.format(0.1))]
 
 
@@ -193,19 +193,19 @@ def test_what_does_not_listen_ends_with_its_process(ada, kind, settings, monkeyp
     settings.JOB_TIME_LIMIT = settings.RENEW_SECONDS = 0.05
     monkeypatch.setattr(leases, "GRACE", 0)
     killed: list[bool] = []
-    monkeypatch.setattr(leases, "die", lambda: killed.append(True))
+    monkeypatch.setattr(leases, "kill_process", lambda: killed.append(True))
 
     def deaf(target: str, progress) -> Callable[[], None]:
         while not killed:
             try:
                 time.sleep(0.01)
-            except leases.TooLong:
+            except leases.JobTimeoutError:
                 continue
         return greet(target, progress)
 
     failures = kind("deaf", deaf)
     queue.enqueue("deaf", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert failures == [(str(ada.pk), running.TOO_SLOW.format(0.05))]
 
 
@@ -221,7 +221,7 @@ def test_progress_is_written_while_the_work_goes_on(ada, kind, settings) -> None
 
     kind("count", count)
     job = queue.enqueue("count", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert reloaded(job).state == "done"
 
 
@@ -241,7 +241,7 @@ def test_work_hears_that_its_lease_is_lost(ada, kind, settings) -> None:
 
     kind("lose", lose)
     queue.enqueue("lose", ada)
-    running.run_due("tests", limit=1)
+    running.run_due_jobs("tests", limit=1)
     assert ends == [str(ada.pk)]
 
 
@@ -249,7 +249,7 @@ def test_work_hears_that_its_lease_is_lost(ada, kind, settings) -> None:
 @pytest.mark.parametrize("error", [OperationalError, connection.Database.OperationalError])
 def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch, error) -> None:
     """Where a cursor is closed just as the server goes, the error comes as the driver made it."""
-    monkeypatch.setattr(running, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(running, "RETRY_PAUSES", (0.01, 0.01))
     tries: list[str] = []
 
     def twice(target: str, progress) -> Callable[[], None]:
@@ -260,36 +260,36 @@ def test_a_database_that_comes_back_is_waited_for(ada, kind, monkeypatch, error)
 
     kind("twice", twice)
     job = queue.enqueue("twice", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert (reloaded(job).state, reloaded(job).attempts) == ("done", 1)
 
 
 @with_threads
 def test_a_job_waits_for_room_on_the_disk_as_long_as_it_takes(ada, kind, monkeypatch) -> None:
-    monkeypatch.setattr(running, "PAUSES", ())
+    monkeypatch.setattr(running, "RETRY_PAUSES", ())
 
     def full(target: str, progress) -> Callable[[], None]:
         raise OSError(28, "No space left on device")
 
     failures = kind("full", full)
     job = queue.enqueue("full", ada)
-    assert running.run_due("tests") == 1
+    assert running.run_due_jobs("tests") == 1
     for _ in range(4):
-        assert (reloaded(job).state, reloaded(job).reason) == ("queued", running.WAITS)
+        assert (reloaded(job).state, reloaded(job).reason) == ("queued", running.WAITING_FOR_OUTAGE)
         Job.objects.update(not_before=None)
-        assert running.run_due("tests") == 1
+        assert running.run_due_jobs("tests") == 1
     assert (reloaded(job).attempts, failures) == (0, [])
 
 
 @with_threads
 def test_a_job_goes_back_once_the_database_takes_it(ada, kind, monkeypatch) -> None:
-    monkeypatch.setattr(running, "PAUSES", ())
-    monkeypatch.setattr(running, "BETWEEN", 0.01)
+    monkeypatch.setattr(running, "RETRY_PAUSES", ())
+    monkeypatch.setattr(running, "REQUEUE_PAUSE", 0.01)
     answers = iter([away, away, Job.put_off])
     monkeypatch.setattr(Job, "put_off", lambda *args, **named: next(answers)(*args, **named))
     kind("away", away)
     job = queue.enqueue("away", ada)
-    assert running.run_due("tests") == 1
+    assert running.run_due_jobs("tests") == 1
     assert (reloaded(job).state, reloaded(job).attempts) == ("queued", 0)
 
 
@@ -299,10 +299,10 @@ def away(*_: object, **__: object) -> Callable[[], None]:
 
 @with_threads
 def test_waiting_to_write_a_result_takes_no_time_of_its_job(ada, kind, monkeypatch) -> None:
-    monkeypatch.setattr(running, "PAUSES", (0,))
+    monkeypatch.setattr(running, "RETRY_PAUSES", (0,))
     held: list[leases.Lease] = []
-    hold, left = running.hold, []
-    monkeypatch.setattr(running, "hold", lambda *each: held.append(hold(*each)) or held[0])
+    hold, left = running.open_lease, []
+    monkeypatch.setattr(running, "open_lease", lambda *each: held.append(hold(*each)) or held[0])
 
     def write() -> None:
         left.append(held[0].ends - time.monotonic())
@@ -312,7 +312,7 @@ def test_waiting_to_write_a_result_takes_no_time_of_its_job(ada, kind, monkeypat
 
     kind("slow", lambda target, progress: write)
     job = queue.enqueue("slow", ada)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert reloaded(job).state == "done" and min(left) > 0
 
 
@@ -321,7 +321,7 @@ def test_a_process_that_died_alone_costs_its_job_an_attempt(ada, kind) -> None:
     job = queue.enqueue("greet", ada)
     abandon(job)
     see("killed")
-    assert running.run_due("tests") == 1
+    assert running.run_due_jobs("tests") == 1
     assert (reloaded(job).attempts, reloaded(job).handed_back) == (2, 0)
 
 
@@ -329,7 +329,7 @@ def test_a_worker_that_went_down_hands_the_attempt_back(ada, kind) -> None:
     kind("greet", greet)
     job = queue.enqueue("greet", ada)
     abandon(job)
-    assert running.run_due("tests") == 1
+    assert running.run_due_jobs("tests") == 1
     assert (reloaded(job).state, reloaded(job).attempts, reloaded(job).handed_back) == (
         "done",
         1,
@@ -342,7 +342,7 @@ def test_a_job_that_kills_its_process_three_times_has_failed(ada, kind) -> None:
     job = queue.enqueue("greet", ada)
     abandon(job, attempts=3)
     see("killed")
-    assert running.run_due("tests") == 0
+    assert running.run_due_jobs("tests") == 0
     assert failures == [(str(ada.pk), "Processing crashed 3 times.")]
 
 
@@ -350,7 +350,7 @@ def test_a_job_is_not_handed_back_for_ever(ada, kind) -> None:
     failures = kind("greet", greet)
     job = queue.enqueue("greet", ada)
     abandon(job, handed_back=MAX_HANDED_BACK)
-    running.run_due("tests")
+    running.run_due_jobs("tests")
     assert failures == [(str(ada.pk), "The worker was stopped 10 times during processing.")]
 
 
@@ -359,14 +359,14 @@ def test_a_slot_stays_free_beside_a_long_job(ada, ben, cat, kind) -> None:
     kind("short", greet)
     first, second = queue.enqueue("long", ada), queue.enqueue("long", ben)
     short = Job.objects.enqueue("short", cat, priority=9)
-    assert running.claim("one") == first
-    assert running.claim("one") == short
-    assert running.claim("other") == second
+    assert running.claim_job("one") == first
+    assert running.claim_job("one") == short
+    assert running.claim_job("other") == second
 
 
 def test_the_work_of_a_newer_version_waits_for_its_worker(ada) -> None:
     job = queue.enqueue("unheard-of", ada)
-    assert running.run_due("tests") == 0
+    assert running.run_due_jobs("tests") == 0
     assert reloaded(job).state == "queued"
 
 
@@ -374,11 +374,11 @@ def test_a_worker_that_is_stopping_begins_nothing(ada, kind, monkeypatch) -> Non
     kind("greet", greet)
     queue.enqueue("greet", ada)
     monkeypatch.setattr(broker, "is_stopping", lambda: True)
-    assert running.run_due("tests") == 0
+    assert running.run_due_jobs("tests") == 0
 
 
 def test_a_worker_is_seen_while_it_works() -> None:
-    running.run_due("seen")
+    running.run_due_jobs("seen")
     assert list(Worker.objects.alive().values_list("name", flat=True)) == ["seen"]
 
 

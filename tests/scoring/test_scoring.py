@@ -177,7 +177,7 @@ def test_the_first_run_is_on_the_board_as_soon_as_it_is_scored(track, ben):
     Edition.objects.update(state="building", ready_at=None)
     Track.objects.update(edition=None)
     accepted = uploads.accept_run(track, ben, upload("first.run", RUN))
-    running.run_due("tests", limit=1)
+    running.run_due_jobs("tests", limit=1)
     track.refresh_from_db()
     assert Run.objects.get(pk=accepted.run.pk).state == "scored"
     assert track.edition is not None

@@ -39,7 +39,7 @@ from leaderboard.archives.track_import import (
 )
 from leaderboard.archives.zip_files import Archive, NotAnArchive, opened_archive
 from leaderboard.display.numbers import counted
-from leaderboard.jobs.erasure import erase_abandoned, erase_collection
+from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import organiser
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
@@ -68,7 +68,7 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']}: {reason}") from None
 
     def restore(self, archive: Archive, manifest: Manifest, options: dict[str, Any]) -> None:
-        erase_abandoned()
+        erase_abandoned_imports()
         slug = free_slug(Track, options["track"] or manifest.track.slug, "--track")
         other = free_slug(
             Collection, options["collection"] or manifest.collection.slug, "--collection"
