@@ -87,10 +87,15 @@ def files_of_its_own(settings, tmp_path: Path) -> None:
 
 def forget() -> None:
     """What processes remember of rows and files that never change."""
-    for remembered in (judgments.topics_of, judgments.prepared, open_documents, known_docnos):
+    for remembered in (
+        judgments.load_topic_numbers,
+        judgments.load_judgments,
+        open_documents,
+        known_docnos,
+    ):
         remembered.cache_clear()
-    families.remembered.forget()
-    comparisons.tests_remembered.forget()
+    families.means_cache.forget()
+    comparisons.comparison_cache.forget()
     cache.clear()
 
 

@@ -45,7 +45,7 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     setting would show what only a release may.
     """
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
-    tried, deadline = editions.judgments_on_trial(track), track.closes_at
+    tried, deadline = editions.find_trial_judgments(track), track.closes_at
     after = {name: value for name, value in changes.items() if value != getattr(track, name)}
     before = {name: _plain(getattr(track, name)) for name in after}
     for name, value in after.items():
@@ -87,7 +87,7 @@ def renew_edition(track: Track) -> None:
 def renew_editions(track: Track) -> None:
     """That of the board, and that of the judgments on trial."""
     renew_edition(track)
-    tried = editions.judgments_on_trial(track)
+    tried = editions.find_trial_judgments(track)
     if tried is not None:
         renew_edition(editions.with_judgments(track, tried))
 
@@ -98,12 +98,12 @@ def score_again(track: Track, user: User) -> None:
 
     Raises NotPossible.
     """
-    if track.judgment_set is None and editions.judgments_on_trial(track) is None:
+    if track.judgment_set is None and editions.find_trial_judgments(track) is None:
         raise NotPossible("There are no judgments to score with yet.")
     AuditEvent.objects.record(user, "score again", track)
     # What is not complete is built; only what is can be computed again.
     renew_editions(track)
-    for edition in editions.editions_wanted(track).filter(state=Edition.State.READY):
+    for edition in editions.find_wanted_editions(track).filter(state=Edition.State.READY):
         queue.enqueue("score_again", edition)
 
 

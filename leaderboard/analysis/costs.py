@@ -11,7 +11,7 @@ from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, figure_of
 from leaderboard.runs.facts.figures import Cost
-from leaderboard.scoring.comparisons import against_baseline, matrix_of
+from leaderboard.scoring.comparisons import load_differences, score_matrix
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
         return []
     direction = parse_measure(board.measure).direction
     runs = [each.run.pk for each in standings]
-    scores = matrix_of(board.edition, board.measure, runs)
+    scores = score_matrix(board.edition, board.measure, runs)
     # The family stays that of the board: which runs state a cost is no reason to test fewer.
     family = sorted(each.run.pk for each in board.standings)
     best = max(
         standings,
         key=lambda each: (direction * _mean(board, each), -_figure(each, cost).value),
     )
-    against = against_baseline(board.edition, board.measure, best.run.pk, family)
+    against = load_differences(board.edition, board.measure, best.run.pk, family)
     front = pareto(
         [(_figure(each, cost).value, direction * _mean(board, each)) for each in standings]
     )

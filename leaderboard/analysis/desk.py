@@ -25,7 +25,7 @@ from leaderboard.models import (
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.duplicates import Alike, alike_across_teams
 from leaderboard.runs.quotas import Quota, quotas_of
-from leaderboard.scoring.editions import tried_edition
+from leaderboard.scoring.editions import find_trial_edition
 
 # A topic with a larger share of relevant documents tells no runs apart.
 MOSTLY_RELEVANT = 0.6
@@ -205,7 +205,7 @@ def _rescoring(track: Track) -> list[Rescoring]:
 
 
 def _tried(track: Track) -> Edition | None:
-    edition = tried_edition(track)
+    edition = find_trial_edition(track)
     return edition if edition is not None and edition.state == Edition.State.READY else None
 
 

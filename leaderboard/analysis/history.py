@@ -9,7 +9,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis.pairs import Pair, compare_runs
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run
-from leaderboard.scoring.families import means_of
+from leaderboard.scoring.families import load_measure_means
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
 
 
 def _defined(edition: Edition, measure: str) -> dict[str, float]:
-    means = means_of(edition, measure)
+    means = load_measure_means(edition, measure)
     return {run_id: mean for run_id, mean in means.items() if mean is not None}
 
 

@@ -25,7 +25,7 @@ from evaluation.significance import compare_with_baseline
 from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
-from leaderboard.scoring.judgments import prepared, resolved
+from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 CUTOFFS = (5, 10, 20, 100)
 # So many runs of a board have a line.
@@ -147,8 +147,8 @@ def _records(edition: Edition, shown: Sequence[Standing]) -> dict[str, bytes]:
 def _line(
     board: Board, standing: Standing, text: str, records: dict[str, bytes], doubts: dict[str, Doubt]
 ) -> HoleLine:
-    judgments = prepared(board.edition.pk)
-    measure = resolved(board.sight.track, text) if text else None
+    judgments = load_judgments(board.edition.pk)
+    measure = resolve_measure(board.sight.track, text) if text else None
     found = reach_of(records[standing.run.pk], judgments, measure)
     return HoleLine(standing, *found, doubts.get(standing.run.pk))
 
@@ -184,7 +184,7 @@ def _reaching(run: JudgedRun, measure: Measure) -> JudgedRun:
 
 def _doubts(board: Board, text: str) -> dict[str, Doubt]:
     """The verdicts of the whole family; none where they cannot be bounded while one waits."""
-    measure = resolved(board.sight.track, text)
+    measure = resolve_measure(board.sight.track, text)
     family = tuple(sorted(each.run.pk for each in board.standings))
     size = len(family) * board.edition.num_evaluated
     if board.baseline is None or len(family) < 2 or not _sums_tops(measure) or size > MOST_SCORES:
@@ -197,7 +197,7 @@ def doubts_of(
     edition_id: int, measure: Measure, baseline: str, family: tuple[str, ...]
 ) -> tuple[tuple[str, Doubt], ...]:
     edition = Edition.objects.select_related("track").get(pk=edition_id)
-    judgments = prepared(edition_id)
+    judgments = load_judgments(edition_id)
     runs = Run.objects.in_bulk(family)
     others = [run_id for run_id in family if run_id != baseline]
     tops = {run_id: top_of(runs[run_id]) for run_id in family}

@@ -19,9 +19,9 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
-from leaderboard.scoring.comparisons import all_pairs, matrix_of, tested_against
-from leaderboard.scoring.families import family_of, means_of
-from leaderboard.scoring.judgments import mask_of
+from leaderboard.scoring.comparisons import load_all_pairs, load_tested_differences, score_matrix
+from leaderboard.scoring.families import family_of, load_measure_means
+from leaderboard.scoring.judgments import topic_mask
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def impact_of(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | N
     found = Run.objects.select_related("team").in_bulk(family)
     topics = {each.position: each for each in old.track.collection.topics.all()}
     boards = Boards(old, new, {each: found[each] for each in family}, families, topics)
-    before, after = mask_of(old), mask_of(new)
+    before, after = topic_mask(old), topic_mask(new)
     return Impact(
         old=old,
         new=new,
@@ -173,7 +173,7 @@ def impact_of(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | N
 def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
     old, new, family = boards.old, boards.new, boards.family
     direction = parse_measure(measure).direction
-    before, after = matrix_of(old, measure, family), matrix_of(new, measure, family)
+    before, after = score_matrix(old, measure, family), score_matrix(new, measure, family)
     verdicts = {each.pk: _verdicts(boards, each, measure) for each in (old, new)}
     old_means, new_means = (_means(each, measure, family) for each in (old, new))
     # Two runs on which a measure is undefined are tied.
@@ -192,7 +192,7 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
 
 def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.float64]:
     """The means that are on the board, float64[runs]; NaN for None."""
-    means = means_of(edition, measure)
+    means = load_measure_means(edition, measure)
     return np.array([means[each] for each in family], dtype=np.float64)
 
 
@@ -231,7 +231,7 @@ def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None
     baseline = edition.track.baseline_id
     if baseline not in boards.runs:
         return {}
-    differences = tested_against(edition, measure, baseline, boards.families[edition.pk])
+    differences = load_tested_differences(edition, measure, baseline, boards.families[edition.pk])
     if differences is None:
         return None
     direction = parse_measure(measure).direction
@@ -258,7 +258,7 @@ def _apart(
     edition: Edition, scores: NDArray[np.float64], family: list[str], measure: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The differences of all pairs, and which of them exceed the margin of Tukey's HSD."""
-    margin = all_pairs(edition, measure, family).margin
+    margin = load_all_pairs(edition, measure, family).margin
     defined = np.count_nonzero(~np.isnan(scores), axis=1)
     means = np.nansum(scores, axis=1) / np.where(defined, defined, np.nan)
     away = means[:, np.newaxis] - means
@@ -269,7 +269,7 @@ def _changed_topics(
     boards: Boards, before: NDArray[np.float64], after: NDArray[np.float64]
 ) -> list[ChangedTopic]:
     """The topics of both editions whose scores change, the largest change first."""
-    old, new = mask_of(boards.old), mask_of(boards.new)
+    old, new = topic_mask(boards.old), topic_mask(boards.new)
     both = old & new
     was, now = before[:, both[old]], after[:, both[new]]
     # A score that is undefined by one of both judgments changes, but by no amount.

@@ -15,7 +15,7 @@ from leaderboard.analysis.rankings import Titles, rankings_of
 from leaderboard.analysis.runs import TopicLine
 from leaderboard.boards.standings import Board
 from leaderboard.models import Run
-from leaderboard.scoring.judgments import prepared, resolved
+from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 WORST = 7
 # Of the documents that fell on a topic, those that fell most are tried.
@@ -55,7 +55,7 @@ def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
     there: dict[str, Ranks] = {}
     for best in {each.best_run for each in worst}:
         there |= ranks_of(best, [each for each in worst if each.best_run == best])
-    judgments, threshold = prepared(board.edition.pk), board.sight.track.relevance_threshold
+    judgments, threshold = load_judgments(board.edition.pk), board.sight.track.relevance_threshold
     grades = {each.topic.number: judgments.grades[place] for place, each in enumerate(lines)}
     scale, found = scale_of(board.sight.track), []
     for each in worst:
@@ -102,14 +102,14 @@ def with_worth(
     fallen: Sequence[Missed],
 ) -> list[Missed]:
     """Each with what it alone would bring: the ranking is scored with it where the best has it."""
-    track, top = board.sight.track, prepared(board.edition.pk).top_grade
+    track, top = board.sight.track, load_judgments(board.edition.pk).top_grade
     tries = {b"%d" % number: _with_document_at(docnos, each) for number, each in enumerate(fallen)}
     qrels = Qrels(dict.fromkeys(tries, grades), Problems())
     run = evaluation.Run("tried", tries, lines=0, problems=Problems())
     convention = CONVENTIONS[board.edition.convention]
     known = prepare(qrels, list(tries), top)
     judged = judge(run, known, track.depth, convention)
-    scores = resolved(track, board.measure).scores(judged).tolist() if tries else []
+    scores = resolve_measure(track, board.measure).scores(judged).tolist() if tries else []
     return [
         replace(each, worth=line.direction * (score - line.score))
         for each, score in zip(fallen, scores, strict=True)

@@ -11,7 +11,7 @@ from evaluation.measures import parse_measure
 from evaluation.significance import tukey_hsd
 from evaluation.significance.tukey import Tail
 from leaderboard.boards.standings import LEVEL, Board, Standing
-from leaderboard.scoring.comparisons import matrix_of
+from leaderboard.scoring.comparisons import score_matrix
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def significance_matrix(board: Board, most: int) -> SignificanceMatrix:
     # In the order of the board's own comparison, so that both reach the same numbers.
     family = sorted(each.run.pk for each in board.standings)
     direction = parse_measure(board.measure).direction
-    pairs = tukey_hsd(matrix_of(board.edition, board.measure, family), direction=direction)
+    pairs = tukey_hsd(score_matrix(board.edition, board.measure, family), direction=direction)
     shown = board.ranked[:most]
     rows = [family.index(each.run.pk) for each in shown]
     differences = pairs.differences[np.ix_(rows, rows)]

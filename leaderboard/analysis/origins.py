@@ -20,7 +20,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.runs.rankings import TOP
-from leaderboard.scoring.judgments import prepared
+from leaderboard.scoring.judgments import load_judgments
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
@@ -243,5 +243,5 @@ def _mean(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
     if kept is None:
         raise Http404("no such number")
     measure = parse_measure(text)
-    judged = JudgedRun.unpack(bytes(kept.record), prepared(edition.pk))
+    judged = JudgedRun.unpack(bytes(kept.record), load_judgments(edition.pk))
     return measure.aggregate(measure.scores(judged)), 0

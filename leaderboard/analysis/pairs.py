@@ -16,8 +16,8 @@ from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
 from leaderboard.models import Run, Topic
-from leaderboard.scoring.comparisons import test_family
-from leaderboard.scoring.families import means_of
+from leaderboard.scoring.comparisons import compute_differences
+from leaderboard.scoring.families import load_measure_means
 
 # Overlap weighs the document at rank r by p^r; the first twenty have 97 % of all weight.
 PERSISTENCE = 0.9
@@ -87,9 +87,9 @@ def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
     scores = read_scores(edition, measure, [a, b])
     if len(scores.runs) < 2:
         raise Http404("both runs must be scored")
-    means, direction = means_of(edition, measure), parse_measure(measure).direction
+    means, direction = load_measure_means(edition, measure), parse_measure(measure).direction
     of_a, of_b = scores.of(a), scores.of(b)
-    tested = test_family(edition, measure, a.pk, [a.pk, b.pk])
+    tested = compute_differences(edition, measure, a.pk, [a.pk, b.pk])
     return Pair(
         a=a,
         b=b,

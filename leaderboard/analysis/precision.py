@@ -14,7 +14,7 @@ from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures.ranks import LEVELS
 from leaderboard.boards.standings import Board
 from leaderboard.models import Run, ScoreSet, Track
-from leaderboard.scoring.judgments import prepared
+from leaderboard.scoring.judgments import load_judgments
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
@@ -60,7 +60,7 @@ class Precision:
 def read_precision(board: Board) -> Precision:
     """Precision of all runs of a board, relevant being what the track takes for it."""
     edition, track = board.edition, board.sight.track
-    judgments = prepared(edition.pk)
+    judgments = load_judgments(edition.pk)
     rows = ScoreSet.objects.filter(edition=edition, run__in=[s.run for s in board.standings])
     records = {run_id: bytes(record) for run_id, record in rows.values_list("run_id", "record")}
     runs = [standing.run for standing in board.standings if standing.run.pk in records]

@@ -11,7 +11,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.boards.standings import Board
 from leaderboard.models import Run, Topic
-from leaderboard.scoring.judgments import prepared
+from leaderboard.scoring.judgments import load_judgments
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
 
 def _topic_lines(board: Board, scores: Scores, run: Run, baseline: Run | None) -> list[TopicLine]:
     direction = parse_measure(board.measure).direction
-    relevant = prepared(board.edition.pk).num_relevant(board.sight.track.relevance_threshold)
+    relevant = load_judgments(board.edition.pk).num_relevant(board.sight.track.relevance_threshold)
     own = scores.of(run)
     good = np.where(np.isnan(scores.values), -np.inf, direction * scores.values)
     best_rows = good.argmax(axis=0)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.models import Collection, Edition, Run, Score, Topic
-from leaderboard.scoring.comparisons import stacked
-from leaderboard.scoring.judgments import mask_of
+from leaderboard.scoring.comparisons import stack_scores
+from leaderboard.scoring.judgments import topic_mask
 
 # So many topics are asked for by their names; more are read with all others.
 FEW = 500
@@ -38,7 +38,7 @@ class Scores:
 
     def column(self, topic: Topic) -> int | None:
         """Where a topic stands, or None where it is not evaluated; no other topic is read."""
-        mask = mask_of(self.edition)
+        mask = topic_mask(self.edition)
         return int(mask[: topic.position].sum()) if mask[topic.position] else None
 
     @cached_property
@@ -76,13 +76,13 @@ def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
     rows = Score.objects.filter(score_set__edition=edition, measure=measure)
     by_topic = dict(rows.values_list("score_set__run_id", "by_topic"))
     runs = [run for run in runs if run.pk in by_topic]
-    return Scores(measure, runs, edition, stacked(edition, by_topic, [run.pk for run in runs]))
+    return Scores(measure, runs, edition, stack_scores(edition, by_topic, [run.pk for run in runs]))
 
 
 def evaluated_topics(edition: Edition) -> list[Topic]:
     """The topics that count, in the order of their positions."""
     every = topics_of(edition.track.collection)
-    return [topic for topic, counts in zip(every, mask_of(edition), strict=True) if counts]
+    return [topic for topic, counts in zip(every, topic_mask(edition), strict=True) if counts]
 
 
 def topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
@@ -90,7 +90,7 @@ def topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
     if len(places) > FEW:
         every = evaluated_topics(edition)
         return [every[place] for place in places]
-    positions = np.flatnonzero(mask_of(edition))[list(places)].tolist()
+    positions = np.flatnonzero(topic_mask(edition))[list(places)].tolist()
     topics = edition.track.collection.topics.filter(position__in=positions)
     by_position = {topic.position: topic for topic in topics}
     return [by_position[position] for position in positions]

@@ -13,7 +13,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import FEW, Scores, read_scores, topics_at
 from leaderboard.boards.standings import Board
 from leaderboard.models import Edition, Judgment, Run, Topic
-from leaderboard.scoring.judgments import mask_of
+from leaderboard.scoring.judgments import topic_mask
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Summaries:
         found = np.zeros(len(edition.mask))
         for position, number in counts.annotate(Count("pk")).order_by():
             found[position] = number
-        return found[mask_of(edition)]
+        return found[topic_mask(edition)]
 
     def at(self, places: Sequence[int]) -> list[TopicSummary]:
         """Each with its judgments and how the runs did."""

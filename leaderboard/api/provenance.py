@@ -7,7 +7,7 @@ from typing import Any
 from leaderboard.analysis.origins import command_of
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run
-from leaderboard.scoring.judgments import resolved
+from leaderboard.scoring.judgments import resolve_measure
 
 
 def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
 
 def of_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
     track = sight.track
-    measures = {text: str(resolved(track, text)) for text in track.measures}
+    measures = {text: str(resolve_measure(track, text)) for text in track.measures}
     return {
         "edition": str(edition.pk),
         "judgments": edition.judgment_set.version,

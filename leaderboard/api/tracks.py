@@ -115,7 +115,11 @@ def split_of(
     """The public topics, where some are named or a share of them is to be drawn."""
     if "public_share" in names and body.public_share is not None:
         left_out = changes.get("excluded_topics", track.excluded_topics)
-        return {"public_topics": editions.drawn_of(track.collection, left_out, body.public_share)}
+        return {
+            "public_topics": editions.draw_public_topics(
+                track.collection, left_out, body.public_share
+            )
+        }
     if "public_topics" not in names:
         return {}
     return {"public_topics": known_topics(track, body.public_topics, "public_topics")}

@@ -31,7 +31,7 @@ from leaderboard.boards.receipts import inert
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
-from leaderboard.scoring.judgments import mask_of, prepared, resolved
+from leaderboard.scoring.judgments import load_judgments, resolve_measure, topic_mask
 
 SPREAD = ("best", "median", "worst")
 
@@ -198,14 +198,14 @@ class Pack:
     def _curves(self, run: Run) -> Iterator[list[Cell]]:
         edition, threshold = self.board.edition, self.board.sight.track.relevance_threshold
         record = ScoreSet.objects.get(run=run, edition=edition).record
-        judged = JudgedRun.unpack(bytes(record), prepared(edition.pk))
+        judged = JudgedRun.unpack(bytes(record), load_judgments(edition.pk))
         points = interpolated_by_level(judged, threshold).tolist()
         for topic, values in zip(self.topics, points, strict=True):
             yield [topic.number, *values]
 
     def _command(self, run: Run) -> str:
         edition, track = self.board.edition, self.board.sight.track
-        measures = [str(resolved(track, measure)) for measure in self.board.measures]
+        measures = [str(resolve_measure(track, measure)) for measure in self.board.measures]
         files = [qrels_name(edition.judgment_set), run_name(run)]
         return f"{command_of(edition, measures, files)}\n"
 
@@ -228,7 +228,7 @@ def members_of_board(board: Board) -> Iterator[Member]:
 
 def score_lines(board: Board) -> Iterator[list[Cell]]:
     """A line for each run and evaluated topic; the scores of one run are read at a time."""
-    topics, mask = evaluated_topics(board.edition), mask_of(board.edition)
+    topics, mask = evaluated_topics(board.edition), topic_mask(board.edition)
     for standing in board.standings:
         run = standing.run
         found = Score.objects.filter(score_set__run=run, score_set__edition=board.edition)

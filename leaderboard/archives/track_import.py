@@ -56,8 +56,8 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.runs.facts import clean_facts
-from leaderboard.scoring.editions import edition_of
-from leaderboard.scoring.work import complete_run, measures_missing
+from leaderboard.scoring.editions import get_or_create_edition
+from leaderboard.scoring.work import complete_run, find_missing_measures
 
 # Whoever restores an archive counts as gone after so long without a sign.
 ABSENCE = timedelta(seconds=60)
@@ -330,11 +330,11 @@ def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: R
     for name, value in settings.items():
         setattr(as_it_was, name, value)
     as_it_was.judgment_set = judgments_called(track.collection, entry.judgments)
-    edition = edition_of(as_it_was)
+    edition = get_or_create_edition(as_it_was)
     for old_id, run in runs.items():
         as_it_was.measures = list(scores_told(archive, entry, old_id))
         edition.track = as_it_was
-        if missing := measures_missing(edition, run.pk):
+        if missing := find_missing_measures(edition, run.pk):
             complete_run(run, edition, missing)
     values = values_of(Edition, entry.fields)
     Edition.objects.filter(pk=edition.pk).update(state=Edition.State.READY, **values)

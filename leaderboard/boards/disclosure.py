@@ -21,8 +21,8 @@ from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topi
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.runs.facts import FILTERS
-from leaderboard.scoring.families import measures_of, ranking_measure, selected
-from leaderboard.scoring.ladder import Ladder, ladder_of
+from leaderboard.scoring.families import find_measures, ranking_measure, select_runs
+from leaderboard.scoring.ladder import Ladder, build_ladder
 
 # Facts in fixed words and figures; links and free words name people, places and systems.
 TELLING_OF_NOBODY = {*FILTERS, "efficiency"}
@@ -90,7 +90,7 @@ class Sight:
         if self.everything or edition is None or not self.track.ladder_step:
             return None
         edition.track = self.track
-        return ladder_of(edition)
+        return build_ladder(edition)
 
     @property
     def board_edition(self) -> Edition | None:
@@ -125,7 +125,7 @@ class Sight:
         if self.other is None:
             return self.track.measures
         self.other.track = self.track
-        return measures_of(self.other)
+        return find_measures(self.other)
 
     @property
     def primary_measure(self) -> str:
@@ -182,7 +182,7 @@ class Sight:
         if self.ladder is not None:
             shown = set(self.ladder.risen if self.every_run else self.ladder.standing)
             return [self.named(run) for run in runs if run.pk in shown]
-        chosen = runs if self.every_run else selected(edition, runs, means)
+        chosen = runs if self.every_run else select_runs(edition, runs, means)
         return [self.named(run) for run in chosen]
 
     def named(self, run: Run) -> Run:

@@ -16,8 +16,8 @@ from evaluation.significance import Difference, minimum_detectable
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
-from leaderboard.scoring.comparisons import AllPairs, against_baseline, all_pairs
-from leaderboard.scoring.families import Measured, measured_in, ranking_measure
+from leaderboard.scoring.comparisons import AllPairs, load_all_pairs, load_differences
+from leaderboard.scoring.families import EditionMeans, load_means, ranking_measure
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
@@ -260,7 +260,7 @@ def find_means(sight: Sight, choice: Choice | None = None, *, tested: bool = Tru
         return None
     edition.track = sight.track
     runs = _runs_of(sight, edition)
-    measured = _as_seen(sight, measured_in(edition), runs)
+    measured = _as_seen(sight, load_means(edition), runs)
     measures = _made(sight.track, measured.means.values())
     choice = _known(choice or Choice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
@@ -315,10 +315,10 @@ def _tests_of(edition: Edition, choice: Choice, runs: dict[str, Run], tested: bo
     if not tested:
         return Findings(baseline=baseline)
     can_tell = edition.num_evaluated >= FEWEST_TOPICS
-    pairs = all_pairs(edition, measure, family) if can_tell else NO_PAIRS
+    pairs = load_all_pairs(edition, measure, family) if can_tell else NO_PAIRS
     if baseline is None:
         return Findings(pairs)
-    against = against_baseline(edition, measure, baseline.pk, family)
+    against = load_differences(edition, measure, baseline.pk, family)
     return Findings(pairs, baseline, against)
 
 
@@ -328,7 +328,7 @@ def _standings(
     measure: str,
     measures: list[str],
     runs: dict[str, Run],
-    measured: Measured,
+    measured: EditionMeans,
     tests: Findings,
 ) -> list[Standing]:
     """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
@@ -358,7 +358,7 @@ def _standings(
     ]
 
 
-def _as_seen(sight: Sight, measured: Measured, runs: Iterable[str]) -> Measured:
+def _as_seen(sight: Sight, measured: EditionMeans, runs: Iterable[str]) -> EditionMeans:
     """What this viewer may see of these runs."""
     means = {run_id: measured.means.get(run_id, {}) for run_id in runs}
     if sight.decimals is not None:
@@ -366,7 +366,7 @@ def _as_seen(sight: Sight, measured: Measured, runs: Iterable[str]) -> Measured:
             run_id: {measure: sight.rounded(measure, mean) for measure, mean in of_run.items()}
             for run_id, of_run in means.items()
         }
-    return Measured(means, measured.judged if sight.everything else {})
+    return EditionMeans(means, measured.judged if sight.everything else {})
 
 
 def by_value(runs: Iterable[Run], values: Mapping[str, float | None], direction: int) -> list[Run]:

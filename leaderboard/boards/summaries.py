@@ -17,8 +17,8 @@ from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import FEWEST_TOPICS, NO_PAIRS, by_value, ranks_of, verdict_of
 from leaderboard.models import Comparison, Edition, Run, Score
-from leaderboard.scoring.comparisons import HSD, AllPairs, Kept, kept_among
-from leaderboard.scoring.families import runs_of
+from leaderboard.scoring.comparisons import HSD, AllPairs, StoredComparison, load_comparisons
+from leaderboard.scoring.families import load_runs
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Known:
 
     runs: list[Run] = field(default_factory=list)
     means: dict[str, float | None] = field(default_factory=dict)
-    tests: list[Kept] = field(default_factory=list)
+    tests: list[StoredComparison] = field(default_factory=list)
 
 
 def glance_at(sights: Sequence[Sight]) -> dict[int, Glance]:
@@ -83,7 +83,7 @@ def glance_at(sights: Sequence[Sight]) -> dict[int, Glance]:
 def _read(editions: Sequence[Edition]) -> dict[int, Known]:
     """Three queries for all editions."""
     found: dict[int, Known] = defaultdict(Known)
-    for edition_id, runs in runs_of(editions).items():
+    for edition_id, runs in load_runs(editions).items():
         found[edition_id].runs = runs
     primary = F("score_set__edition__track__primary_measure")
     scores = Score.objects.filter(score_set__edition__in=editions, measure=primary)
@@ -97,7 +97,7 @@ def _read(editions: Sequence[Edition]) -> dict[int, Known]:
         edition__in=editions,
         measure=F("edition__track__primary_measure"),
     )
-    for kept in kept_among(made):
+    for kept in load_comparisons(made):
         found[kept.edition_id].tests.append(kept)
     return found
 

@@ -132,7 +132,7 @@ def run_job(job: Job, worker: str) -> None:
         fail_job(job, TOO_LARGE.format(settings.JOB_MEMORY_LIMIT // settings.MIB))
     except JobTimeoutError:
         fail_timed_out(job)
-    except files.FileChanged as error:
+    except files.FileChangedError as error:
         log.error("%s: %s", describe_job(job), error)
         fail_job(job, CHANGED)
     except Exception as error:

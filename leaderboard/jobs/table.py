@@ -48,10 +48,10 @@ class JobKind:
 
 
 JOB_KINDS = {
-    "check_run": JobKind(scoring_work.check_run, scoring_work.run_failed),
+    "check_run": JobKind(scoring_work.check_run, scoring_work.fail_run),
     "build_edition": JobKind(scoring_work.build_edition, long=True),
-    "try_judgments": JobKind(scoring_work.try_on_every_track),
-    "score_again": JobKind(scoring_work.score_again, long=True),
+    "try_judgments": JobKind(scoring_work.build_trial_editions),
+    "score_again": JobKind(scoring_work.rescore_edition, long=True),
     "compare": JobKind(comparisons.compare_edition),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.
     "deliver": JobKind(

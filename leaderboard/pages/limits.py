@@ -121,7 +121,7 @@ def of_track(track: Track) -> RunLimits:
 
 def check_command(track: Track) -> str:
     """What says offline what the worker says of a run of this track."""
-    cutoff = files.cutoff_of(track.primary_measure)
+    cutoff = files.find_cutoff(track.primary_measure)
     options = {
         "topics": "topics.txt",
         "judged": "judged.txt" if judgments.judged_topics(track) is not None else "",

@@ -1,7 +1,7 @@
-"""Editions: what the settings of a track ask for, made and found again.
+"""Editions: create and find the editions that the settings of a track ask for.
 
-An edition holds the values of one set of settings and judgments; it is shown, to be shown, or on
-trial.
+An edition has the scores for one set of settings and judgments.  It is on the board, next on the
+board, or on trial.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from leaderboard.models.collections import ImportState
 from leaderboard.models.tracks import settings_digest
 
 
-def drawn(numbers: Sequence[str], share: int, seed: str) -> list[str]:
-    """So many per cent of the topics, at least one and never all, in their own order.
+def draw_topics(numbers: Sequence[str], share: int, seed: str) -> list[str]:
+    """Draw this share (in per cent) of the topics, at least one and never all, in their order.
 
     >>> drawn(["1", "2", "3", "4"], 50, "a seed") == drawn(["1", "2", "3", "4"], 50, "a seed")
     True
     """
-    many = min(max(1, round(len(numbers) * share / 100)), len(numbers) - 1)
-    chosen = set(random.Random(seed).sample(list(numbers), max(0, many)))
+    size = min(max(1, round(len(numbers) * share / 100)), len(numbers) - 1)
+    chosen = set(random.Random(seed).sample(list(numbers), max(0, size)))
     return [number for number in numbers if number in chosen]
 
 
-def drawn_of(collection: Collection, left_out: Sequence[str], share: int) -> list[str]:
-    """A new draw among the topics that count; nobody can tell the seed."""
+def draw_public_topics(collection: Collection, left_out: Sequence[str], share: int) -> list[str]:
+    """Draw public topics among those that count, with a seed that is not stored."""
     numbers = collection.topics.exclude(number__in=left_out).values_list("number", flat=True)
-    return drawn(list(numbers), share, secrets.token_hex())
+    return draw_topics(list(numbers), share, secrets.token_hex())
 
 
-def public_part(track: Track) -> Track:
-    """The track as it would be with its public topics alone; not for saving."""
+def with_public_topics(track: Track) -> Track:
+    """Return a copy of the track with only its public topics; do not save it."""
     public = set(track.public_topics)
     numbers = track.collection.topics.values_list("number", flat=True)
     private = {number for number in numbers if number not in public}
@@ -50,35 +50,38 @@ def public_part(track: Track) -> Track:
 
 
 def start_edition(track: Track) -> Edition | None:
-    """The edition that the track's settings ask for, made if need be; its runs get scored.
+    """Return the edition of the track's settings and queue its scoring.
 
-    None while the track has no judgments.
+    It is created if missing, and None while the track has no judgments.
     """
     if track.judgment_set is None:
         return None
-    editions = editions_of(track)
+    editions = get_or_create_editions(track)
     build_editions(editions)
     return editions[-1]
 
 
-def editions_of(track: Track) -> list[Edition]:
-    """What the settings of a track ask for: of its public topics, where it is split, and of all."""
-    part = [edition_of(public_part(track), is_part=True)] if track.is_split else []
-    return [*part, edition_of(track)]
+def get_or_create_editions(track: Track) -> list[Edition]:
+    """Return the editions of the track's settings; a split track has one of its public topics."""
+    part = (
+        [get_or_create_edition(with_public_topics(track), is_part=True)] if track.is_split else []
+    )
+    return [*part, get_or_create_edition(track)]
 
 
 def build_editions(editions: Iterable[Edition]) -> None:
+    """Queue the scoring of these editions."""
     for edition in editions:
         Job.objects.enqueue("build_edition", edition)
 
 
-def edition_of(track: Track, is_part: bool = False) -> Edition:
-    """The edition of these settings, made if need be."""
+def get_or_create_edition(track: Track, is_part: bool = False) -> Edition:
+    """Return the edition of the track's settings, created if missing."""
     mask = evaluated_topics(track)
     edition, _ = Edition.objects.get_or_create(
-        **identity(track),
+        **edition_identity(track),
         defaults={
-            "settings": choices_of(track),
+            "settings": scoring_settings(track),
             "mask": mask.tobytes(),
             "num_evaluated": int(mask.sum()),
             "is_part": is_part,
@@ -88,7 +91,7 @@ def edition_of(track: Track, is_part: bool = False) -> Edition:
 
 
 def evaluated_topics(track: Track) -> NDArray[np.uint8]:
-    """One byte a topic: 1 where it is judged, not excluded, and not dropped as empty."""
+    """Return one byte per topic: 1 if it is judged, not excluded, and not dropped as empty."""
     judged = Judgment.objects.filter(judgment_set=track.judgment_set)
     if track.drop_empty_topics:
         judged = judged.filter(grade__gte=max(1, track.relevance_threshold))
@@ -102,80 +105,80 @@ def evaluated_topics(track: Track) -> NDArray[np.uint8]:
     return mask
 
 
-def editions_to_score(track: Track) -> list[Edition]:
-    """The edition on the board, the one to take its place, and the one of judgments on trial."""
-    editions = Edition.objects.filter(pk=track.edition_id) | editions_wanted(track)
+def find_editions_to_score(track: Track) -> list[Edition]:
+    """Return the edition on the board, the next one, and the one of judgments on trial."""
+    editions = Edition.objects.filter(pk=track.edition_id) | find_wanted_editions(track)
     return list(editions.select_related("track", "judgment_set").order_by("pk"))
 
 
-def editions_wanted(track: Track) -> QuerySet[Edition]:
-    """Those of the track's present settings: of its judgments, and of those on trial."""
-    tried = judgments_on_trial(track)
+def find_wanted_editions(track: Track) -> QuerySet[Edition]:
+    """Find the editions of the track's settings, with its judgments and those on trial."""
+    tried = find_trial_judgments(track)
     if tried is None:
-        return editions_asked_for(track)
-    return editions_asked_for(track) | editions_asked_for(with_judgments(track, tried))
+        return find_current_editions(track)
+    return find_current_editions(track) | find_current_editions(with_judgments(track, tried))
 
 
-def editions_asked_for(track: Track) -> QuerySet[Edition]:
-    """Those of the track's present settings: of all topics, and of the public ones."""
+def find_current_editions(track: Track) -> QuerySet[Edition]:
+    """Find the editions of the track's settings, with all topics and with the public ones."""
     if track.judgment_set_id is None:
         return Edition.objects.none()
-    editions = Edition.objects.filter(**identity(track))
+    editions = Edition.objects.filter(**edition_identity(track))
     if track.is_split:
-        editions |= Edition.objects.filter(**identity(public_part(track)))
+        editions |= Edition.objects.filter(**edition_identity(with_public_topics(track)))
     return editions
 
 
-def judgments_on_trial(track: Track) -> JudgmentSet | None:
-    """The newest of the collection, where they wait beside the board's and never stood on it.
+def find_trial_judgments(track: Track) -> JudgmentSet | None:
+    """Return the collection's newest judgments if the track has tried but never shown them.
 
-    Under whatever settings and by whatever code the track was scored with them.
+    The settings and the code version of the trial do not matter.
     """
     ready = JudgmentSet.objects.filter(collection=track.collection_id, state=ImportState.READY)
     newest = ready.order_by("ready_at").last()
     if newest is None or newest.pk == track.judgment_set_id:
         return None
     editions = track.editions.filter(judgment_set=newest)
-    stood = editions.filter(left_at__isnull=False)
-    return newest if editions.exists() and not stood.exists() else None
+    shown_before = editions.filter(left_at__isnull=False)
+    return newest if editions.exists() and not shown_before.exists() else None
 
 
-def tried_edition(track: Track) -> Edition | None:
-    """That of the judgments on trial, under the track's present settings."""
-    tried = judgments_on_trial(track)
-    return None if tried is None else edition_with(track, tried)
+def find_trial_edition(track: Track) -> Edition | None:
+    """Return the edition of the judgments on trial under the track's settings, if any."""
+    tried = find_trial_judgments(track)
+    return None if tried is None else find_edition_with(track, tried)
 
 
-def edition_with(track: Track, judgment_set: JudgmentSet) -> Edition | None:
-    """The edition of these judgments under the track's present settings, if there is one."""
-    return edition_for(with_judgments(track, judgment_set))
+def find_edition_with(track: Track, judgment_set: JudgmentSet) -> Edition | None:
+    """Return the edition of these judgments under the track's settings, if any."""
+    return find_edition(with_judgments(track, judgment_set))
 
 
-def edition_for(track: Track) -> Edition | None:
-    """The edition of the track's present settings, if there is one."""
-    return Edition.objects.filter(**identity(track)).first()
+def find_edition(track: Track) -> Edition | None:
+    """Return the edition of the track's settings, if any."""
+    return Edition.objects.filter(**edition_identity(track)).first()
 
 
 def with_judgments(track: Track, judgment_set: JudgmentSet) -> Track:
-    """The track as it would be with these judgments; not for saving."""
+    """Return a copy of the track with these judgments; do not save it."""
     other = copy(track)
     other.judgment_set = judgment_set
     return other
 
 
-def identity(track: Track) -> dict[str, Any]:
-    """What tells the edition of the track's present settings from every other."""
+def edition_identity(track: Track) -> dict[str, Any]:
+    """Return the fields that identify the edition of the track's settings."""
     return {
         "track_id": track.pk,
         "judgment_set_id": track.judgment_set_id,
         "convention": track.convention,
         "scoring_version": SCORING_VERSION,
-        "digest": settings_digest(choices_of(track)),
+        "digest": settings_digest(scoring_settings(track)),
     }
 
 
-def choices_of(track: Track) -> dict[str, Any]:
-    """The settings that change a value; measures are added to an edition, never change it."""
+def scoring_settings(track: Track) -> dict[str, Any]:
+    """Return the settings that change a score; a new measure does not change an edition."""
     return {
         "relevance_threshold": track.relevance_threshold,
         "depth": track.depth,
@@ -184,10 +187,10 @@ def choices_of(track: Track) -> dict[str, Any]:
     }
 
 
-def under_its_settings(edition: Edition) -> Edition:
-    """The edition with its track as it was set when this was asked for.
+def apply_settings(edition: Edition) -> Edition:
+    """Give the edition a copy of its track with the edition's own settings.
 
-    The settings may have moved on since, and an edition holds no values of others.
+    The track's settings may have changed since the edition was created.
     """
     edition.track = copy(edition.track)
     for name, value in edition.settings.items():

@@ -1,6 +1,6 @@
-"""Which runs stand on a board: every ranked run that the track's selection rule leaves.
+"""The family of a board: the ranked runs that the track's selection rule leaves.
 
-They are the family of all tests on the board.
+All tests on the board are over this family.
 """
 
 from __future__ import annotations
@@ -15,68 +15,68 @@ from evaluation.measures import parse_measure
 from leaderboard.infrastructure.process_cache import Memory
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
-# Editions whose means a process remembers; those of 500 runs by 10 measures take half a megabyte.
-REMEMBERED = 16
-# By run and measure; None where a measure is undefined on every topic.
+# How many editions' means a process caches; 500 runs by 10 measures take half a megabyte.
+CACHE_SIZE = 16
+# By run and measure; None if a measure is undefined on every topic.
 Means = Mapping[str, Mapping[str, float | None]]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The means of runs, and how many of their first ten are judged; all by run."""
+class EditionMeans:
+    """The means and the Judged@10 of each run of an edition."""
 
     means: Means
     judged: Mapping[str, float]
 
 
-# By an edition and what tells that its scores are the same.
-remembered: Memory[tuple[object, ...], Measured] = Memory(REMEMBERED)
+# The key is the id of an edition and a stamp that changes with its scores.
+means_cache: Memory[tuple[object, ...], EditionMeans] = Memory(CACHE_SIZE)
 
 
-def measured_in(edition: Edition) -> Measured:
-    """Of every run of the edition; read once in a process while no score comes or goes."""
+def load_means(edition: Edition) -> EditionMeans:
+    """Return the means of every run of the edition, cached until a score is added or deleted."""
     scores = Score.objects.filter(score_set__edition=edition)
-    # A score never changes; its number is not used again but where a transaction was undone.
+    # A score never changes, and its id is used again only after a transaction was rolled back.
     made = scores.aggregate(Count("pk"), Max("pk"), Max("score_set__created_at"))
     stamp = edition.pk, *made.values()
-    return remembered.recall([stamp], lambda stamps: {stamp: _read(edition)})[stamp]
+    return means_cache.recall([stamp], lambda stamps: {stamp: _read_means(edition)})[stamp]
 
 
-def _read(edition: Edition) -> Measured:
+def _read_means(edition: Edition) -> EditionMeans:
     means: dict[str, dict[str, float | None]] = defaultdict(dict)
     rows = Score.objects.filter(score_set__edition=edition)
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
         means[run_id][measure] = mean
     judged = ScoreSet.objects.filter(edition=edition).values_list("run_id", "judged_at_10")
-    return Measured(means, dict(judged))
+    return EditionMeans(means, dict(judged))
 
 
-# What names a run, and what the selection rules look at.
-NAMED = ("tag", "filename", "track", "team__name", "team__alias", "facts")
-RULED = ("is_primary", "received_at", "team__of_organisers")
+# The fields that name a run, and those that the selection rules read.
+NAME_FIELDS = ("tag", "filename", "track", "team__name", "team__alias", "facts")
+SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers")
 
 
 def family_of(edition: Edition) -> list[str]:
-    """The runs that are ranked in an edition, by id."""
-    return sorted(run.pk for run in selected(edition, runs_of([edition])[edition.pk]))
+    """Return the ids of the runs that are ranked in an edition, sorted."""
+    return sorted(run.pk for run in select_runs(edition, load_runs([edition])[edition.pk]))
 
 
-def runs_of(editions: Sequence[Edition]) -> dict[int, list[Run]]:
-    """By edition every run that has scores in it and is in good standing."""
+def load_runs(editions: Sequence[Edition]) -> dict[int, list[Run]]:
+    """Return the runs of each edition that have scores in it and may be on the board."""
     scored = Run.objects.on_the_board().annotate(scored_in=F("score_sets__edition"))
     runs = scored.filter(scored_in__in=[edition.pk for edition in editions])
     found: dict[int, list[Run]] = defaultdict(list)
-    for run in runs.select_related("team").only(*NAMED, *RULED):
+    for run in runs.select_related("team").only(*NAME_FIELDS, *SELECTION_FIELDS):
         found[run.scored_in].append(run)
     return found
 
 
-def selected(
+def select_runs(
     edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
 ) -> list[Run]:
-    """What the rule of the track leaves: all, or one of each team beside those of organisers.
+    """Return the runs that the track's rule selects: all, or one of each team.
 
-    A late run stands for its team only where the team has none in time.
+    Organisers' runs always count.  A late run counts only if its team has none in time.
     """
     track = edition.track
     if track.selection == Track.Selection.ALL:
@@ -84,29 +84,29 @@ def selected(
     runs = list(runs)
     if track.selection == Track.Selection.BEST:
         measure = track.primary_measure
-        means = means_of(edition, measure) if means is None else means
+        means = load_measure_means(edition, measure) if means is None else means
         if runs and not means:
             # An earlier board may be older than the primary measure.
-            measure = ranking_measure(track, measures_of(edition))
-            means = means_of(edition, measure)
-        ordered = sorted(runs, key=_by_mean(edition, measure, means))
+            measure = ranking_measure(track, find_measures(edition))
+            means = load_measure_means(edition, measure)
+        ordered = sorted(runs, key=_mean_key(edition, measure, means))
     else:
         ordered = sorted(runs, key=lambda run: (not run.is_primary, run.received_at, run.pk))
     ordered.sort(key=lambda run: track.is_late(run.received_at))
     chosen: dict[int | str, Run] = {}
     for run in ordered:
-        # Runs of the organisers are no contenders: they take nobody's place.
+        # Organisers' runs do not compete, so each of them has its own key.
         chosen.setdefault(run.pk if run.team.of_organisers else run.team_id, run)
     return list(chosen.values())
 
 
-def _by_mean(
+def _mean_key(
     edition: Edition, measure: str, means: Mapping[str, float | None]
 ) -> Callable[[Run], tuple[bool, float, str]]:
-    """The best first; of equal ones the first id, and last what is undefined."""
+    """Return a sort key: the best mean first, equal ones by id, undefined ones last."""
     track = edition.track
     direction = parse_measure(measure).direction
-    # Which of two runs stands on the board tells no more than their rounded means.
+    # The choice between two runs must reveal no more than their rounded means.
     decimals = edition.safe_decimals if track.shows_means and not track.shows_scores else None
 
     def key(run: Run) -> tuple[bool, float, str]:
@@ -118,22 +118,23 @@ def _by_mean(
     return key
 
 
-def means_of(edition: Edition, measure: str) -> dict[str, float | None]:
-    """The mean of every run of the edition on a measure; None where it is undefined."""
+def load_measure_means(edition: Edition, measure: str) -> dict[str, float | None]:
+    """Return the mean of every run of the edition on a measure; None if it is undefined."""
     rows = Score.objects.filter(score_set__edition=edition, measure=measure)
     return dict(rows.values_list("score_set__run_id", "mean"))
 
 
-def measures_of(edition: Edition) -> list[str]:
-    """The measures of the track that it has; where it has none, those that it was made with."""
+def find_measures(edition: Edition) -> list[str]:
+    """Return the track's measures that the edition has, or else those it was made with."""
     scores = Score.objects.filter(score_set__edition=edition)
     runs = dict(scores.values_list("measure").annotate(Count("pk")))
     most = max(runs.values(), default=0)
     had = {measure for measure, number in runs.items() if number == most}
     track = edition.track
-    return [each for each in track.measures if each in had] or sorted(had) or track.measures
+    found = [measure for measure in track.measures if measure in had]
+    return found or sorted(had) or track.measures
 
 
 def ranking_measure(track: Track, measures: Sequence[str]) -> str:
-    """By which of these a board ranks: the primary one, or the first where that is missing."""
+    """Return the measure that ranks a board: the primary one, or the first if that is missing."""
     return track.primary_measure if track.primary_measure in measures else measures[0]

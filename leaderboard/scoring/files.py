@@ -1,8 +1,4 @@
-"""Runs become scores: read and check the file, judge it, measure it, publish.
-
-Each function here is the work of a job.  It reads what cannot change, and returns the function
-that writes the result; `jobs` calls that one only while the job is still its own.
-"""
+"""The stored file of a run: check that it is unchanged, read it, and store its rankings."""
 
 from __future__ import annotations
 
@@ -20,33 +16,35 @@ from leaderboard.collections.documents import known_docnos
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
 from leaderboard.runs.rankings import write_rankings
-from leaderboard.scoring.judgments import judged_topics, topics_of
+from leaderboard.scoring.judgments import judged_topics, load_topic_numbers
 
 
-class FileChanged(Exception):
-    """A stored file is not what was sent, or it is gone; nothing may be scored by it."""
+class FileChangedError(Exception):
+    """A stored file is missing or differs from the one submitted, so it cannot be scored."""
 
 
-def refuse_changed(run: Run) -> None:
-    """The bytes on the disk are those that were sent, or nothing is made of them."""
+def check_unchanged(run: Run) -> None:
+    """Raise FileChangedError unless the stored bytes are those that were submitted."""
     try:
         with default_storage.open(run.file.name) as file:
             found = sha256_of(file)
     except FileNotFoundError:
-        raise FileChanged(f"{run.file.name} is gone") from None
+        raise FileChangedError(f"{run.file.name} is gone") from None
     if found != run.sha256:
-        raise FileChanged(f"{run.file.name} is not the {run.sha256} that was sent")
+        raise FileChangedError(f"{run.file.name} is not the {run.sha256} that was sent")
 
 
-def read_file(run: Run) -> reading.Run:
+def read_run_file(run: Run) -> reading.Run:
+    """Read and check the file of a run under the rules of its track."""
     with default_storage.open(run.file.name) as packed:
         lines = unpacked(packed, run_limits())
         if run.lenient:
             return reading.read_run_leniently(lines)
-        return reading.read_run(lines, rules_of(run.track, run.tag, run.format, run.fixes))
+        return reading.read_run(lines, build_rules(run.track, run.tag, run.format, run.fixes))
 
 
 def run_limits() -> Limits:
+    """Return the limits on the size of a run's file."""
     return Limits(
         upload=settings.RUN_UPLOAD_LIMIT,
         unpacked=settings.RUN_UNPACKED_LIMIT,
@@ -56,13 +54,13 @@ def run_limits() -> Limits:
     )
 
 
-def rules_of(
+def build_rules(
     track: Track, tag: str = "", format: str = "", fixes: Iterable[str] = ()
 ) -> reading.RunRules:
-    """What this track asks of a run; with `format`, of one that is said to be in that."""
+    """Return the rules of this track for a run, or for a run in the given format."""
     collection = track.collection
     return reading.RunRules(
-        topics=topics_of(collection.pk),
+        topics=load_topic_numbers(collection.pk),
         docnos=known_docnos(collection.documents.name) if collection.documents else None,
         depth=track.depth,
         tag=tag or None,
@@ -72,19 +70,20 @@ def rules_of(
         line=settings.RUN_LINE_LIMIT,
         lines=settings.RUN_LINES_LIMIT,
         formats=(format,) if format else tuple(track.run_formats),
-        cutoff=cutoff_of(track.primary_measure),
+        cutoff=find_cutoff(track.primary_measure),
         judged=judged_topics(track),
         fix=tuple(fixes),
     )
 
 
-def cutoff_of(measure: str) -> int | None:
-    """The rank at which the measure stops looking; None where it looks at all of them."""
+def find_cutoff(measure: str) -> int | None:
+    """Return the rank at which the measure stops; None if it reads the whole ranking."""
     cutoff = parse_measure(measure).parameters.get("k")
     return cutoff if isinstance(cutoff, int) else None
 
 
 def store_rankings(run: Run, read: reading.Run) -> str:
+    """Store the rankings of a run in a compact file and return its name."""
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         write_rankings(read, file)
         file.seek(0)

@@ -1,8 +1,4 @@
-"""Runs become scores: read and check the file, judge it, measure it, publish.
-
-Each function here is the work of a job.  It reads what cannot change, and returns the function
-that writes the result; `jobs` calls that one only while the job is still its own.
-"""
+"""The judgments and topics of an edition, as scoring reads them."""
 
 from __future__ import annotations
 
@@ -21,34 +17,35 @@ from leaderboard.models.collections import ImportState, grades_of
 
 
 def judged_topics(track: Track) -> tuple[bytes, ...] | None:
-    """The topics that count on the board; None where not everybody may know which they are."""
+    """Return the topics that count on the board; None if not everyone may know them."""
     if track.edition is None or not track.shows_scores:
         return None
-    counts = mask_of(track.edition)
-    return tuple(compress(topics_of(track.collection_id), counts))
+    counts = topic_mask(track.edition)
+    return tuple(compress(load_topic_numbers(track.collection_id), counts))
 
 
 @lru_cache(maxsize=16)
-def topics_of(collection_id: int) -> tuple[bytes, ...]:
-    """The topic numbers of a ready collection, by position; they never change."""
+def load_topic_numbers(collection_id: int) -> tuple[bytes, ...]:
+    """Return the topic numbers of a ready collection by position; they never change."""
     collection = Collection.objects.get(pk=collection_id, state=ImportState.READY)
     return tuple(number.encode() for number in collection.topics.values_list("number", flat=True))
 
 
-def resolved(track: Track, text: str) -> Measure:
-    """The measure of that text with the track's threshold where it names none."""
+def resolve_measure(track: Track, text: str) -> Measure:
+    """Return the measure named by a text, with the track's threshold if it names none."""
     return parse_measure(text).resolved(track.relevance_threshold)
 
 
-def mask_of(edition: Edition) -> NDArray[np.bool_]:
+def topic_mask(edition: Edition) -> NDArray[np.bool_]:
+    """Return which topics of the collection the edition evaluates, by position."""
     return np.frombuffer(edition.mask, dtype=np.uint8).astype(bool)
 
 
 @lru_cache(maxsize=8)
-def prepared(edition_id: int) -> Judgments:
-    """The judgments of an edition; neither they nor the edition change once made."""
+def load_judgments(edition_id: int) -> Judgments:
+    """Return the prepared judgments of an edition; neither changes once made."""
     edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
-    numbers = np.array(topics_of(edition.track.collection_id), dtype=object)
-    evaluated = list(numbers[mask_of(edition)])
+    numbers = np.array(load_topic_numbers(edition.track.collection_id), dtype=object)
+    evaluated = list(numbers[topic_mask(edition)])
     qrels = Qrels(grades_of(edition.judgment_set_id), Problems())
     return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)

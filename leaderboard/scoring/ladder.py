@@ -1,8 +1,8 @@
-"""The Ladder: what a team shows moves only when a run beats it by more than a step.
+"""The Ladder: a team's shown score changes only when a run beats it by more than a step.
 
-Whoever sends many runs that hardly differ learns nothing of the judgments by it: of a run that
-does not rise no value shows, to its own team neither.  After Blum and Hardt, The Ladder: A
-Reliable Leaderboard for Machine Learning Competitions, ICML 2015.
+A run that does not beat it shows no score, not even to its own team.  So a team that submits many
+similar runs learns nothing about the judgments.  After Blum and Hardt, The Ladder: A Reliable
+Leaderboard for Machine Learning Competitions, ICML 2015.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from evaluation.measures import parse_measure
 from leaderboard.models import Edition, Run
-from leaderboard.scoring.families import means_of
+from leaderboard.scoring.families import load_measure_means
 
 # Steps are decimal fractions, and so are their multiples.
 DIGITS = 9
@@ -21,18 +21,19 @@ DIGITS = 9
 
 @dataclass(frozen=True)
 class Ladder:
-    """`risen` are the runs that beat what their team showed; `standing` show now."""
+    """The runs that beat their team's shown score (`risen`), and those shown now (`standing`)."""
 
     step: float
     risen: frozenset[str]
     standing: list[str]
 
     def rounded(self, value: float) -> float:
-        return to_step(value, self.step)
+        """Return the value rounded to a step."""
+        return round_to_step(value, self.step)
 
 
-def to_step(value: float, step: float) -> float:
-    """The nearest multiple of the step.
+def round_to_step(value: float, step: float) -> float:
+    """Return the nearest multiple of the step.
 
     >>> to_step(0.6944, 0.005), to_step(0.6976, 0.005)
     (0.695, 0.7)
@@ -40,24 +41,24 @@ def to_step(value: float, step: float) -> float:
     return round(round(value / step) * step, DIGITS)
 
 
-def ladder_of(edition: Edition) -> Ladder:
-    """The runs in the order in which they came; one that left the board keeps its step.
+def build_ladder(edition: Edition) -> Ladder:
+    """Build the ladder from the runs in the order in which they were received.
 
-    A late run stands only where its team has none in time.  The organisers' runs all stand: who
-    has the judgments learns nothing of them.
+    A run that left the board keeps its step.  A late run is shown only if its team has none in
+    time.  All the organisers' runs are shown: organisers already have the judgments.
     """
     track = edition.track
     direction = parse_measure(track.primary_measure).direction
-    means = means_of(edition, track.primary_measure)
+    means = load_measure_means(edition, track.primary_measure)
     values = {run: -math.inf if mean is None else direction * mean for run, mean in means.items()}
     runs = Run.objects.filter(track=track, score_sets__edition=edition)
     runs = runs.order_by("received_at", "pk")
     on_board = set(runs.on_the_board().values_list("pk", flat=True))
     rows = list(runs.values_list("pk", "team_id", "team__of_organisers", "received_at"))
     contenders = [(run, team) for run, team, of_organisers, _ in rows if not of_organisers]
-    risen = rising(contenders, values, track.ladder_step)
+    risen = find_rising_runs(contenders, values, track.ladder_step)
     late = {run for run, _, _, at in rows if track.is_late(at)}
-    late_first = sorted(risen, key=lambda each: each[0] not in late)
+    late_first = sorted(risen, key=lambda pair: pair[0] not in late)
     last = {team: run for run, team in late_first if run in on_board}
     exempt = [run for run, _, of_organisers, _ in rows if of_organisers]
     return Ladder(
@@ -67,15 +68,15 @@ def ladder_of(edition: Edition) -> Ladder:
     )
 
 
-def rising(
+def find_rising_runs(
     runs: Iterable[tuple[str, int]], values: dict[str, float], step: float
 ) -> list[tuple[str, int]]:
-    """Those of the runs with their teams that beat what the team shows by more than the step."""
+    """Return the pairs of run and team that beat the team's shown score by more than the step."""
     shown: dict[int, float] = {}
     risen = []
     for run, team in runs:
         value = values.get(run, -math.inf)
         if math.isfinite(value) and value > shown.get(team, -math.inf) + step:
-            shown[team] = to_step(value, step)
+            shown[team] = round_to_step(value, step)
             risen.append((run, team))
     return risen

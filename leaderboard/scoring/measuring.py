@@ -1,8 +1,4 @@
-"""Runs become scores: read and check the file, judge it, measure it, publish.
-
-Each function here is the work of a job.  It reads what cannot change, and returns the function
-that writes the result; `jobs` calls that one only while the job is still its own.
-"""
+"""The scores of one run in one edition."""
 
 from __future__ import annotations
 
@@ -20,28 +16,28 @@ from evaluation.reading import runs as reading
 from evaluation.ties import tie_interval, turned
 from leaderboard.models import Edition, Run, Score, ScoreSet
 from leaderboard.runs.rankings import Rankings
-from leaderboard.scoring.judgments import mask_of, prepared, resolved
+from leaderboard.scoring.judgments import load_judgments, resolve_measure, topic_mask
 
 JUDGED_AT_10 = parse_measure("Judged@10")
-TIES = "W_TIES_AT_CUTOFF"
-# A difference that four decimals show.
-VISIBLE = 0.00005
+TIES_CODE = "W_TIES_AT_CUTOFF"
+# The smallest difference that four decimals show.
+VISIBLE_DIFFERENCE = 0.00005
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A run in one edition, ready to be written."""
+class RunScores:
+    """The scores of a run in one edition, ready to be stored."""
 
     edition: Edition
     score_set: ScoreSet
     scores: list[Score]
 
 
-def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> Measured:
-    """Judge and measure a run; where equal scores are `tied` across a cutoff, both ways round."""
+def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> RunScores:
+    """Judge and measure a run; if scores are `tied` at a cutoff, measure both orders too."""
     judged = judge(
         read,
-        prepared(edition.pk),
+        load_judgments(edition.pk),
         depth=edition.track.depth,
         convention=CONVENTIONS[edition.convention],
     )
@@ -53,26 +49,30 @@ def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> Meas
         num_relevant=int(relevant.scores(judged).sum()),
         num_relevant_retrieved=int(found.scores(judged).sum()),
         judged_at_10=JUDGED_AT_10.aggregate(JUDGED_AT_10.scores(judged)),
-        ties=left_open_by_ties(read, edition) if tied else {},
+        ties=find_tie_intervals(read, edition) if tied else {},
     )
-    return Measured(edition, score_set, measure_all(judged, edition, edition.track.measures))
+    return RunScores(edition, score_set, compute_scores(judged, edition, edition.track.measures))
 
 
-def left_open_by_ties(read: reading.Run, edition: Edition) -> dict[str, tuple[float, float]]:
-    """The means between which the order of equal scores decides, where they differ visibly."""
-    judgments, depth = prepared(edition.pk), edition.track.depth
+def find_tie_intervals(read: reading.Run, edition: Edition) -> dict[str, tuple[float, float]]:
+    """Return the lowest and highest mean that tied scores allow, if they differ visibly."""
+    judgments, depth = load_judgments(edition.pk), edition.track.depth
     lowest, highest = (judge(turned(read, judgments, way), judgments, depth) for way in (-1, 1))
-    measures = {text: resolved(edition.track, text) for text in edition.track.measures}
-    found = {text: tie_interval(each, lowest, highest) for text, each in measures.items()}
-    return {text: (low, high) for text, (low, high) in found.items() if high - low > VISIBLE}
+    measures = {text: resolve_measure(edition.track, text) for text in edition.track.measures}
+    found = {text: tie_interval(measure, lowest, highest) for text, measure in measures.items()}
+    return {
+        text: (low, high) for text, (low, high) in found.items() if high - low > VISIBLE_DIFFERENCE
+    }
 
 
-def measure_all(judged: JudgedRun, edition: Edition, measures: Iterable[str]) -> list[Score]:
-    return [measure_one(judged, edition, text) for text in measures]
+def compute_scores(judged: JudgedRun, edition: Edition, measures: Iterable[str]) -> list[Score]:
+    """Compute the scores of a judged run on these measures."""
+    return [compute_score(judged, edition, text) for text in measures]
 
 
-def measure_one(judged: JudgedRun, edition: Edition, text: str) -> Score:
-    measure = resolved(edition.track, text)
+def compute_score(judged: JudgedRun, edition: Edition, text: str) -> Score:
+    """Compute the score of a judged run on one measure."""
+    measure = resolve_measure(edition.track, text)
     values = measure.scores(judged)
     undefined = int(np.isnan(values).sum())
     mean = measure.aggregate(values) if undefined < len(values) else None
@@ -81,18 +81,19 @@ def measure_one(judged: JudgedRun, edition: Edition, text: str) -> Score:
         resolved=str(measure),
         mean=mean,
         num_undefined=undefined,
-        by_topic=by_position(values, edition).tobytes(),
+        by_topic=align_by_position(values, edition).tobytes(),
     )
 
 
-def by_position(values: NDArray[np.float64], edition: Edition) -> NDArray[np.float64]:
-    """One value a topic of the collection, NaN where the edition does not evaluate it."""
+def align_by_position(values: NDArray[np.float64], edition: Edition) -> NDArray[np.float64]:
+    """Return one value per topic of the collection, NaN if the edition does not evaluate it."""
     array = np.full(len(edition.mask), np.nan, dtype="<f8")
-    array[mask_of(edition)] = values
+    array[topic_mask(edition)] = values
     return array
 
 
-def measured_by_rankings(run: Run, edition: Edition) -> Measured:
+def measure_stored_run(run: Run, edition: Edition) -> RunScores:
+    """Judge and measure a run from its stored rankings."""
     with default_storage.open(run.ranking_file.name) as file:
-        tied = TIES in run.problem_totals
+        tied = TIES_CODE in run.problem_totals
         return measure_run(Rankings(file).run(run.tag), edition, tied)

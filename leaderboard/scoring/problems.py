@@ -1,8 +1,4 @@
-"""Runs become scores: read and check the file, judge it, measure it, publish.
-
-Each function here is the work of a job.  It reads what cannot change, and returns the function
-that writes the result; `jobs` calls that one only while the job is still its own.
-"""
+"""The problems of a run's file, as the run stores them."""
 
 from __future__ import annotations
 
@@ -19,8 +15,8 @@ from leaderboard.models import Run
 from leaderboard.models.runs import first_of_each_code
 
 
-def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
-    """The first problems for the page, all of them in a file for the download."""
+def problem_fields(run: Run, problems: Problems) -> dict[str, object]:
+    """Return the fields of a run that store its problems; many problems go into a file."""
     every = [asdict(problem) for problem in problems]
     name = ""
     if len(every) > settings.PROBLEMS_SHOWN:

@@ -13,7 +13,7 @@ from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.models import Run, ScoreSet, Track
-from leaderboard.scoring.judgments import prepared
+from leaderboard.scoring.judgments import load_judgments
 from tests.builders import OTHER_RUN, make_run, make_track
 
 
@@ -53,7 +53,7 @@ def test_precision_at_recall_is_the_mean_of_the_interpolated_curves(track, bens,
 
 def test_precision_at_depth_is_that_of_the_measures(track, bens, cats):
     judged = JudgedRun.unpack(
-        bytes(ScoreSet.objects.get(run=cats).record), prepared(track.edition_id)
+        bytes(ScoreSet.objects.get(run=cats).record), load_judgments(track.edition_id)
     )
     for line in precision_of(track).depth_lines(cats):
         measure = parse_measure(f"P@{line.depth}")

@@ -26,7 +26,7 @@ VALUES = {
 @pytest.fixture
 def names(bens_run: Run, adas_run: Run, monkeypatch) -> dict[str, str]:
     """A board too large to be tested at once; what stands in the addresses."""
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     Track.objects.update(baseline=adas_run)
     ids = {"run_id": bens_run.pk, "a": adas_run.pk, "b": bens_run.pk, "baseline": bens_run.pk}
     return {"slug": "bread", "version": "v1", "after": "", "limit": "5", **ids}

@@ -368,7 +368,7 @@ def test_rescore_renews_what_is_on_trial_too(track, collection, ada, ben, monkey
         "bread: 1 run by v1, scoring version 2",
         "bread: 1 run by v2, scoring version 2, on trial",
     ]
-    assert editions.tried_edition(track).scoring_version == 2
+    assert editions.find_trial_edition(track).scoring_version == 2
 
 
 def test_rescore_renews_the_first_judgments_that_are_on_trial(collection, ada, ben):

@@ -506,7 +506,7 @@ def test_a_board_of_500_runs_and_15_columns_travels_in_120_kb(ada, ben, client):
 
 
 def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
     run = send(ten, ben, "first", 1)
     assert "are running." not in page_of(client, ten)
@@ -517,7 +517,7 @@ def test_a_large_board_is_tested_by_a_job(ten, ada, ben, client, monkeypatch):
 
 
 def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     with_baseline(ten, ada)
     for number, tag in enumerate(["first", "second", "third"], start=1):
         send(ten, ben, tag, 1)
@@ -526,7 +526,7 @@ def test_who_looks_again_sees_what_was_scored_and_tested_since(ten, ada, ben, cl
 
 
 def test_what_walks_all_links_of_a_board_asks_for_few_tests(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     monkeypatch.setattr(deferred_tests, "MOST_WAITING", 1)
     first, second = send(ten, ben, "first", 1), send(ten, ben, "second", 2)
     assert "are running." in page_of(client, ten, f"?baseline={first.pk}")

@@ -139,7 +139,7 @@ def test_a_logarithmic_axis_holds_its_values_and_names_a_few(values):
 
 
 def test_a_large_board_is_held_to_the_best_by_a_job(ten, ben, client, monkeypatch):
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     said = words(page_at(client, ADDRESS))
     assert "The tests against best are running." in said and "cheapest run that" not in said
     work()

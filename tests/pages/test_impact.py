@@ -218,7 +218,7 @@ def test_verdicts_are_those_of_each_measure_on_each_board(track, ada, v2):
 
 
 def verdict_on(edition: Edition, measure: str, run: Run) -> str:
-    tested = comparisons.against_baseline(edition, measure, edition.track.baseline_id)
+    tested = comparisons.load_differences(edition, measure, edition.track.baseline_id)
     return verdict_of(tested[run.pk], edition.num_evaluated)
 
 
@@ -265,7 +265,7 @@ def test_verdicts_of_large_boards_wait_for_a_job(track, ada, as_ada, v2, monkeyp
     tracks.choose_baseline(track, ada, track.runs.first())
     work()
     Comparison.objects.all().delete()
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     page = as_ada.get("/tracks/bread/judgments/v2/impact/").content.decode()
     assert "are running." in page and "Available when tests finish." in page
     assert "against the baseline change" not in page

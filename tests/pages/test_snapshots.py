@@ -71,7 +71,7 @@ def test_two_snapshots_never_share_an_address(frozen, as_ada):
 def test_no_board_is_frozen_before_its_tests_are_made(track, ada, ben, cat, as_ada, monkeypatch):
     make_run(track, cat, OTHER_RUN)
     tracks.choose_baseline(track, ada, make_run(track, ben))
-    monkeypatch.setattr(comparisons, "AT_ONCE", 0)
+    monkeypatch.setattr(comparisons, "IMMEDIATE_SCORES", 0)
     assert "are running." in as_ada.get("/tracks/bread/snapshots/").text
     page = as_ada.post("/tracks/bread/manage/freeze/", {"name": "Too early"}, follow=True).text
     assert "Tests are still running. Freeze the board when they finish." in page

@@ -8,7 +8,7 @@ from leaderboard.actions import runs, tracks
 from leaderboard.boards.disclosure import look, run_or_404
 from leaderboard.boards.standings import find_means
 from leaderboard.models import Score
-from leaderboard.scoring.ladder import rising
+from leaderboard.scoring.ladder import find_rising_runs
 from tests.api.conftest import Program
 from tests.builders import RUN, make_run, make_track, signed_in
 from tests.pages.reading import page_at, words
@@ -122,4 +122,4 @@ def test_only_a_leaderboard_has_a_ladder(collection, ada):
 def test_what_many_noisy_runs_learn_is_a_few_steps():
     """A hundred runs about .5: without a ladder a hundred values show, with one some."""
     values = {str(n): 0.5 + ((n * 37) % 100 - 50) / 1000 for n in range(100)}
-    assert len(rising([(run, 1) for run in values], values, step=0.02)) <= 5
+    assert len(find_rising_runs([(run, 1) for run in values], values, step=0.02)) <= 5

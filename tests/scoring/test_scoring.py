@@ -145,7 +145,7 @@ def test_our_own_fault_is_said_to_be_ours(track, ben, monkeypatch, caplog):
     def broken(*_):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(scoring, "read_file", broken)
+    monkeypatch.setattr(scoring, "read_run_file", broken)
     run = make_run(track, ben)
     assert run.state == "failed"
     assert "secret" not in run.reason

@@ -8,7 +8,7 @@ from leaderboard.actions import tracks
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import find_board, find_means
 from leaderboard.models import Track
-from leaderboard.scoring.editions import drawn
+from leaderboard.scoring.editions import draw_topics
 from tests.api.conftest import Program
 from tests.builders import make_run, make_track, signed_in, work
 from tests.pages.test_track_pages import NEW, form_of
@@ -75,8 +75,8 @@ def test_a_share_is_drawn(collection, ada):
     signed_in(ada).post(NEW, {**form_of(signed_in(ada).get(NEW)), **form})
     track = Track.objects.get()
     assert len(track.public_topics) == 1 and track.is_split
-    assert drawn(["1", "2", "3"], 34, "seed") == drawn(["1", "2", "3"], 34, "seed")
-    assert len(drawn(["1", "2"], 99, "seed")) == 1
+    assert draw_topics(["1", "2", "3"], 34, "seed") == draw_topics(["1", "2", "3"], 34, "seed")
+    assert len(draw_topics(["1", "2"], 99, "seed")) == 1
 
 
 def test_a_share_is_drawn_by_the_api_too(split, ada):

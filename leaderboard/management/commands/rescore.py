@@ -12,7 +12,7 @@ from leaderboard.actions import tracks as track_actions
 from leaderboard.display.numbers import counted
 from leaderboard.management.waiting import work_until
 from leaderboard.models import Edition, Job, Track
-from leaderboard.scoring.editions import tried_edition
+from leaderboard.scoring.editions import find_trial_edition
 
 KINDS = ("build_edition", "compare")
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             self.report(track)
 
     def report(self, track: Track) -> None:
-        tried = tried_edition(track)
+        tried = find_trial_edition(track)
         if track.edition is None and tried is None:
             self.stderr.write(f"{track.slug}: no edition is complete; the jobs say why.")
         if track.edition is not None:

@@ -25,7 +25,7 @@ from leaderboard.pages.forms.fields import (
 )
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.runs.facts import REQUIRABLE
-from leaderboard.scoring.editions import drawn_of
+from leaderboard.scoring.editions import draw_public_topics
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 # What becomes of a run, in the words that the form and the page about a track use.
@@ -271,7 +271,7 @@ class TrackForm(forms.ModelForm):
         """Draw the public topics; they and a ladder belong to a leaderboard."""
         share, left_out = cleaned.get("public_share"), cleaned.get("excluded_topics") or []
         if share:
-            cleaned["public_topics"] = drawn_of(self.collection, left_out, share)
+            cleaned["public_topics"] = draw_public_topics(self.collection, left_out, share)
         for name in ("ladder_step", "public_topics"):
             if cleaned.get(name) and cleaned.get("disclosure") != Track.Disclosure.LEADERBOARD:
                 self.add_error(name, "Only available with rounded leaderboard means.")

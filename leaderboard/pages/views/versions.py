@@ -22,8 +22,8 @@ from leaderboard.pages import wording
 from leaderboard.pages.views.parts import organised_or_403
 from leaderboard.pages.views.tables import impact_csv, impact_topics_csv, wants_csv
 from leaderboard.pages.wording.phrases import Sentence
-from leaderboard.scoring.editions import edition_with
-from leaderboard.scoring.families import measures_of, ranking_measure
+from leaderboard.scoring.editions import find_edition_with
+from leaderboard.scoring.families import find_measures, ranking_measure
 
 
 @login_required
@@ -32,7 +32,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What these judgments do to the board, once every run is scored with them."""
     sight = organised_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
-    edition = edition_with(sight.track, judgment_set)
+    edition = find_edition_with(sight.track, judgment_set)
     found = _impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
         table = impact_topics_csv if request.GET.get("table") == "topics" else impact_csv
@@ -59,8 +59,8 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     if current is None or edition == current or edition.state != Edition.State.READY:
         return None
     current.track = edition.track = sight.track
-    tried = measures_of(edition)
-    shared = [each for each in measures_of(current) if each in tried]
+    tried = find_measures(edition)
+    shared = [each for each in find_measures(current) if each in tried]
     if not shared:
         return None
     first = ranking_measure(sight.track, shared)
