@@ -9,8 +9,8 @@ import json
 import pytest
 
 from leaderboard.boards import exports
-from leaderboard.boards.columns import columns_of, for_papers
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.columns import columns_of, paper_columns
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Run, Team, Track, User
 from tests.builders import OTHER_RUN, RUN, make_run, work
@@ -18,7 +18,7 @@ from tests.builders import OTHER_RUN, RUN, make_run, work
 
 def board_of(track: Track, user: User) -> Board:
     track.refresh_from_db()
-    return find_board(look(track, user))
+    return find_board(sight_of(track, user))
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def run(track: Track, ben: User) -> Run:
 
 def written(format: str, track: Track, user: User, papers: bool = False) -> str:
     board = board_of(track, user)
-    columns = for_papers(board) if papers else columns_of(board)
+    columns = paper_columns(board) if papers else columns_of(board)
     return exports.FORMATS[format].write(board, columns)
 
 

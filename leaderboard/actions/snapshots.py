@@ -13,8 +13,8 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from leaderboard.actions.submission_rules import NotPossible
-from leaderboard.boards.columns import RUN, TEAM, TYPE, choosable
-from leaderboard.boards.exports import FORMATS, caption, in_papers, tex
+from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns
+from leaderboard.boards.exports import FORMATS, build_caption, escape_tex, printed_columns
 from leaderboard.boards.standings import Board
 from leaderboard.models import AuditEvent, Run, Snapshot, User
 
@@ -29,20 +29,20 @@ def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
         raise NotPossible("An empty board cannot be frozen.")
     if board.is_untested:
         raise NotPossible("Tests are still running. Freeze the board when they finish.")
-    columns = in_papers(choosable(board))
+    columns = printed_columns(available_columns(board))
     snapshot = Snapshot(
         track=board.sight.track,
         edition=board.edition,
         slug=slugify(name)[:60] or "snapshot",
         name=name,
         note=note,
-        caption=caption(board),
+        caption=build_caption(board),
         heads=[column.title for column in columns],
         rows=[
             [standing.run.pk, *(column.printed(standing) for column in columns)]
             for standing in board.standings
         ],
-        files={name: each.write(board, columns) for name, each in FORMATS.items()},
+        files={name: format.write(board, columns) for name, format in FORMATS.items()},
         created_by=user,
     )
     try:
@@ -96,12 +96,12 @@ def bibtex(snapshot: Snapshot, address: str) -> str:
     track, at = snapshot.track, snapshot.created_at
     owner = track.owner.get_full_name() or track.owner.username
     fields = {
-        "title": f"{{{tex(track.name)}: {tex(snapshot.name)}}}",
-        "author": f"{{{tex(owner)}}}",
+        "title": f"{{{escape_tex(track.name)}: {escape_tex(snapshot.name)}}}",
+        "author": f"{{{escape_tex(owner)}}}",
         "year": str(at.year),
         "month": at.strftime("%b").lower(),
         "howpublished": f"\\url{{{address}}}",
-        "note": tex(snapshot.caption),
+        "note": escape_tex(snapshot.caption),
     }
     lines = "".join(
         f"  {name} = {value if name == 'month' else '{' + value + '}'},\n"

@@ -63,13 +63,13 @@ class MeasureAgreement:
 
     @property
     def short_runs(self) -> list[RankedRun]:
-        return [each for each in self.runs if each.is_short]
+        return [run for run in self.runs if run.is_short]
 
     @property
     def leaders(self) -> list[list[Run]]:
         """Whom each measure puts first."""
         return [
-            [each.run for each in self.runs if each.ranks[place] == 1]
+            [run.run for run in self.runs if run.ranks[place] == 1]
             for place in range(len(self.measures))
         ]
 
@@ -103,12 +103,12 @@ def measure_agreement(board: Board) -> MeasureAgreement:
 def _good(board: Board, measure: str) -> list[float]:
     """The means of the runs, higher is better, NaN where undefined."""
     direction = parse_measure(measure).direction
-    values = [each.scores[measure] for each in board.standings]
+    values = [standing.scores[measure] for standing in board.standings]
     return [math.nan if value is None else direction * value for value in values]
 
 
 def _ranked_runs(board: Board, boards: NDArray[np.float64]) -> list[RankedRun]:
-    documents = [_documents(each.run) for each in board.standings]
+    documents = [_documents(standing.run) for standing in board.standings]
     usual = statistics.median(documents) if documents else 0.0
     by_measure = [_ranks(row) for row in boards]
     places = [np.argsort(np.argsort(-row, kind="stable")) + 1 for row in boards]

@@ -53,16 +53,16 @@ class CostBreakdown:
     @property
     def best(self) -> CostLine | None:
         """The best run; of equal ones the cheapest."""
-        return max(self.lines, key=lambda each: self.direction * each.mean, default=None)
+        return max(self.lines, key=lambda line: self.direction * line.mean, default=None)
 
     @property
     def cheapest_good(self) -> CostLine | None:
         """The cheapest run that is not significantly worse than the best."""
-        return next((each for each in self.lines if each.verdict != "worse"), None)
+        return next((line for line in self.lines if line.verdict != "worse"), None)
 
     @property
     def is_tested(self) -> bool:
-        return any(each.verdict for each in self.lines)
+        return any(line.verdict for line in self.lines)
 
     @property
     def num_held(self) -> int:
@@ -72,8 +72,8 @@ class CostBreakdown:
     @property
     def tests_follow(self) -> bool:
         """Whether a board of this size is tested by a job, and that has not been done."""
-        differ = any(each.against is not None and each.against.p is None for each in self.lines)
-        return differ and not self.is_tested and self.board.can_tell
+        differ = any(line.against is not None and line.against.p is None for line in self.lines)
+        return differ and not self.is_tested and self.board.has_enough_topics
 
     @property
     def num_silent(self) -> int:
@@ -82,19 +82,20 @@ class CostBreakdown:
     @property
     def hardware(self) -> list[str]:
         """What the figures were measured on, each once."""
-        stated = (each.run.facts.get("hardware", "") for each in self.lines)
+        stated = (line.run.facts.get("hardware", "") for line in self.lines)
         return sorted({words for words in stated if words})
 
 
 def cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
     """The runs of the board by the cost that is asked for, or else by what most of them state."""
     stating = {
-        name: [each for each in board.ranked if figure_of(each.run.facts, name)] for name in COSTS
+        name: [standing for standing in board.ranked if figure_of(standing.run.facts, name)]
+        for name in COSTS
     }
     most = max(COSTS, key=lambda name: len(stating[name]))
     name = asked if stating.get(asked) else most
     costs = [cost for cost in COSTS.values() if stating[cost.name]]
-    unit = _unit_for(COSTS[name], [_figure(each, name).value for each in stating[name]])
+    unit = _unit_for(COSTS[name], [_figure(standing, name).value for standing in stating[name]])
     lines = _lines(board, stating[name], name, unit)
     return CostBreakdown(board, COSTS[name], unit, costs, lines)
 
@@ -108,17 +109,20 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
     if not standings:
         return []
     direction = parse_measure(board.measure).direction
-    runs = [each.run.pk for each in standings]
+    runs = [standing.run.pk for standing in standings]
     scores = score_matrix(board.edition, board.measure, runs)
     # The family stays that of the board: which runs state a cost is no reason to test fewer.
-    family = sorted(each.run.pk for each in board.standings)
+    family = sorted(standing.run.pk for standing in board.standings)
     best = max(
         standings,
-        key=lambda each: (direction * _mean(board, each), -_figure(each, cost).value),
+        key=lambda standing: (direction * _mean(board, standing), -_figure(standing, cost).value),
     )
     against = load_differences(board.edition, board.measure, best.run.pk, family)
     front = pareto(
-        [(_figure(each, cost).value, direction * _mean(board, each)) for each in standings]
+        [
+            (_figure(standing, cost).value, direction * _mean(board, standing))
+            for standing in standings
+        ]
     )
     lines = []
     for standing, row, on_front in zip(standings, scores, front, strict=True):
@@ -136,7 +140,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
                 on_front=on_front,
             )
         )
-    return sorted(lines, key=lambda each: (each.figure.value, -direction * each.mean))
+    return sorted(lines, key=lambda line: (line.figure.value, -direction * line.mean))
 
 
 def _figure(standing: Standing, cost: str) -> Figure:

@@ -175,7 +175,7 @@ def failed_jobs(track: Track) -> list[FailedJob]:
     return [
         FailedJob(job, targets[job.target_id])
         for kind, found in rows.items()
-        if (targets := {str(each.pk): each for each in found})
+        if (targets := {str(row.pk): row for row in found})
         for job in _latest(kind, targets).values()
         if job.state == Job.State.FAILED
     ]
@@ -190,7 +190,7 @@ def silent_webhooks(track: Track) -> list[SilentWebhook]:
     """The webhooks that did not answer calls until these were given up."""
     given_up = Q(deliveries__state=Delivery.State.GIVEN_UP)
     silent = track.webhooks.annotate(calls=Count("deliveries", filter=given_up)).filter(calls__gt=0)
-    return [SilentWebhook(each, each.calls, _last_given_up(each)) for each in silent]
+    return [SilentWebhook(webhook, webhook.calls, _last_given_up(webhook)) for webhook in silent]
 
 
 def _last_given_up(webhook: Webhook) -> Delivery:
@@ -198,7 +198,9 @@ def _last_given_up(webhook: Webhook) -> Delivery:
 
 
 def _rescoring(track: Track) -> list[Rescoring]:
-    editions = {str(each.pk): each for each in track.editions.select_related("judgment_set")}
+    editions = {
+        str(edition.pk): edition for edition in track.editions.select_related("judgment_set")
+    }
     kinds = ("build_edition", "score_again")
     jobs = Job.objects.open().filter(kind__in=kinds, target_id__in=editions)
     return [Rescoring(editions[job.target_id], job) for job in jobs]
@@ -212,7 +214,7 @@ def _tried(track: Track) -> Edition | None:
 def _little_judged(board: Board | None) -> list[Standing]:
     """The runs of which most of the first ten was never judged, the least judged first."""
     standings = board.standings if board is not None else []
-    found = [each for each in standings if _judged(each) < WELL_JUDGED]
+    found = [standing for standing in standings if _judged(standing) < WELL_JUDGED]
     return sorted(found, key=_judged)
 
 
@@ -225,10 +227,12 @@ def odd_topics(board: Board | None) -> OddTopics:
     if board is None:
         return OddTopics([], [], [])
     topics = judged_topics(board.edition, list(board.edition.track.collection.topics.all()))
-    judged = [each for each in topics if each.judged]
+    judged = [topic for topic in topics if topic.judged]
     return OddTopics(
-        empty=[each for each in judged if not each.relevant],
-        mostly_relevant=[each for each in judged if each.relevant > MOSTLY_RELEVANT * each.judged],
+        empty=[topic for topic in judged if not topic.relevant],
+        mostly_relevant=[
+            topic for topic in judged if topic.relevant > MOSTLY_RELEVANT * topic.judged
+        ],
         inverted=topic_map(board).inverted if len(board.ranked) >= FEWEST_RUNS else [],
     )
 

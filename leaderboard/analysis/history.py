@@ -43,7 +43,7 @@ class History:
     @property
     def leaders(self) -> list[HistoryLine]:
         """The runs that raised the best score, the latest first."""
-        return [each for each in reversed(self.lines) if each.leads]
+        return [line for line in reversed(self.lines) if line.leads]
 
 
 def history_of_track(sight: Sight, asked: str = "") -> History | None:
@@ -63,7 +63,7 @@ def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
         mean = means[run.pk]
         leads = not lines or direction * mean > direction * lines[-1].best
         best = mean if leads else lines[-1].best
-        lines.append(HistoryLine(sight.named(run), mean, best, leads, sight.owns(run)))
+        lines.append(HistoryLine(sight.with_shown_name(run), mean, best, leads, sight.owns(run)))
     return lines
 
 
@@ -74,19 +74,19 @@ def _defined(edition: Edition, measure: str) -> dict[str, float]:
 
 def _changes(sight: Sight, edition: Edition) -> list[Change]:
     """Every board that was shown, the first one first."""
-    shown = {each.pk: each for each in [edition, *sight.others]}
+    shown = {shown_edition.pk: shown_edition for shown_edition in [edition, *sight.other_editions]}
     changes = [
-        Change(each.shown_at, each.judgment_set.version)
-        for each in shown.values()
-        if each.shown_at is not None
+        Change(shown_edition.shown_at, shown_edition.judgment_set.version)
+        for shown_edition in shown.values()
+        if shown_edition.shown_at is not None
     ]
-    return sorted(changes, key=lambda each: each.at)
+    return sorted(changes, key=lambda change: change.at)
 
 
 def against_previous_best(sight: Sight, run: Run) -> Pair | None:
     """A run held to the best that its team had on the board before; None where it had nothing."""
     edition, measure = sight.edition, sight.track.primary_measure
-    if edition is None or not sight.scores_of(run):
+    if edition is None or not sight.can_see_scores_of(run):
         return None
     means, direction = _defined(edition, measure), parse_measure(measure).direction
     before = (
@@ -94,7 +94,7 @@ def against_previous_best(sight: Sight, run: Run) -> Pair | None:
         .on_the_board()
         .filter(team=run.team_id, received_at__lt=run.received_at, pk__in=means)
     )
-    best = max(before, key=lambda each: direction * means[each.pk], default=None)
+    best = max(before, key=lambda earlier: direction * means[earlier.pk], default=None)
     if best is None or run.pk not in means:
         return None
-    return compare_runs(sight, sight.named(best), run, measure)
+    return compare_runs(sight, sight.with_shown_name(best), run, measure)

@@ -101,7 +101,7 @@ class HoleTable:
 
 def hole_table(board: Board, asked: str = "") -> HoleTable:
     """The holes of the runs that a board shows, by a measure that can be bounded."""
-    measures = [each for each in board.measures if parse_measure(each).definition.bounds != "none"]
+    measures = [text for text in board.measures if parse_measure(text).definition.bounds != "none"]
     text = asked if asked in measures else most_telling(board.measure, measures)
     shown = board.shown[:MOST]
     doubts = _doubts(board, text) if text else {}
@@ -110,7 +110,7 @@ def hole_table(board: Board, asked: str = "") -> HoleTable:
         measure=text,
         measures=measures,
         bounds_hold=bool(text) and parse_measure(text).definition.bounds == "true",
-        lines=[_line(board, each, text, records, doubts) for each in shown],
+        lines=[_line(board, standing, text, records, doubts) for standing in shown],
         more=len(board.shown) - len(shown),
     )
 
@@ -140,7 +140,7 @@ def _sums_tops(measure: Measure) -> bool:
 
 
 def _records(edition: Edition, shown: Sequence[Standing]) -> dict[str, bytes]:
-    rows = ScoreSet.objects.filter(edition=edition, run__in=[each.run for each in shown])
+    rows = ScoreSet.objects.filter(edition=edition, run__in=[standing.run for standing in shown])
     return {run_id: bytes(record) for run_id, record in rows.values_list("run_id", "record")}
 
 
@@ -164,7 +164,7 @@ def reach_of(
     if measure is None:
         return judged_at, np.nan, np.nan, np.nan
     low, high = measure.bounds(_reaching(run, measure))
-    return judged_at, *(measure.aggregate(each) for each in (measure.scores(run), low, high))
+    return judged_at, *(measure.aggregate(values) for values in (measure.scores(run), low, high))
 
 
 def _reaching(run: JudgedRun, measure: Measure) -> JudgedRun:
@@ -185,7 +185,7 @@ def _reaching(run: JudgedRun, measure: Measure) -> JudgedRun:
 def _doubts(board: Board, text: str) -> dict[str, Doubt]:
     """The verdicts of the whole family; none where they cannot be bounded while one waits."""
     measure = resolve_measure(board.sight.track, text)
-    family = tuple(sorted(each.run.pk for each in board.standings))
+    family = tuple(sorted(standing.run.pk for standing in board.standings))
     size = len(family) * board.edition.num_evaluated
     if board.baseline is None or len(family) < 2 or not _sums_tops(measure) or size > MOST_SCORES:
         return {}
@@ -232,7 +232,7 @@ def _verdicts(edition: Edition, differences: NDArray[np.float64]) -> list[str]:
     """What the track's test says of each row, over the family."""
     nothing = np.zeros(differences.shape[1])
     tested = compare_with_baseline(differences, nothing, test=edition.track.test)
-    return [verdict_of(each, edition.num_evaluated) for each in tested]
+    return [verdict_of(difference, edition.num_evaluated) for difference in tested]
 
 
 def _doubt(pair: PairBounds, verdict: str, low: str, high: str) -> Doubt:

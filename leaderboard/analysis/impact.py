@@ -35,15 +35,19 @@ class Version:
 def versions_beside(sight: Sight) -> list[Version]:
     """The latest first: those once on the board, and for organisers those that never were."""
     boards: dict[JudgmentSet, Edition] = {}
-    for edition in sight.others:
+    for edition in sight.other_editions:
         boards.setdefault(edition.judgment_set, edition)
     seen = list(boards)
-    if sight.organises:
+    if sight.is_organiser:
         ready = sight.track.collection.judgment_sets.filter(state=ImportState.READY)
         seen = list(ready.order_by("-ready_at"))
     current = sight.track.edition
-    beside = [each for each in seen if current is None or each != current.judgment_set]
-    return [Version(each, boards.get(each)) for each in beside]
+    beside = [
+        judgment_set
+        for judgment_set in seen
+        if current is None or judgment_set != current.judgment_set
+    ]
+    return [Version(judgment_set, boards.get(judgment_set)) for judgment_set in beside]
 
 
 # So many topics are listed, those that change most first.
@@ -100,16 +104,16 @@ class MeasureImpact:
 
     @property
     def leader(self) -> Moved:
-        return min(self.moves, key=lambda each: each.new_rank)
+        return min(self.moves, key=lambda move: move.new_rank)
 
     @property
     def num_moved(self) -> int:
-        return sum(each.rose != 0 for each in self.moves)
+        return sum(move.rose != 0 for move in self.moves)
 
     @property
     def turned(self) -> list[Moved]:
         """The runs whose verdict against the baseline changes; none before both are known."""
-        return [each for each in self.moves if each.before != each.after]
+        return [move for move in self.moves if move.before != move.after]
 
     @property
     def first_topics(self) -> list[ChangedTopic]:
@@ -128,7 +132,7 @@ class Impact:
 
     def by(self, measure: str) -> MeasureImpact:
         """Effects by this measure, or by the first where the board does not have it."""
-        found = (each for each in self.measures if each.measure == measure)
+        found = (found for found in self.measures if found.measure == measure)
         return next(found, self.measures[0])
 
 
@@ -153,18 +157,18 @@ class Boards:
 
 def impact_of(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | None:
     """What the new edition does to the old board; None below two runs on both."""
-    families = {each.pk: family_of(each) for each in (old, new)}
+    families = {edition.pk: family_of(edition) for edition in (old, new)}
     family = sorted(set(families[old.pk]) & set(families[new.pk]))
     if len(family) < 2:
         return None
     found = Run.objects.select_related("team").in_bulk(family)
-    topics = {each.position: each for each in old.track.collection.topics.all()}
-    boards = Boards(old, new, {each: found[each] for each in family}, families, topics)
+    topics = {topic.position: topic for topic in old.track.collection.topics.all()}
+    boards = Boards(old, new, {run_id: found[run_id] for run_id in family}, families, topics)
     before, after = topic_mask(old), topic_mask(new)
     return Impact(
         old=old,
         new=new,
-        measures=[_by_measure(boards, each) for each in measures],
+        measures=[_by_measure(boards, measure) for measure in measures],
         added=boards.topics_at(after & ~before),
         removed=boards.topics_at(before & ~after),
     )
@@ -174,8 +178,8 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
     old, new, family = boards.old, boards.new, boards.family
     direction = parse_measure(measure).direction
     before, after = score_matrix(old, measure, family), score_matrix(new, measure, family)
-    verdicts = {each.pk: _verdicts(boards, each, measure) for each in (old, new)}
-    old_means, new_means = (_means(each, measure, family) for each in (old, new))
+    verdicts = {edition.pk: _verdicts(boards, edition, measure) for edition in (old, new)}
+    old_means, new_means = (_means(edition, measure, family) for edition in (old, new))
     # Two runs on which a measure is undefined are tied.
     with np.errstate(invalid="ignore"):
         agreement = compare_boards(*_placed(direction, old_means, new_means), direction)
@@ -184,7 +188,7 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
         measure=measure,
         agreement=agreement,
         moves=moves,
-        untested=[each for each in (old, new) if verdicts[each.pk] is None],
+        untested=[edition for edition in (old, new) if verdicts[edition.pk] is None],
         pairs=_pairs(family, (old, before), (new, after), measure),
         topics=_changed_topics(boards, before, after),
     )
@@ -193,12 +197,12 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
 def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.float64]:
     """The means that are on the board, float64[runs]; NaN for None."""
     means = load_measure_means(edition, measure)
-    return np.array([means[each] for each in family], dtype=np.float64)
+    return np.array([means[run_id] for run_id in family], dtype=np.float64)
 
 
 def _placed(direction: int, *boards: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Means that rank what is undefined last, as the board does."""
-    return [np.where(np.isnan(each), -direction * np.inf, each) for each in boards]
+    return [np.where(np.isnan(board), -direction * np.inf, board) for board in boards]
 
 
 def _moves(
@@ -211,19 +215,19 @@ def _moves(
     before, after = verdicts[boards.old.pk], verdicts[boards.new.pk]
     if before is None or after is None:
         before = after = {}
-    old_ranks, new_ranks = (ranks(each, direction) for each in _placed(direction, *means))
+    old_ranks, new_ranks = (ranks(placed, direction) for placed in _placed(direction, *means))
     moved = [
         Moved(
             run,
             int(old_ranks[i]),
             int(new_ranks[i]),
-            *(None if np.isnan(each[i]) else float(each[i]) for each in means),
+            *(None if np.isnan(mean[i]) else float(mean[i]) for mean in means),
             before.get(run_id, ""),
             after.get(run_id, ""),
         )
         for i, (run_id, run) in enumerate(boards.runs.items())
     ]
-    return sorted(moved, key=lambda each: (-abs(each.rose), each.new_rank, each.run.pk))
+    return sorted(moved, key=lambda move: (-abs(move.rose), move.new_rank, move.run.pk))
 
 
 def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None:

@@ -50,28 +50,28 @@ class Loss:
 
 def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
     """The topics where most is lost to the best run, and the document that most explains it."""
-    worst = sorted((each for each in lines if each.lost > 0), key=lambda each: -each.lost)[:WORST]
+    worst = sorted((line for line in lines if line.lost > 0), key=lambda line: -line.lost)[:WORST]
     here = ranks_of(run, worst)
     there: dict[str, Ranks] = {}
-    for best in {each.best_run for each in worst}:
-        there |= ranks_of(best, [each for each in worst if each.best_run == best])
+    for best in {line.best_run for line in worst}:
+        there |= ranks_of(best, [line for line in worst if line.best_run == best])
     judgments, threshold = load_judgments(board.edition.pk), board.sight.track.relevance_threshold
-    grades = {each.topic.number: judgments.grades[place] for place, each in enumerate(lines)}
+    grades = {line.topic.number: judgments.grades[place] for place, line in enumerate(lines)}
     scale, found = scale_of(board.sight.track), []
-    for each in worst:
-        number = each.topic.number
+    for line in worst:
+        number = line.topic.number
         relevant = {docno: g for docno, g in grades[number].items() if g >= threshold}
         fallen = list(fallen_of(relevant, here[number], there[number]))
-        tried = with_worth(board, grades[number], each, list(here[number]), fallen)
+        tried = with_worth(board, grades[number], line, list(here[number]), fallen)
         gains = gain_curves(scale, grades[number], list(here[number]), CUTOFFS[0])
-        found.append(Loss(each, max(tried, key=weight_of, default=None), gains))
+        found.append(Loss(line, max(tried, key=weight_of, default=None), gains))
     return _with_titles(board, found)
 
 
 def ranks_of(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
     """The rank of every document that a run retrieves for these topics."""
     with rankings_of(run) as rankings:
-        found = {each.topic.number: rankings.ranking(each.topic.number) for each in lines}
+        found = {line.topic.number: rankings.ranking(line.topic.number) for line in lines}
     return {
         number: {docno: rank for rank, docno in enumerate(ranking.docnos, start=1)}
         if ranking is not None
@@ -90,7 +90,7 @@ def fallen_of(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator
         return 1 / there[docno] - 1 / here.get(docno, math.inf)
 
     lower = [docno for docno in relevant if docno in there and fall(docno) > 0]
-    for docno in sorted(lower, key=lambda each: (-fall(each), each))[:TRIED]:
+    for docno in sorted(lower, key=lambda docno: (-fall(docno), docno))[:TRIED]:
         yield Missed(docno.decode(), relevant[docno], there[docno], here.get(docno))
 
 
@@ -103,7 +103,9 @@ def with_worth(
 ) -> list[Missed]:
     """Each with what it alone would bring: the ranking is scored with it where the best has it."""
     track, top = board.sight.track, load_judgments(board.edition.pk).top_grade
-    tries = {b"%d" % number: _with_document_at(docnos, each) for number, each in enumerate(fallen)}
+    tries = {
+        b"%d" % number: _with_document_at(docnos, missed) for number, missed in enumerate(fallen)
+    }
     qrels = Qrels(dict.fromkeys(tries, grades), Problems())
     run = evaluation.Run("tried", tries, lines=0, problems=Problems())
     convention = CONVENTIONS[board.edition.convention]
@@ -111,14 +113,14 @@ def with_worth(
     judged = judge(run, known, track.depth, convention)
     scores = resolve_measure(track, board.measure).scores(judged).tolist() if tries else []
     return [
-        replace(each, worth=line.direction * (score - line.score))
-        for each, score in zip(fallen, scores, strict=True)
+        replace(missed, worth=line.direction * (score - line.score))
+        for missed, score in zip(fallen, scores, strict=True)
     ]
 
 
 def _with_document_at(docnos: list[bytes], missed: Missed) -> Ranking:
     docno, above = missed.docno.encode(), missed.rank_in_best - 1
-    rest = [each for each in docnos if each != docno]
+    rest = [other for other in docnos if other != docno]
     # Where the ranking is shorter, documents that nobody judged fill the ranks between.
     filled = [*rest, *(b"\0%d" % place for place in range(len(rest), above))]
     moved = [*filled[:above], docno, *filled[above:]]
@@ -132,10 +134,10 @@ def weight_of(missed: Missed) -> tuple[float, int]:
 
 def _with_titles(board: Board, found: list[Loss]) -> list[Loss]:
     titles = Titles(board.sight.track.collection)
-    named = titles.of(each.missed.docno for each in found if each.missed is not None)
+    named = titles.of(loss.missed.docno for loss in found if loss.missed is not None)
     return [
-        replace(each, missed=replace(each.missed, title=named.get(each.missed.docno, "")))
-        if each.missed is not None
-        else each
-        for each in found
+        replace(loss, missed=replace(loss.missed, title=named.get(loss.missed.docno, "")))
+        if loss.missed is not None
+        else loss
+        for loss in found
     ]

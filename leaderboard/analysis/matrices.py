@@ -51,23 +51,23 @@ class SignificanceMatrix:
 def significance_matrix(board: Board, most: int) -> SignificanceMatrix:
     """The first `most` runs of a board with two ranked runs or more."""
     # In the order of the board's own comparison, so that both reach the same numbers.
-    family = sorted(each.run.pk for each in board.standings)
+    family = sorted(standing.run.pk for standing in board.standings)
     direction = parse_measure(board.measure).direction
     pairs = tukey_hsd(score_matrix(board.edition, board.measure, family), direction=direction)
     shown = board.ranked[:most]
-    rows = [family.index(each.run.pk) for each in shown]
+    rows = [family.index(standing.run.pk) for standing in shown]
     differences = pairs.differences[np.ix_(rows, rows)]
     return SignificanceMatrix(
         measure=board.measure,
         direction=direction,
         standings=shown,
         differences=differences,
-        p=_adjusted(differences, pairs.tail if board.can_tell else None),
-        letters=[board.pairs.letters.get(each.run.pk, "") for each in shown],
+        p=_adjusted(differences, pairs.tail if board.has_enough_topics else None),
+        letters=[board.pairs.letters.get(standing.run.pk, "") for standing in shown],
         num_runs=len(board.ranked),
         topics=pairs.topics,
         undefined=pairs.undefined,
-        margin=pairs.margin if board.can_tell else None,
+        margin=pairs.margin if board.has_enough_topics else None,
         residual_variance=pairs.residual_variance,
     )
 

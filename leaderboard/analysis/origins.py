@@ -105,13 +105,16 @@ def compare_command(edition: Edition, measure: str, baseline: Run, runs: Sequenc
 
 def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
     """What makes numbers of all runs of the board again, by a command; "" as above."""
-    files = [qrels_name(board.edition.judgment_set), *(run_name(each.run) for each in board.ranked)]
+    files = [
+        qrels_name(board.edition.judgment_set),
+        *(run_name(standing.run) for standing in board.ranked),
+    ]
     return _command(board.edition, [*words, *files, *_options(board.edition, measures)])
 
 
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """What compares what two runs retrieve; needs no judgments."""
-    runs = [standing_or_404(board, each).run for each in (other_id, run_id)]
+    runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
     return _joined(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
 
 
@@ -125,7 +128,7 @@ def _joined(words: Sequence[str]) -> str:
 
 def _options(edition: Edition, measures: Sequence[str]) -> list[str]:
     threshold = edition.settings["relevance_threshold"]
-    resolved = [str(parse_measure(each).resolved(threshold)) for each in measures]
+    resolved = [str(parse_measure(measure).resolved(threshold)) for measure in measures]
     words = [word for measure in resolved for word in ("-m", measure)]
     words += ["-M", str(edition.settings["depth"])]
     words += ["--top-grade", str(edition.judgment_set.top_grade)]
@@ -164,18 +167,18 @@ def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Or
         return Origin(edition, measure, None, None, 0)
     # PostgreSQL takes no NUL, not even to look for it.
     run = sight.runs().filter(pk=run_id.replace("\0", "")).first()
-    if run is None or not sight.means_of(run):
+    if run is None or not sight.can_see_means_of(run):
         raise Http404("no such run")
     if number:
         topic = _topic(sight, number)
         value = score_on(edition, run, text, topic)
         if value is None:
             raise Http404("no such number")
-        return Origin(edition, measure, sight.named(run), value, 0, topic)
+        return Origin(edition, measure, sight.with_shown_name(run), value, 0, topic)
     value, undefined = _mean(edition, run, text)
-    if not sight.everything:
-        value, undefined = sight.rounded(text, value), 0
-    return Origin(edition, measure, sight.named(run), value, undefined)
+    if not sight.can_see_scores:
+        value, undefined = sight.round_mean(text, value), 0
+    return Origin(edition, measure, sight.with_shown_name(run), value, undefined)
 
 
 def score_on(edition: Edition, run: Run, measure: str, topic: Topic) -> float | None:
@@ -201,7 +204,7 @@ def held_to_baseline(board: Board, run_id: str) -> Held:
     if baseline is None or standing.against is None:
         raise Http404("nothing to hold it to")
     # p is adjusted for all that are compared, so the command names all.
-    family = [each.run for each in board.standings if each.against is not None]
+    family = [standing.run for standing in board.standings if standing.against is not None]
     command = compare_command(board.edition, board.measure, baseline, family)
     return Held(standing.run, baseline, standing.against, board.num_compared, command)
 
@@ -222,7 +225,7 @@ def standing_or_404(board: Board, run_id: str) -> Standing:
 
 
 def _topic(sight: Sight, number: str) -> Topic:
-    if not sight.everything:
+    if not sight.can_see_scores:
         raise Http404("no such topic")
     return topic_or_404(sight.track.collection, number)
 

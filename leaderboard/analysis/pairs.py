@@ -62,20 +62,20 @@ class Pair:
     @property
     def falling(self) -> list[PairLine]:
         """The topics where both have a score, the largest gain of `b` first."""
-        both = [each for each in self.topics if math.isfinite(each.difference)]
-        return sorted(both, key=lambda each: -each.difference)
+        both = [line for line in self.topics if math.isfinite(line.difference)]
+        return sorted(both, key=lambda line: -line.difference)
 
     @property
     def by_size(self) -> list[PairLine]:
         """The topics where both have a score, the largest difference first."""
-        return sorted(self.falling, key=lambda each: -abs(each.difference))
+        return sorted(self.falling, key=lambda line: -abs(line.difference))
 
     def in_order(self, order: str) -> list[PairLine]:
         """By `topic`, or else the largest gain of `b` first."""
         return self.topics if order == "topic" else self.falling
 
     def line_of(self, number: str) -> PairLine | None:
-        return next((each for each in self.topics if each.topic.number == number), None)
+        return next((line for line in self.topics if line.topic.number == number), None)
 
 
 def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
@@ -118,5 +118,5 @@ def overlaps(a: Run, b: Run, lines: Iterable[PairLine]) -> dict[str, float]:
         tops_a, tops_b = of_a.tops, of_b.tops
     return {
         number: rbo(tops_a.get(number, []), tops_b.get(number, []), PERSISTENCE)
-        for number in (each.topic.number for each in lines)
+        for number in (line.topic.number for line in lines)
     }

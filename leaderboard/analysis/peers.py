@@ -23,7 +23,7 @@ class Spread:
     worst: NDArray[np.float64]
 
     def at(self, column: int) -> list[float]:
-        return [float(each[column]) for each in (self.best, self.median, self.worst)]
+        return [float(values[column]) for values in (self.best, self.median, self.worst)]
 
 
 def spread_of(values: NDArray[np.float64], direction: int = 1) -> Spread:
@@ -45,7 +45,7 @@ def peers_by_kind(board: Board, team: Team) -> dict[str, list[Run]]:
 
     A type is missing where fewer than FEWEST_TEAMS other teams have a run of it.
     """
-    runs = [each.run for each in board.standings if not each.run.team.of_organisers]
+    runs = [standing.run for standing in board.standings if not standing.run.team.of_organisers]
     by_kind = {kind: [run for run in runs if run.kind == kind] for kind in Run.Kind.values}
     return {
         kind: peers

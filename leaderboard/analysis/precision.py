@@ -71,8 +71,8 @@ def read_precision(board: Board) -> Precision:
     return Precision(
         runs=runs,
         depths=depths,
-        by_recall=np.array([each.by_recall for each in means]),
-        by_depth=np.array([each.by_depth for each in means]),
+        by_recall=np.array([mean.by_recall for mean in means]),
+        by_depth=np.array([mean.by_depth for mean in means]),
     )
 
 

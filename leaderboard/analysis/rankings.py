@@ -185,4 +185,6 @@ def further(
         for docno, grade in grades.items()
         if grade >= track.relevance_threshold and docno not in in_view
     ]
-    return sorted(found, key=lambda each: (each.rank or len(docnos) + 1, -each.grade, each.docno))
+    return sorted(
+        found, key=lambda further: (further.rank or len(docnos) + 1, -further.grade, further.docno)
+    )

@@ -91,14 +91,14 @@ def _measure_line(board: Board, run: Run, measure: str) -> MeasureLine:
         if (mean := standing.scores[measure]) is not None
     }
     mean = means.get(run)
-    best_run = max(means, key=lambda each: direction * means[each])
+    best_run = max(means, key=lambda other: direction * means[other])
     better = sum(direction * value > direction * (mean or 0.0) for value in means.values())
     return MeasureLine(
         measure=measure,
         mean=mean,
         rank=better + 1,
         of=len(means),
-        others={each.pk: value for each, value in means.items() if each != run},
+        others={other.pk: value for other, value in means.items() if other != run},
         median=float(np.median(list(means.values()))),
         best=means[best_run],
         best_run=best_run,

@@ -79,7 +79,7 @@ def side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> SideBy
         return Side(
             run=run,
             score=score,
-            cards=[Card(each, ranks.get(each.docno)) for each in documents],
+            cards=[Card(document, ranks.get(document.docno)) for document in documents],
             further=further(sight.track, grades, ranked.docnos, ranked.docnos[:depth]),
             retrieved=len(ranked.docnos),
             unjudged_beneath=sum(grades.get(docno, -1) < 0 for docno in ranked.docnos[depth:]),

@@ -110,26 +110,26 @@ class Summaries:
         """Each with its judgments and how the runs did."""
         scores = replace(self.scores, values=self.scores.values[:, list(places)])
         worst, best, holders = _ends(scores, parse_measure(scores.measure).direction)
-        own = next((each.run for each in self.board.ranked if each.is_own), None)
+        own = next((standing.run for standing in self.board.ranked if standing.is_own), None)
         of_own = scores.of(own) if own in scores.runs else None
         topics = judged_topics(scores.edition, topics_at(scores.edition, places))
         return [
             TopicSummary(
-                topic=each.topic,
-                judged=each.judged,
-                relevant=each.relevant,
+                topic=topic.topic,
+                judged=topic.judged,
+                relevant=topic.relevant,
                 worst=float(worst[column]),
                 median=float(scores.median[column]),
                 best=float(best[column]),
                 best_run=scores.runs[holders[column]] if np.isfinite(best[column]) else None,
                 own=None if of_own is None else float(of_own[column]),
             )
-            for column, each in enumerate(topics)
+            for column, topic in enumerate(topics)
         ]
 
 
 def summaries_of(board: Board) -> Summaries:
-    runs = [each.run for each in board.standings]
+    runs = [standing.run for standing in board.standings]
     return Summaries(board, read_scores(board.edition, board.measure, runs))
 
 
@@ -178,8 +178,10 @@ def judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:
 
 # The orders in which topics can be looked at; a topic without a value comes last.
 ORDERS: dict[str, Callable[[Summaries], NDArray[np.float64]]] = {
-    "judged": lambda each: each.num_judged(),
-    "relevant": lambda each: each.num_judged(each.board.sight.track.relevance_threshold),
-    "median": lambda each: each.scores.median,
-    "best": lambda each: each.best,
+    "judged": lambda summaries: summaries.num_judged(),
+    "relevant": lambda summaries: summaries.num_judged(
+        summaries.board.sight.track.relevance_threshold
+    ),
+    "median": lambda summaries: summaries.scores.median,
+    "best": lambda summaries: summaries.best,
 }

@@ -66,20 +66,20 @@ class TopicMap:
     @property
     def hardest(self) -> MappedTopic | None:
         """The last topic that has a median, where there is another one."""
-        known = [each for each in self.topics if not np.isnan(each.summary.median)]
+        known = [topic for topic in self.topics if not np.isnan(topic.summary.median)]
         return known[-1] if len(known) > 1 else None
 
     @property
     def inverted(self) -> list[MappedTopic]:
-        return [each for each in self.topics if each.is_inverted]
+        return [topic for topic in self.topics if topic.is_inverted]
 
 
 def topic_map(board: Board) -> TopicMap:
     summaries = topic_summaries(board)
-    medians = np.array([each.median for each in summaries])
+    medians = np.array([summary.median for summary in summaries])
     # NaN sorts last, so topics without a median stand at the end.
     order = np.argsort(-parse_measure(board.measure).direction * medians, kind="stable")
-    scores = read_scores(board.edition, board.measure, [each.run for each in board.ranked])
+    scores = read_scores(board.edition, board.measure, [standing.run for standing in board.ranked])
     correlations = item_total_correlations(scores.values)
     values = scores.values[:, order]
     low, high = _scale(values)

@@ -122,7 +122,9 @@ class TopicBreakdown:
 
 def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
     """What every run of the board retrieved for a topic, and what was judged."""
-    scores = read_scores(board.edition, board.measure, [each.run for each in board.standings])
+    scores = read_scores(
+        board.edition, board.measure, [standing.run for standing in board.standings]
+    )
     every = grades_of(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade >= 0}
     retrieved = _retrieved(scores.runs, topic, list(grades))
@@ -142,10 +144,10 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
         num_topics=scores.values.shape[1],
         answers=answers,
         columns=columns,
-        correlation=_correlation(scores, topic) if board.sight.organises else np.nan,
+        correlation=_correlation(scores, topic) if board.sight.is_organiser else np.nan,
         documents=documents,
         judged=_with_titles(Paginator(documents, DOCUMENTS).get_page(page), titles),
-        relevant=[each for each in documents if each.grade >= threshold],
+        relevant=[document for document in documents if document.grade >= threshold],
         unjudged=unjudged,
         never_judged=_titled(unjudged[:NEVER_JUDGED], titles),
     )
@@ -155,9 +157,9 @@ def _retrieved(runs: list[Run], topic: Topic, judged: list[str]) -> dict[str, Re
     """By run what it has for the topic; most of a long ranking was not judged."""
     listings = [listing_of(run, topic) for run in runs]
     ranks: list[dict[str, int]] = [{} for _ in runs]
-    found = find_among([each.text for each in listings], [docno.encode() for docno in judged])
+    found = find_among([listing.text for listing in listings], [docno.encode() for docno in judged])
     columns = (found.listing, found.rank, found.docno)
-    for place, rank, docno in zip(*(each.tolist() for each in columns), strict=True):
+    for place, rank, docno in zip(*(column.tolist() for column in columns), strict=True):
         ranks[place][judged[docno]] = rank
     return {
         run.pk: Retrieved(len(listing.scores), listing.docnos(TOP), of_run)
@@ -225,11 +227,11 @@ def _answers(
 
 def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
     """In the order of the board: its first runs, with room kept for the baseline and own runs."""
-    by_run = {each.run.pk: each for each in answers}
-    ordered = [by_run[each.run.pk] for each in board.standings if each.run.pk in by_run]
-    kept = [each for each in ordered if each.is_own or each.is_baseline][:COLUMNS]
-    first = [each for each in ordered if each not in kept][: COLUMNS - len(kept)]
-    return [each for each in ordered if each in kept or each in first]
+    by_run = {answer.run.pk: answer for answer in answers}
+    ordered = [by_run[standing.run.pk] for standing in board.standings if standing.run.pk in by_run]
+    kept = [answer for answer in ordered if answer.is_own or answer.is_baseline][:COLUMNS]
+    first = [answer for answer in ordered if answer not in kept][: COLUMNS - len(kept)]
+    return [answer for answer in ordered if answer in kept or answer in first]
 
 
 def _judged_documents(
@@ -241,12 +243,14 @@ def _judged_documents(
         for docno, rank in has.ranks.items():
             ranks[docno][run_id] = rank
     documents = [JudgedDocument(docno, "", grade, ranks[docno]) for docno, grade in grades.items()]
-    return sorted(documents, key=lambda each: (-each.grade, -len(each.finders), each.docno))
+    return sorted(
+        documents, key=lambda document: (-document.grade, -len(document.finders), document.docno)
+    )
 
 
 def _with_titles(page: Page[JudgedDocument], titles: Titles) -> Page[JudgedDocument]:
-    named = titles.of(each.docno for each in page)
-    page.object_list = [replace(each, title=named.get(each.docno, "")) for each in page]
+    named = titles.of(document.docno for document in page)
+    page.object_list = [replace(document, title=named.get(document.docno, "")) for document in page]
     return page
 
 
@@ -262,9 +266,9 @@ def _unjudged_documents(
                 runs[docno] += 1
                 best[docno] = min(rank, best.get(docno, rank))
     found = [UnjudgedDocument(docno, "", runs[docno], best[docno]) for docno in runs]
-    return sorted(found, key=lambda each: (-each.runs, each.best_rank, each.docno))
+    return sorted(found, key=lambda document: (-document.runs, document.best_rank, document.docno))
 
 
 def _titled(documents: list[UnjudgedDocument], titles: Titles) -> list[UnjudgedDocument]:
-    named = titles.of(each.docno for each in documents)
-    return [replace(each, title=named.get(each.docno, "")) for each in documents]
+    named = titles.of(document.docno for document in documents)
+    return [replace(document, title=named.get(document.docno, "")) for document in documents]

@@ -32,12 +32,12 @@ class WaitingRuns:
 
 def waiting_runs(sight: Sight) -> WaitingRuns:
     """Runs on their way to the board, and own ones that stopped before it; newest first."""
-    shows_as_valid = [] if sight.means else ["scored"]
+    shows_as_valid = [] if sight.can_see_means else ["scored"]
     on_the_way = Q(state__in=["queued", "checking", "scoring", "valid", *shows_as_valid])
     # A refused file is no run of the board; "My runs" has it.
     stopped = Q(state="failed", team=sight.team) if sight.team else Q(pk__in=[])
     runs = sight.runs().filter(on_the_way | stopped, withdrawn_at=None, disqualified_at=None)
-    first = [sight.named(run) for run in _newest(runs)]
+    first = [sight.with_shown_name(run) for run in _newest(runs)]
     jobs = _jobs_of(first)
     queue = _queue() if any(job.state == Job.State.QUEUED for job in jobs.values()) else []
     return WaitingRuns(
@@ -77,6 +77,6 @@ def _detail(sight: Sight, run: Run, job: Job | None, queue: list[int]) -> str:
         return f"{nth(queue.index(job.pk) + 1)} in the queue"
     if sight.state_of(run) != Run.State.VALID:
         return ""
-    if not sight.means:
+    if not sight.can_see_means:
         return "waits for the release"
     return "waits for its scores" if sight.track.judgment_set_id else "waits for judgments"

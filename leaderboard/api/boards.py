@@ -15,10 +15,10 @@ from leaderboard.api.fields import Label
 from leaderboard.api.runs import BESIDE, measure_of, tested
 from leaderboard.api.schemas import BoardOut, Comparison, answers
 from leaderboard.boards import exports
-from leaderboard.boards.columns import columns_of, for_papers
-from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.columns import columns_of, paper_columns
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
-from leaderboard.boards.standings import Board, Choice, Standing, find_board, find_means
+from leaderboard.boards.standings import Board, Choice, Standing, find_board, find_visible_board
 from leaderboard.models import Run
 
 router = Router(tags=["boards"])
@@ -38,13 +38,13 @@ def get_leaderboard(
     With the version of earlier `judgments` the board that they made, by the measures it was made
     with.
     """
-    sight = track_or_404(viewer(request), slug).by_judgments(judgments)
+    sight = track_or_404(viewer(request), slug).with_judgments(judgments)
     choice = Choice(measure=measure_of(sight, measure), baseline=baseline)
-    board = found(find_means(sight, choice), choice)
-    tests_follow(board)
+    board = found(find_visible_board(sight, choice), choice)
+    request_missing_tests(board)
     if format != "json":
         papers = format in ("md", "tex")
-        columns = for_papers(board) if papers else columns_of(board)
+        columns = paper_columns(board) if papers else columns_of(board)
         return exports.download(board, format, columns)
     return {
         "measure": board.measure,

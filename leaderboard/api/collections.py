@@ -28,7 +28,7 @@ from leaderboard.api.schemas import (
     Paging,
     answers,
 )
-from leaderboard.boards.disclosure import Viewer, judgment_sets_seen
+from leaderboard.boards.disclosure import Viewer, visible_judgment_sets
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
 from leaderboard.models import Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
@@ -138,7 +138,7 @@ def shown(user: Viewer, collection: Collection) -> dict[str, Any]:
     organises = collection.is_organised_by(user)
     counts = {"documents": collection.num_documents, "topics": collection.num_topics}
     answer = {**receipt_of(collection), "name": collection.name, "counts": counts}
-    sets = list(judgment_sets_seen(user, collection))
+    sets = list(visible_judgment_sets(user, collection))
     if sets or organises:
         newest = next((each for each in reversed(sets) if each.state == ImportState.READY), None)
         counts["judgments"] = newest.num_judgments if newest is not None else 0
@@ -294,7 +294,7 @@ def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[N
 def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, Any]:
     user = viewer(request)
     collection = collection_or_404(user, slug)
-    judgment_set = judgment_sets_seen(user, collection).filter(version=version).first()
+    judgment_set = visible_judgment_sets(user, collection).filter(version=version).first()
     if judgment_set is None:
         raise Http404("no such judgments")
     return shown_judgments(judgment_set, organises=collection.is_organised_by(user))

@@ -13,7 +13,7 @@ from leaderboard.scoring.judgments import resolve_measure
 def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
     """The file for those inside; judgments and edition where scores may be seen."""
     provenance: dict[str, Any] = {"sha256": run.sha256}
-    if sight.inside(run):
+    if sight.can_see_file(run):
         provenance |= {
             "filename": run.filename,
             "size": run.size,
@@ -21,7 +21,7 @@ def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
             "checked_at": run.checked_at,
         }
     edition = sight.board_edition
-    if edition is not None and sight.means_of(run):
+    if edition is not None and sight.can_see_means_of(run):
         provenance |= of_edition(edition, sight)
     return provenance
 

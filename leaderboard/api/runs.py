@@ -36,7 +36,7 @@ from leaderboard.api.schemas import (
     answers,
 )
 from leaderboard.boards import receipts
-from leaderboard.boards.disclosure import SeenRun, Sight, run_or_404, track_or_404
+from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
 from leaderboard.boards.receipts import Receipt
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
@@ -101,7 +101,7 @@ def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
 
 def team_named(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     """The team for which an organiser sends a run; from everybody else the field is ignored."""
-    if not name or not sight.organises or not request.auth.may("organise"):
+    if not name or not sight.is_organiser or not request.auth.may("organise"):
         return None
     team = sight.track.teams.filter(key=team_key(name)).first()
     if team is None:
@@ -114,21 +114,21 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
     page = newest_first(sight.runs(), paging)
-    runs = [sight.named(run) for run in page.rows]
+    runs = [sight.with_shown_name(run) for run in page.rows]
     means = means_of(sight, runs)
-    seen = receipts.receipts_of(sight, runs)
+    seen = receipts.build_receipts(sight, runs)
     return {"items": [shown(sight, each, means) for each in seen], "next": page.next}
 
 
 @router.get("/runs/{slug:run_id}", auth=PUBLIC, response=answers(RunOut), exclude_unset=True)
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
-    receipt = receipts.receipt_of(seen.sight, seen.run)
+    receipt = receipts.build_receipt(seen.sight, seen.run)
     answer = shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
-    return answer | verdict_of(seen) if seen.sight.scores_of(seen.run) else answer
+    return answer | verdict_of(seen) if seen.sight.can_see_scores_of(seen.run) else answer
 
 
-def verdict_of(seen: SeenRun) -> dict[str, Any]:
+def verdict_of(seen: VisibleRun) -> dict[str, Any]:
     """Compare a run with its team's previous best."""
     pair = against_previous_best(seen.sight, seen.run)
     if pair is None:
@@ -146,12 +146,12 @@ Means = dict[str, dict[str, float | None]]
 
 def means_of(sight: Sight, runs: list[Run]) -> Means:
     """Return the visible mean scores by measure."""
-    scored = [run.pk for run in runs if sight.means_of(run)]
+    scored = [run.pk for run in runs if sight.can_see_means_of(run)]
     rows = Score.objects.filter(score_set__edition=sight.board_edition, score_set__run__in=scored)
     means: Means = {run_id: dict.fromkeys(sight.track.measures) for run_id in scored}
     for run_id, measure, mean in rows.values_list("score_set__run_id", "measure", "mean"):
         if measure in means[run_id]:
-            means[run_id][measure] = sight.rounded(measure, mean)
+            means[run_id][measure] = sight.round_mean(measure, mean)
     return means
 
 
@@ -159,7 +159,7 @@ def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
     return {
         "id": run.pk,
         "state": sight.state_of(run),
-        "done": sight.done(run),
+        "done": sight.is_finished(run),
         "url": reverse("api-1:get_run", args=[run.pk]),
     }
 
@@ -178,13 +178,13 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
     if run.pk in means and sight.board_edition is not None:
         answer["scores"] = means[run.pk]
         answer["topics"]["judged"] = sight.board_edition.num_evaluated
-    if sight.inside(run):
+    if sight.can_see_file(run):
         answer |= of_the_way(receipt)
         answer["description"] = run.description
         answer["format"] = run.format
         answer["metadata"] = run.metadata
         answer["fixes"] = run.fixes
-    if sight.inside(run) or run.pk in means:
+    if sight.can_see_file(run) or run.pk in means:
         answer["facts"] = stated(run)
         answer["provenance"] = provenance_of(sight, run)
     return answer
@@ -210,7 +210,7 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     """List scores by topic. Null means the measure is undefined."""
     seen = run_or_404(viewer(request), run_id)
     edition = seen.sight.edition
-    if edition is None or not seen.sight.scores_of(seen.run):
+    if edition is None or not seen.sight.can_see_scores_of(seen.run):
         raise Http404("no scores to see")
     measure = measure_of(seen.sight, measure)
     edition.track = seen.sight.track
@@ -253,7 +253,7 @@ def get_file(request: HttpRequest, run_id: str) -> FileResponse:
 def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     """Stream all problems of a run as JSON Lines."""
     run = run_inside(request, run_id).run
-    lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.all_problems(run))
+    lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.load_problems(run))
     return StreamingHttpResponse(lines, content_type="application/jsonl")
 
 
@@ -264,7 +264,7 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
     A team may until the release, organisers of the track always; what changed is kept.
     """
     seen = run_to_change(request, run_id)
-    if not seen.sight.states(seen.run):
+    if not seen.sight.can_state_facts(seen.run):
         raise not_allowed("Scores are released. Ask the organisers to correct facts.")
     change_facts(seen.run, viewer(request), body.facts)
     return get_run(request, run_id)
@@ -314,7 +314,7 @@ def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, A
     return get_run(request, run_id)
 
 
-def run_to_change(request: HttpRequest, run_id: str) -> SeenRun:
+def run_to_change(request: HttpRequest, run_id: str) -> VisibleRun:
     """A run of one's own team, or of another with a token that may organise."""
     seen = run_inside(request, run_id)
     if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
@@ -322,8 +322,8 @@ def run_to_change(request: HttpRequest, run_id: str) -> SeenRun:
     return seen
 
 
-def run_inside(request: HttpRequest, run_id: str) -> SeenRun:
+def run_inside(request: HttpRequest, run_id: str) -> VisibleRun:
     seen = run_or_404(viewer(request), run_id)
-    if not seen.sight.inside(seen.run):
+    if not seen.sight.can_see_file(seen.run):
         raise not_allowed("Only the run's team and the organisers can do this.")
     return seen

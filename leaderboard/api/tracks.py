@@ -30,7 +30,7 @@ from leaderboard.api.schemas import (
     TrackSettings,
     answers,
 )
-from leaderboard.boards.disclosure import Sight, Viewer, look, track_or_404
+from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import quota_of
@@ -183,7 +183,7 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
 def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     tracks = Track.objects.visible_to(viewer(request)).select_related("collection", "judgment_set")
     page = by_slug(tracks, paging)
-    items = [shown(look(track, viewer(request))) for track in page.rows]
+    items = [shown(sight_of(track, viewer(request))) for track in page.rows]
     return {"items": items, "next": page.next}
 
 
@@ -212,11 +212,11 @@ def shown(sight: Sight) -> dict[str, Any]:
         "state": track.state(),
         "released_at": track.released_at,
     }
-    if sight.means:
+    if sight.can_see_means:
         answer["judgments"] = track.judgment_set.version if track.judgment_set else None
         answer["edition"] = str(sight.board_edition.pk) if sight.board_edition else None
         answer["baseline"] = track.baseline_id
-    if sight.organises:
+    if sight.is_organiser:
         answer["public_topics"] = track.public_topics
         answer["invitation"] = track.invitation
     return answer
@@ -224,7 +224,7 @@ def shown(sight: Sight) -> dict[str, Any]:
 
 def organised_track(user: Viewer, slug: str) -> Sight:
     sight = track_or_404(user, slug)
-    if not sight.organises:
+    if not sight.is_organiser:
         raise not_allowed("Only organisers of this track can do this.")
     return sight
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis.precision import Precision
-from leaderboard.boards.columns import four_decimals
+from leaderboard.boards.columns import format_four_decimals
 from leaderboard.boards.standings import Board
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run, ScoreSet, Topic
@@ -66,7 +66,7 @@ def section(title: str, lines: Iterable[str]) -> list[str]:
 def measures_of(board: Board, run: Run) -> Iterator[str]:
     standing = board.standing_of(run)
     for measure, mean in standing.scores.items() if standing is not None else ():
-        yield f"{measure:<40}{four_decimals(mean):>12}"
+        yield f"{measure:<40}{format_four_decimals(mean):>12}"
     for found in ScoreSet.objects.filter(run=run, edition=board.edition):
         yield f"{'Retrieved':<40}{count(run.num_retrieved):>12}"
         yield f"{'Relevant':<40}{count(found.num_relevant):>12}"
@@ -75,21 +75,21 @@ def measures_of(board: Board, run: Run) -> Iterator[str]:
 
 def recall_of(run: Run, precision: Precision) -> Iterator[str]:
     for level, value in zip(LEVELS, precision.curve_of(run).tolist(), strict=True):
-        yield f"at recall {level:<30.1f}{four_decimals(value):>12}"
+        yield f"at recall {level:<30.1f}{format_four_decimals(value):>12}"
 
 
 def depths_of(run: Run, precision: Precision) -> Iterator[str]:
-    for each in precision.depth_lines(run):
-        yield f"in the first {each.depth:<27}{four_decimals(each.own):>12}"
+    for line in precision.depth_lines(run):
+        yield f"in the first {line.depth:<27}{format_four_decimals(line.own):>12}"
 
 
 def lines_of(by_topic: ByTopic) -> Iterator[str]:
     own, median = by_topic.values.tolist(), by_topic.median
     if median is None:
         for topic, value in zip(by_topic.topics, own, strict=True):
-            yield f"{topic.number:<40}{four_decimals(value):>12}"
+            yield f"{topic.number:<40}{format_four_decimals(value):>12}"
         return
     yield f"{'topic':<40}{'run':>12}{'median':>10}{'from it':>10}"
     for topic, value, middle in zip(by_topic.topics, own, median.tolist(), strict=True):
-        cells = f"{four_decimals(middle):>10}{four_decimals(value - middle):>10}"
-        yield f"{topic.number:<40}{four_decimals(value):>12}{cells}"
+        cells = f"{format_four_decimals(middle):>10}{format_four_decimals(value - middle):>10}"
+        yield f"{topic.number:<40}{format_four_decimals(value):>12}{cells}"

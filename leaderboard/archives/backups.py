@@ -71,7 +71,7 @@ def back_up(folder: Path) -> Kept:
 
 
 def _write(folder: Path) -> Kept:
-    counts = {each._meta.model_name: each.objects.count() for each in (User, Track, Run)}
+    counts = {model._meta.model_name: model.objects.count() for model in (User, Track, Run)}
     database = _copy_database(folder)
     sums, gone = {database.name: _sum_of(database)}, []
     # Rows of later than the copy name files too: a few more do no harm.

@@ -26,8 +26,8 @@ from leaderboard.analysis.scores import evaluated_topics, read_scores
 from leaderboard.archives.appendices import ByTopic, appendix, folder_of
 from leaderboard.archives.zip_files import Member
 from leaderboard.boards import exports
-from leaderboard.boards.columns import Cell, for_papers, shown_columns
-from leaderboard.boards.receipts import inert
+from leaderboard.boards.columns import Cell, paper_columns, shown_columns
+from leaderboard.boards.receipts import escape_formula
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
@@ -66,7 +66,7 @@ def table(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> Iterator[byt
     out = io.StringIO()
     writer = csv.writer(out)
     for line in chain([head], lines):
-        writer.writerow(inert(exports.exactly(cell)) for cell in line)
+        writer.writerow(escape_formula(exports.export_cell(cell)) for cell in line)
         yield out.getvalue().encode()
         out.seek(0)
         out.truncate()
@@ -102,7 +102,9 @@ class Pack:
 
     @cached_property
     def standings(self) -> list[Standing]:
-        return [each for each in self.board.standings if each.run.team_id == self.team.pk]
+        return [
+            standing for standing in self.board.standings if standing.run.team_id == self.team.pk
+        ]
 
     @cached_property
     def peers(self) -> dict[str, list[Run]]:
@@ -122,7 +124,7 @@ class Pack:
         return [self._beside(measure) for measure in self.board.measures]
 
     def _beside(self, measure: str) -> Beside:
-        runs = [each.run for each in self.board.standings]
+        runs = [standing.run for standing in self.board.standings]
         scores = read_scores(self.board.edition, measure, runs)
         direction = parse_measure(measure).direction
         return Beside(
@@ -150,7 +152,7 @@ class Pack:
 
     def _readme(self) -> str:
         edition = self.board.edition
-        withheld = sorted({each.run.kind for each in self.standings} - set(self.peers))
+        withheld = sorted({standing.run.kind for standing in self.standings} - set(self.peers))
         return OF_A_TEAM.format(
             track=self.board.sight.track.name,
             team=self.team.name,
@@ -164,16 +166,18 @@ class Pack:
     def _summary(self) -> Iterator[list[Cell]]:
         everyone = self.board.standings
         for measure in self.board.measures:
-            means = np.array([[each.scores[measure]] for each in everyone], dtype=np.float64)
+            means = np.array(
+                [[standing.scores[measure]] for standing in everyone], dtype=np.float64
+            )
             direction = parse_measure(measure).direction
-            spreads = self.spreads_of([each.run for each in everyone], means, direction)
-            for each in self.standings:
-                run, spread = each.run, spreads.get(each.run.kind)
-                yield [str(run), run.kind, measure, each.scores[measure], *cells_of(spread, 0)]
+            spreads = self.spreads_of([standing.run for standing in everyone], means, direction)
+            for standing in self.standings:
+                run, spread = standing.run, spreads.get(standing.run.kind)
+                yield [str(run), run.kind, measure, standing.scores[measure], *cells_of(spread, 0)]
 
     def _members_of(self, run: Run) -> Iterator[Member]:
         folder = folder_of(run)
-        lines = (line for each in self.by_measure for line in each.lines_of(run, self.topics))
+        lines = (line for scores in self.by_measure for line in scores.lines_of(run, self.topics))
         head = ("measure", "topic", "title", "value", *SPREAD)
         yield Member(f"{folder}/topics.csv", table(head, lines))
         precision = self.precision
@@ -210,7 +214,7 @@ class Pack:
         return f"{command_of(edition, measures, files)}\n"
 
     def _page(self, run: Run) -> str:
-        beside = next(each for each in self.by_measure if each.measure == self.board.measure)
+        beside = next(scores for scores in self.by_measure if scores.measure == self.board.measure)
         spread = beside.spreads.get(run.kind)
         values, median = beside.own[run.pk], None if spread is None else spread.median
         return appendix(self.board, run, self.precision, ByTopic(self.topics, values, median))
@@ -219,9 +223,9 @@ class Pack:
 def members_of_board(board: Board) -> Iterator[Member]:
     """The board and every score behind it, as far as this viewer sees them."""
     columns = shown_columns(board)
-    yield Member("README.txt", [OF_A_BOARD.format(caption=exports.caption(board)).encode()])
-    yield Member("board.csv", [exports.as_csv(board, columns).encode()])
-    yield Member("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
+    yield Member("README.txt", [OF_A_BOARD.format(caption=exports.build_caption(board)).encode()])
+    yield Member("board.csv", [exports.render_csv(board, columns).encode()])
+    yield Member("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
     head = ("run", "tag", "team", "topic", *board.measures)
     yield Member("scores.csv", table(head, score_lines(board)))
 
@@ -235,6 +239,7 @@ def score_lines(board: Board) -> Iterator[list[Cell]]:
         values = {score.measure: score.values[mask] for score in found}
         for place, topic in enumerate(topics):
             cells = [
-                float(values[each][place]) if each in values else None for each in board.measures
+                float(values[measure][place]) if measure in values else None
+                for measure in board.measures
             ]
             yield [run.pk, run.tag, run.team.name, topic.number, *cells]

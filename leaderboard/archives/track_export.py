@@ -52,8 +52,8 @@ from leaderboard.archives.manifests import (
 )
 from leaderboard.archives.zip_files import MANIFEST, PIECE, Member
 from leaderboard.boards import exports
-from leaderboard.boards.columns import ALL, for_papers, shown_columns
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.collections.documents import open_documents
 from leaderboard.infrastructure.portions import in_portions
@@ -166,8 +166,8 @@ def topics_of(collection: Collection) -> Iterator[dict[str, str]]:
 
 
 def documents_of(collection: Collection) -> Iterator[dict[str, str]]:
-    for each in open_documents(collection.documents.name):
-        yield {"docno": each.docno, "title": each.title, "text": each.text}
+    for document in open_documents(collection.documents.name):
+        yield {"docno": document.docno, "title": document.title, "text": document.text}
 
 
 def lines_of(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
@@ -196,11 +196,14 @@ def scores_of(run: Run, edition: Edition) -> dict[str, Any]:
 
 
 def board_of(track: Track) -> Iterator[Member]:
-    sight = look(track, track.owner)
-    board, whole = find_board(sight, Choice(columns=(ALL,))), find_board(sight.with_every_run())
+    sight = sight_of(track, track.owner)
+    board, whole = (
+        find_board(sight, Choice(columns=(ALL_COLUMNS,))),
+        find_board(sight.with_every_run()),
+    )
     if board is not None and board.standings and whole is not None:
-        yield Member("board.csv", [exports.as_csv(board, shown_columns(board)).encode()])
-        yield Member("board.tex", [exports.as_latex(board, for_papers(board)).encode()])
+        yield Member("board.csv", [exports.render_csv(board, shown_columns(board)).encode()])
+        yield Member("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
         yield from pages_of(whole)
 
 
@@ -222,7 +225,9 @@ def manifest_of(track: Track) -> Manifest:
         scoring_version=SCORING_VERSION,
         made_at=timezone.now(),
         collection=CollectionEntry.model_validate(track.collection),
-        judgments=[judgments_entry(each) for each in judgments_of(track.collection)],
+        judgments=[
+            judgments_entry(judgment_set) for judgment_set in judgments_of(track.collection)
+        ],
         track=TrackEntry(
             slug=track.slug,
             fields=plain_values(track),
@@ -232,12 +237,14 @@ def manifest_of(track: Track) -> Manifest:
         teams=[team_entry(team) for team in teams_of(track)],
         runs=[run_entry(run) for run in runs_of(track)],
         refused=[run_entry(run, LEFT_OUT_OF_REFUSED) for run in refused_of(track)],
-        announcements=[plain_values(each) for each in track.announcements.order_by("pk")],
+        announcements=[
+            plain_values(announcement) for announcement in track.announcements.order_by("pk")
+        ],
         editions=[edition_entry(edition) for edition in editions_of(track)],
         pools=[pool_entry(pool) for pool in pools_of(track)],
         snapshots=[
-            SnapshotEntry(slug=each.slug, edition=str(each.edition_id))
-            for each in track.snapshots.all()
+            SnapshotEntry(slug=snapshot.slug, edition=str(snapshot.edition_id))
+            for snapshot in track.snapshots.all()
         ],
     )
 
@@ -256,7 +263,7 @@ def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
 
 
 def team_entry(team: Team) -> TeamEntry:
-    grants = [plain_values(each) for each in team.grants.order_by("pk")]
+    grants = [plain_values(grant) for grant in team.grants.order_by("pk")]
     return TeamEntry(
         name=team.name,
         of_organisers=team.of_organisers,
@@ -291,6 +298,9 @@ def pool_entry(pool: Pool) -> PoolEntry:
         name=pool.name,
         runs=list(pool.runs.order_by("pk").values_list("pk", flat=True)),
         judged_in=None if pool.judged_in is None else pool.judged_in.version,
-        judgments=[each.version for each in pool.judgment_sets.filter(state=ImportState.READY)],
+        judgments=[
+            judgment_set.version
+            for judgment_set in pool.judgment_sets.filter(state=ImportState.READY)
+        ],
         fields=plain_values(pool),
     )

@@ -239,7 +239,7 @@ def restore_teams(manifest: Manifest, track: Track) -> None:
         team = team_called(track, "" if entry.of_organisers else entry.name)
         came = {} if entry.created_at is None else {"created_at": entry.created_at}
         Team.objects.filter(pk=team.pk).update(alias=entry.alias, **came)
-        grants = [values_of(Grant, each) for each in entry.grants]
+        grants = [values_of(Grant, grant) for grant in entry.grants]
         Grant.objects.bulk_create(
             Grant(team=team, granted_by=track.owner, **values) for values in grants
         )
@@ -251,7 +251,7 @@ def team_called(track: Track, name: str) -> Team:
 
 
 def restore_announcements(manifest: Manifest, track: Track) -> None:
-    told = [values_of(Announcement, each) for each in manifest.announcements]
+    told = [values_of(Announcement, announcement) for announcement in manifest.announcements]
     Announcement.objects.bulk_create(
         Announcement(track=track, created_by=track.owner, **values) for values in told
     )
@@ -306,8 +306,8 @@ def known_fixes(values: dict[str, Any]) -> tuple[str, ...]:
 def refuse_other_problems(told: list[dict[str, Any]]) -> None:
     """Whether each is a problem as pages print it. Raises NotAnArchive."""
     try:
-        for each in told:
-            Problem(**each)
+        for row in told:
+            Problem(**row)
     except TypeError:
         raise NotAnArchive("it tells problems of a run as they are not written here") from None
 
@@ -350,7 +350,7 @@ def scores_told(archive: Archive, edition: EditionEntry, run_id: str) -> dict[st
 def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -> Pool:
     values = values_of(Pool, entry.fields)
     pooled = [here(runs, run_id) for run_id in entry.runs]
-    values["summary"]["runs"] = [here(runs, each).pk for each in values["summary"]["runs"]]
+    values["summary"]["runs"] = [here(runs, run_id).pk for run_id in values["summary"]["runs"]]
     with archive.member(f"pools/{entry.name}.tsv") as file, transaction.atomic():
         pool = Pool(track=track, created_by=track.owner, **values)
         pool.judged_in = judgments_called(track.collection, entry.judged_in)
@@ -384,12 +384,12 @@ def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Run
     """Which runs the judgments came of; those of other tracks are not here."""
     judged = judgments_called(collection, entry.version)
     if judged is not None:
-        judged.pooled_runs.set([runs[each] for each in entry.pooled_runs if each in runs])
+        judged.pooled_runs.set([runs[run_id] for run_id in entry.pooled_runs if run_id in runs])
 
 
 def restore_events(archive: Archive, track: Track, runs: Runs) -> None:
     """What happened there; who did it is not in an archive."""
-    events = [values_of(AuditEvent, each) for each in objects_in(archive, "events.jsonl")]
+    events = [values_of(AuditEvent, row) for row in objects_in(archive, "events.jsonl")]
     keys = keys_by_name(track, runs)
     for values in events:
         kind, name = values["target_kind"], values["target_id"]
@@ -411,7 +411,7 @@ def objects_in(archive: Archive, name: str) -> list[dict[str, Any]]:
             told = [json.loads(line) for line in file]
     except (ValueError, RecursionError):
         told = [None]
-    if not all(isinstance(each, dict) for each in told):
+    if not all(isinstance(row, dict) for row in told):
         raise NotAnArchive(f"{name} is not JSON as it is written here")
     return told
 

@@ -69,14 +69,14 @@ def zipped(members: Iterable[Member]) -> Iterator[bytes]:
     """
     out, sums = Outbox(), []
     with zipfile.ZipFile(out, "w") as archive:
-        for each in members:
+        for source in members:
             digest = hashlib.sha256()
-            with archive.open(dated(each.name), "w", force_zip64=True) as member:
-                for piece in each.pieces:
+            with archive.open(dated(source.name), "w", force_zip64=True) as member:
+                for piece in source.pieces:
                     digest.update(piece)
                     member.write(piece)
                     yield from out.take()
-            sums.append(f"{digest.hexdigest()}  {each.name}\n")
+            sums.append(f"{digest.hexdigest()}  {source.name}\n")
         archive.writestr(dated(SUMS), "".join(sums))
     yield from out.take()
 

@@ -1,4 +1,4 @@
-"""Enqueue jobs for results too slow to compute in a request."""
+"""Queue jobs for tests that are too slow to compute in a request."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from leaderboard.boards.standings import Board
 from leaderboard.jobs import queue
 from leaderboard.models import Comparison, Edition, Run
 
-# So many comparisons of an edition wait at a time, even for a robot that follows every link.
+# The most comparisons of an edition that wait at a time, even if a robot follows every link.
 MOST_WAITING = 20
 
 
-def tests_follow(board: Board) -> bool:
-    """Whether a job makes the tests that a board lacks; it is told of them."""
+def request_missing_tests(board: Board) -> bool:
+    """Request the tests that a board lacks; return whether a job will compute them."""
     missing = board.is_untested
-    return missing and commission_tests(board.edition, board.measure, board.baseline)
+    return missing and request_tests(board.edition, board.measure, board.baseline)
 
 
-def commission_tests(edition: Edition, measure: str, baseline: Run | None) -> bool:
-    """Have an edition's runs tested against one of them; whether that is going to be done."""
+def request_tests(edition: Edition, measure: str, baseline: Run | None) -> bool:
+    """Queue tests of an edition's runs against a baseline; return whether they will be done."""
     waiting = Comparison.objects.filter(edition=edition).asked_for()
     wanted = {"measure": measure, "baseline": baseline, "test": edition.track.test}
     if waiting.filter(**wanted).exists():

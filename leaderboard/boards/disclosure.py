@@ -1,8 +1,8 @@
-"""Who sees what of a track: the one place that knows.
+"""Who sees what of a track; no other module decides this.
 
-Pages, API and exports ask for a `Sight`, one viewer's view of one track at one instant, and
-print only what it returns.  While a track is blind nothing derived from judgments leaves here:
-not a score, not the order, not even whether judgments exist.
+Pages, the API and exports ask for a `Sight`, one viewer's view of one track, and show only what it
+allows.  While a track is blind, nothing derived from judgments is visible: no score, no order, not
+even whether judgments exist.
 """
 
 from __future__ import annotations
@@ -24,58 +24,60 @@ from leaderboard.runs.facts import FILTERS
 from leaderboard.scoring.families import find_measures, ranking_measure, select_runs
 from leaderboard.scoring.ladder import Ladder, build_ladder
 
-# Facts in fixed words and figures; links and free words name people, places and systems.
-TELLING_OF_NOBODY = {*FILTERS, "efficiency"}
+# Facts in fixed words and figures; links and free text can name people, places and systems.
+ANONYMOUS_FACTS = {*FILTERS, "efficiency"}
 
 
-def veiled(run: Run) -> Run:
-    """A copy of the run under the pseudonym of its team; not for saving."""
+def with_pseudonym(run: Run) -> Run:
+    """Return a copy of the run under the pseudonym of its team; do not save it."""
     other = copy(run)
     other.team = copy(run.team)
     other.team.name = run.team.pseudonym
     other.tag = run.pseudonym
     other.filename = other.description = other.withdrawn_reason = ""
     other.metadata = {}
-    other.facts = {name: said for name, said in run.facts.items() if name in TELLING_OF_NOBODY}
+    other.facts = {name: fact for name, fact in run.facts.items() if name in ANONYMOUS_FACTS}
     return other
 
 
 Viewer = User | AnonymousUser
 
-# How the states of a run that only judgments bring about read where nothing may tell of those.
-WITHOUT_MEANS = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
+# The states to show on a blind track in place of those that reveal judgments.
+BLIND_STATES = {Run.State.SCORING: Run.State.CHECKING, Run.State.SCORED: Run.State.VALID}
 
 
 @dataclass(frozen=True)
 class Sight:
+    """One viewer's view of one track: what this viewer may see and do."""
+
     track: Track
     viewer: Viewer
-    organises: bool
+    is_organiser: bool
     team: Team | None
-    # In the place of the edition on the board, where another is asked for.
-    other: Edition | None = None
-    # Every run that shows a mean stands, whatever the rule of the track selects.
-    every_run: bool = False
+    # The edition to show instead of the one on the board, if another is asked for.
+    other_edition: Edition | None = None
+    # Whether the board has every run with a mean, regardless of the track's selection rule.
+    includes_every_run: bool = False
 
     @property
-    def everything(self) -> bool:
+    def can_see_scores(self) -> bool:
         """Whether scores, topics, grades and tests of all ranked runs may be shown."""
-        return self.organises or self.track.shows_scores
+        return self.is_organiser or self.track.shows_scores
 
     @property
-    def means(self) -> bool:
-        """Whether a board may be shown, be it one of rounded means."""
-        return self.organises or self.track.shows_means
+    def can_see_means(self) -> bool:
+        """Whether a board may be shown, possibly with rounded means."""
+        return self.is_organiser or self.track.shows_means
 
     @property
     def decimals(self) -> int | None:
-        """How many decimals of a mean may be seen; None: all of them."""
-        if self.everything or self.board_edition is None:
+        """How many decimals of a mean may be shown; None means all of them."""
+        if self.can_see_scores or self.board_edition is None:
             return None
         return self.board_edition.safe_decimals
 
-    def rounded(self, measure: str, mean: float | None) -> float | None:
-        """A mean as this viewer may see it; None where any digit would tell what is judged."""
+    def round_mean(self, measure: str, mean: float | None) -> float | None:
+        """Round a mean for this viewer; return None if any digit would reveal judgments."""
         if mean is None or self.decimals is None:
             return mean
         if not hides_judgments(measure):
@@ -85,87 +87,89 @@ class Sight:
 
     @cached_property
     def ladder(self) -> Ladder | None:
-        """Which runs show a mean at all; None where every one does."""
+        """Which runs show a mean, or None if all do."""
         edition = self.board_edition
-        if self.everything or edition is None or not self.track.ladder_step:
+        if self.can_see_scores or edition is None or not self.track.ladder_step:
             return None
         edition.track = self.track
         return build_ladder(edition)
 
     @property
     def board_edition(self) -> Edition | None:
-        """The edition on the board, where the viewer may see a mean of it."""
-        return self.edition or (self.track.live_edition if self.means else None)
+        """The edition on the board, if the viewer may see its means."""
+        return self.edition or (self.track.live_edition if self.can_see_means else None)
 
     @property
-    def qrels(self) -> bool:
-        """Whether judgments may be downloaded as a file: those behind a board that shows whole."""
-        return self.organises or (self.everything and self.track.shares_judgments)
+    def can_download_judgments(self) -> bool:
+        """Whether the judgments of a fully shown board may be downloaded as a file."""
+        return self.is_organiser or (self.can_see_scores and self.track.shares_judgments)
 
     @property
-    def kept_topics(self) -> list[str]:
-        """Whose judgments are in no file for this viewer: the board leaves these topics out."""
-        if self.organises or self.edition is None:
+    def withheld_topics(self) -> list[str]:
+        """The topics that the board excludes, whose judgments this viewer cannot download."""
+        if self.is_organiser or self.edition is None:
             return []
         left_out: list[str] = self.edition.settings["excluded_topics"]
         return left_out
 
-    def hands_out(self, topic: Topic) -> bool:
-        """Whether all that is judged of a topic may be downloaded."""
-        return self.qrels and topic.number not in self.kept_topics
+    def can_download_topic(self, topic: Topic) -> bool:
+        """Whether the judgments of a topic may be downloaded."""
+        return self.can_download_judgments and topic.number not in self.withheld_topics
 
     @property
     def edition(self) -> Edition | None:
-        """The edition to show, where the viewer may see a board."""
-        return (self.other or self.track.edition) if self.everything else None
+        """The edition to show, if the viewer may see its scores."""
+        return (self.other_edition or self.track.edition) if self.can_see_scores else None
 
     @cached_property
     def measures(self) -> list[str]:
-        """Those of the track; of another edition those that it has."""
-        if self.other is None:
+        """The measures of the track, or those of another edition that is shown."""
+        if self.other_edition is None:
             return self.track.measures
-        self.other.track = self.track
-        return find_measures(self.other)
+        self.other_edition.track = self.track
+        return find_measures(self.other_edition)
 
     @property
     def primary_measure(self) -> str:
-        """By which the board ranks where nobody chooses."""
+        """The measure that ranks the board unless the reader chooses another."""
         return ranking_measure(self.track, self.measures)
 
     def measure_or_primary(self, asked: str) -> str:
-        """What a reader asks for, where the board has it."""
+        """Return the measure that a reader asks for, or the primary one if there is no such."""
         return asked if asked in self.measures else self.primary_measure
 
     @property
-    def others(self) -> EditionQuerySet:
-        """What this viewer may see beside the edition on the board: organisers what they tried."""
-        if not self.everything:
+    def other_editions(self) -> EditionQuerySet:
+        """The editions besides the board's that this viewer may see; organisers see trials too."""
+        if not self.can_see_scores:
             return Edition.objects.none()
         editions = Edition.objects.beside_the_board(self.track)
-        return editions if self.organises else editions.once_shown(self.track)
+        return editions if self.is_organiser else editions.once_shown(self.track)
 
-    def by_judgments(self, version: str) -> Sight:
-        """The same view of the board that these judgments make; with "" of the board as it is."""
+    def with_judgments(self, version: str) -> Sight:
+        """Return the same view of the board under these judgments; "" means the current board."""
         current = self.board_edition
         if not version or (current is not None and current.judgment_set.version == version):
             return self
-        found = (each for each in self.others if each.judgment_set.version == version)
+        found = (
+            edition for edition in self.other_editions if edition.judgment_set.version == version
+        )
         other = next(found, None)
         if other is None:
             raise Http404("no such board")
-        return replace(self, other=other)
+        return replace(self, other_edition=other)
 
     def with_every_run(self) -> Sight:
-        """The same view of the board on which the runs stand too that its rule leaves out."""
-        return replace(self, every_run=True)
+        """Return the same view with the runs that the track's selection rule excludes."""
+        return replace(self, includes_every_run=True)
 
     def runs(self) -> RunQuerySet:
-        """Every run that exists for this viewer."""
+        """Return every run that exists for this viewer."""
         runs = Run.objects.filter(track=self.track).select_related("team", "track")
-        if self.organises:
+        if self.is_organiser:
             return runs
         mine = Q(team=self.team) if self.team is not None else Q(pk__in=[])
-        if self.means:
+        if self.can_see_means:
             return runs.filter(mine | Q(pk__in=Run.objects.on_the_board()))
         return runs.filter(mine)
 
@@ -175,53 +179,53 @@ class Sight:
     def owns(self, run: Run) -> bool:
         return self.team is not None and run.team_id == self.team.pk
 
-    def on_the_board(
+    def select_board_runs(
         self, edition: Edition, runs: Iterable[Run], means: Mapping[str, float | None] | None = None
     ) -> list[Run]:
-        """Those that stand on its board, by the names that this viewer may read."""
+        """Return the runs on an edition's board under the names that this viewer may see."""
         if self.ladder is not None:
-            shown = set(self.ladder.risen if self.every_run else self.ladder.standing)
-            return [self.named(run) for run in runs if run.pk in shown]
-        chosen = runs if self.every_run else select_runs(edition, runs, means)
-        return [self.named(run) for run in chosen]
+            shown = set(self.ladder.risen if self.includes_every_run else self.ladder.standing)
+            return [self.with_shown_name(run) for run in runs if run.pk in shown]
+        chosen = runs if self.includes_every_run else select_runs(edition, runs, means)
+        return [self.with_shown_name(run) for run in chosen]
 
-    def named(self, run: Run) -> Run:
-        """The run by the name that this viewer may read: that of another team may be a pseudonym.
+    def with_shown_name(self, run: Run) -> Run:
+        """Return the run under the name that this viewer may see, possibly a pseudonym.
 
-        The organisers' own runs are no contenders and keep their names.
+        The organisers' own runs do not compete and keep their names.
         """
-        known = self.organises or self.owns(run) or run.team.of_organisers
-        return run if known or not self.track.hides_names else veiled(run)
+        known = self.is_organiser or self.owns(run) or run.team.of_organisers
+        return run if known or not self.track.hides_names else with_pseudonym(run)
 
-    def runs_called(self, text: str, most: int) -> list[Run]:
-        """Runs whose tag holds the text; what goes by a pseudonym is found by that alone."""
-        if self.organises or not self.track.hides_names:
+    def find_runs_by_tag(self, text: str, most: int) -> list[Run]:
+        """Find runs whose shown tag contains the text."""
+        if self.is_organiser or not self.track.hides_names:
             return list(self.runs().filter(tag__icontains=text)[:most])
-        named = (self.named(run) for run in self.runs())
-        return [run for run in named if text.casefold() in run.tag.casefold()][:most]
+        shown = (self.with_shown_name(run) for run in self.runs())
+        return [run for run in shown if text.casefold() in run.tag.casefold()][:most]
 
     @property
-    def snapshots(self) -> bool:
-        """Whether frozen boards may be shown: they hold every score, and the names."""
-        return self.organises or (self.everything and not self.track.hides_names)
+    def can_see_snapshots(self) -> bool:
+        """Whether frozen boards may be shown: they contain every score and the names."""
+        return self.is_organiser or (self.can_see_scores and not self.track.hides_names)
 
-    def inside(self, run: Run) -> bool:
-        """Whether file and problems of a run may be shown: to its team and organisers."""
-        return self.organises or self.owns(run)
+    def can_see_file(self, run: Run) -> bool:
+        """Whether the file and problems of a run may be shown: its team and organisers see them."""
+        return self.is_organiser or self.owns(run)
 
-    def states(self, run: Run) -> bool:
-        """Whether this viewer may state facts of a run: organisers, and its team till release."""
-        return self.organises or (self.owns(run) and self.track.released_at is None)
+    def can_state_facts(self, run: Run) -> bool:
+        """Whether this viewer may state facts of a run: organisers, and its team until release."""
+        return self.is_organiser or (self.owns(run) and self.track.released_at is None)
 
-    def brings_back(self, run: Run) -> bool:
-        """Whether this viewer may undo a withdrawal: organisers, its team while runs are taken."""
-        return self.organises or (self.owns(run) and self.track.takes_runs())
+    def can_restore(self, run: Run) -> bool:
+        """Whether this viewer may undo a withdrawal: organisers, or the team while open."""
+        return self.is_organiser or (self.owns(run) and self.track.takes_runs())
 
     def state_of(self, run: Run) -> str:
-        """The state to show; a blind track does not tell whether there are judgments."""
-        return run.state if self.means else WITHOUT_MEANS.get(run.state, run.state)
+        """Return the state to show; a blind track does not reveal whether judgments exist."""
+        return run.state if self.can_see_means else BLIND_STATES.get(run.state, run.state)
 
-    def done(self, run: Run) -> bool:
+    def is_finished(self, run: Run) -> bool:
         return self.state_of(run) in (
             Run.State.REFUSED,
             Run.State.VALID,
@@ -229,39 +233,40 @@ class Sight:
             Run.State.FAILED,
         )
 
-    def means_of(self, run: Run) -> bool:
-        """Whether the means of a run may be shown, be they rounded."""
-        shown = not run.taken_off or self.inside(run)
+    def can_see_means_of(self, run: Run) -> bool:
+        """Whether the means of a run may be shown, possibly rounded."""
+        shown = not run.taken_off or self.can_see_file(run)
         shown = shown and (self.ladder is None or run.pk in self.ladder.risen)
         return self.board_edition is not None and run.state == Run.State.SCORED and shown
 
-    def scores_of(self, run: Run) -> bool:
-        """Whether the scores of a run may be shown, topic by topic."""
-        return self.everything and self.means_of(run)
+    def can_see_scores_of(self, run: Run) -> bool:
+        """Whether the scores of a run on each topic may be shown."""
+        return self.can_see_scores and self.can_see_means_of(run)
 
-    def remembers(self, run: Run) -> bool:
+    def can_see_removed(self, run: Run) -> bool:
         """Whether this viewer could see the run before it left the board."""
         gone = run.taken_off in ("withdrawn", "disqualified")
-        return self.means and run.state == Run.State.SCORED and gone
+        return self.can_see_means and run.state == Run.State.SCORED and gone
 
 
 @cache
 def hides_judgments(text: str) -> bool:
-    """Whether a rounded mean of this measure tells little of any document.
+    """Whether a rounded mean of this measure reveals little about any document.
 
-    Counts and what depends on which documents are judged tell too much, however they are rounded.
+    Counts, and measures that depend on which documents are judged, reveal too much even if rounded.
     """
     measure = parse_measure(text)
     shares = measure.definition.range == (0, 1) and measure.definition.bounds != "none"
     return shares and measure.parameters.get("holes") != "condensed"
 
 
-def look(track: Track, viewer: Viewer) -> Sight:
+def sight_of(track: Track, viewer: Viewer) -> Sight:
+    """Return the viewer's view of a track."""
     return Sight(track, viewer, track.is_organised_by(viewer), track.team_of(viewer))
 
 
-def look_at_all(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
-    """One's view of each, with as few queries as of one."""
+def sights_of(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
+    """Return the viewer's view of each track, with as few queries as for one."""
     organised = set(Track.objects.organised_by(viewer).values_list("pk", flat=True))
     own = Team.objects.filter(memberships__user=viewer) if viewer.is_authenticated else []
     teams = {team.track_id: team for team in own}
@@ -272,7 +277,7 @@ def look_at_all(tracks: Sequence[Track], viewer: Viewer) -> list[Sight]:
 
 
 def track_or_404(viewer: Viewer, slug: str) -> Sight:
-    """One's view of a track; what one may not know does not exist."""
+    """Return the viewer's view of a track; raise 404 if the track may not be known."""
     tracks = Track.objects.visible_to(viewer).select_related(
         *("collection", "judgment_set", "baseline__team"),
         *("edition__judgment_set", "public_edition__judgment_set"),
@@ -280,20 +285,22 @@ def track_or_404(viewer: Viewer, slug: str) -> Sight:
     track = tracks.filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
-    return look(track, viewer)
+    return sight_of(track, viewer)
 
 
 @dataclass(frozen=True)
-class SeenRun:
+class VisibleRun:
+    """A run under its shown name, with the viewer's view of its track."""
+
     run: Run
     sight: Sight
 
 
-def runs_known_to(viewer: Viewer) -> RunQuerySet:
+def visible_runs(viewer: Viewer) -> RunQuerySet:
     """Return every run that a viewer may see, and no run of a blind track of others.
 
-    A hidden run and a missing one cost the same single query, so the time of an answer does not
-    tell them apart.  What shows of a run is still decided by the view of its track.
+    A hidden run and a missing one cost the same single query, so the response time does not
+    distinguish them.  The view of its track still decides what of a run is shown.
     """
     organised = Q(track__in=Track.objects.organised_by(viewer).values("pk"))
     own = Q(pk__in=[])
@@ -306,22 +313,22 @@ def runs_known_to(viewer: Viewer) -> RunQuerySet:
     return visible.filter(organised | own | shown)
 
 
-def run_or_404(viewer: Viewer, run_id: str) -> SeenRun:
-    """A run with the view of its track through which it is seen, by the name it has there."""
-    run = runs_known_to(viewer).filter(pk=run_id).select_related("track", "team").first()
+def run_or_404(viewer: Viewer, run_id: str) -> VisibleRun:
+    """Return a run under its shown name with the view of its track; raise 404 if it is hidden."""
+    run = visible_runs(viewer).filter(pk=run_id).select_related("track", "team").first()
     if run is None:
         raise Http404("no such run")
     sight = track_or_404(viewer, run.track.slug)
-    if not sight.runs().filter(pk=run_id).exists() and not sight.remembers(run):
+    if not sight.runs().filter(pk=run_id).exists() and not sight.can_see_removed(run):
         raise Http404("no such run")
     run.track = sight.track
-    return SeenRun(sight.named(run), sight)
+    return VisibleRun(sight.with_shown_name(run), sight)
 
 
-def judgment_sets_seen(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
-    """Those behind a board that the viewer may see; all of them for organisers."""
+def visible_judgment_sets(viewer: Viewer, collection: Collection) -> QuerySet[JudgmentSet]:
+    """Return the judgments of boards that the viewer may see; organisers see all."""
     if collection.is_organised_by(viewer):
         return collection.judgment_sets.all()
     tracks = Track.objects.visible_to(viewer).filter(collection=collection)
-    editions = [look(track, viewer).edition for track in tracks.select_related("edition")]
+    editions = [sight_of(track, viewer).edition for track in tracks.select_related("edition")]
     return collection.judgment_sets.filter(editions__in=filter(None, editions)).distinct()

@@ -1,7 +1,7 @@
-"""A board as a table for other programs and for papers: the columns, runs and order asked for.
+"""A board as a file, with the columns, runs and order that the reader chose.
 
-CSV, TSV and JSON hold every digit; Markdown and LaTeX are to be read, with 4 decimals.  Names come
-from strangers: no cell is a formula to a spreadsheet, and none is a command to TeX.
+CSV, TSV and JSON have every digit; Markdown and LaTeX have 4 decimals.  Strangers choose the names,
+so no cell may be a formula in a spreadsheet or a command in TeX.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from django.http.response import HttpResponseBase
 
 from evaluation.significance import TESTS
 from leaderboard.boards.columns import Cell, Column
-from leaderboard.boards.receipts import inert
+from leaderboard.boards.receipts import escape_formula
 from leaderboard.boards.standings import LEVEL, Board, Standing
 from leaderboard.display.numbers import MINUS, MISSING, counted
 from leaderboard.models import Run
@@ -29,25 +29,27 @@ Answer = TypeVar("Answer", bound=HttpResponseBase)
 
 
 def text_file(name: str, text: str, media_type: str = "text/plain") -> HttpResponse:
-    return _kept(name, HttpResponse(text, content_type=_utf8(media_type)))
+    return _as_attachment(name, HttpResponse(text, content_type=_with_charset(media_type)))
 
 
 def streamed_text(
     name: str, pieces: Iterable[str] | Iterable[bytes], media_type: str = "text/plain"
 ) -> StreamingHttpResponse:
-    """Sent while it is made, so it takes no memory and no room on the disk."""
-    return _kept(name, StreamingHttpResponse(pieces, content_type=_utf8(media_type)))
+    """Stream a text file as it is made, which takes no memory and no disk space."""
+    return _as_attachment(
+        name, StreamingHttpResponse(pieces, content_type=_with_charset(media_type))
+    )
 
 
 def streamed_bytes(name: str, pieces: Iterable[bytes], media_type: str) -> StreamingHttpResponse:
-    return _kept(name, StreamingHttpResponse(pieces, content_type=media_type))
+    return _as_attachment(name, StreamingHttpResponse(pieces, content_type=media_type))
 
 
-def _utf8(media_type: str) -> str:
+def _with_charset(media_type: str) -> str:
     return f"{media_type}; charset=utf-8"
 
 
-def _kept(name: str, answer: Answer) -> Answer:
+def _as_attachment(name: str, answer: Answer) -> Answer:
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 
@@ -66,7 +68,7 @@ TEX = {
     MISSING: "--",
     **{c: "\\" + c for c in "&%$#_{}"},
 }
-# Better, and worse, than the baseline.
+# The marks of runs better and worse than the baseline.
 DAGGERS = {"better": r"$^{\dagger}$", "worse": r"$^{\ddagger}$"}
 
 
@@ -78,32 +80,32 @@ class Format:
 
 
 def download(board: Board, format: str, columns: Columns) -> HttpResponse:
-    """The board in a format of FORMATS, to be kept as a file."""
+    """Return the board as a file in one of FORMATS."""
     chosen = FORMATS[format]
     filename = f"{board.sight.track.slug}-leaderboard.{format}"
     return text_file(filename, chosen.write(board, columns), chosen.media_type)
 
 
-def as_csv(board: Board, columns: Columns) -> str:
-    return separated(board, columns, ",")
+def render_csv(board: Board, columns: Columns) -> str:
+    return render_separated(board, columns, ",")
 
 
-def as_tsv(board: Board, columns: Columns) -> str:
-    return separated(board, columns, "\t")
+def render_tsv(board: Board, columns: Columns) -> str:
+    return render_separated(board, columns, "\t")
 
 
-def separated(board: Board, columns: Columns, delimiter: str) -> str:
+def render_separated(board: Board, columns: Columns, delimiter: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
-    writer.writerow(inert(field) for column in columns for field in column.fields)
+    writer.writerow(escape_formula(field) for column in columns for field in column.fields)
     for standing in board.shown:
         cells = (cell for column in columns for cell in column.cells(standing))
-        writer.writerow(inert(exactly(cell)) for cell in cells)
+        writer.writerow(escape_formula(export_cell(cell)) for cell in cells)
     return out.getvalue()
 
 
-def exactly(cell: Cell) -> Cell:
-    """An empty cell is a missing value, never zero; a float keeps every digit."""
+def export_cell(cell: Cell) -> Cell:
+    """Return a cell with every digit, empty if its value is missing."""
     return "" if is_missing(cell) else cell
 
 
@@ -111,8 +113,8 @@ def is_missing(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def as_json(board: Board, columns: Columns) -> str:
-    """What is missing is null."""
+def render_json(board: Board, columns: Columns) -> str:
+    """Render the board as JSON; missing values are null."""
     standings = [
         {
             field: None if is_missing(cell) else cell
@@ -133,27 +135,29 @@ def as_json(board: Board, columns: Columns) -> str:
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
 
 
-def as_markdown(board: Board, columns: Columns) -> str:
-    """A table that GitHub and its like print; the best of each measure is bold."""
-    columns = in_papers(columns)
+def render_markdown(board: Board, columns: Columns) -> str:
+    """Render the board as a Markdown table; the best value of each measure is bold."""
+    columns = printed_columns(columns)
     lines = [
-        [markdown(column.title) for column in columns],
+        [escape_markdown(column.title) for column in columns],
         ["---" if column.is_words else "--:" for column in columns],
     ]
     best = board.best
     for standing in board.shown:
-        lines.append([readable(standing, each, best, markdown, "**{}**") for each in columns])
+        lines.append(
+            [render_cell(standing, column, best, escape_markdown, "**{}**") for column in columns]
+        )
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{table}\n{markdown(caption(board))}\n"
+    return f"{table}\n{escape_markdown(build_caption(board))}\n"
 
 
-def in_papers(columns: Columns) -> list[Column]:
-    """Without the drawings."""
+def printed_columns(columns: Columns) -> list[Column]:
+    """Return the columns that have text, without the charts."""
     return [column for column in columns if column.fields]
 
 
-def markdown(text: str) -> str:
-    """Text that Markdown prints as it is: no link, no tag, no further column.
+def escape_markdown(text: str) -> str:
+    """Escape text so that Markdown prints it unchanged, without a link, tag or column.
 
     >>> markdown("a|b <i> [x](y)")
     'a\\\\|b \\\\<i\\\\> \\\\[x\\\\](y)'
@@ -161,37 +165,39 @@ def markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#~!])", r"\\\1", " ".join(text.split()))
 
 
-def as_latex(board: Board, columns: Columns) -> str:
-    """A booktabs table: the best of each measure bold, † better and ‡ worse than the baseline."""
-    columns = in_papers(columns)
+def render_latex(board: Board, columns: Columns) -> str:
+    """Render the board as a booktabs table: best values bold, † better and ‡ worse."""
+    columns = printed_columns(columns)
     best = board.best
     lines = [
         "% \\usepackage{booktabs}",
-        f"\\begin{{tabular}}{{{''.join('l' if each.is_words else 'r' for each in columns)}}}",
+        f"\\begin{{tabular}}{{{''.join('l' if column.is_words else 'r' for column in columns)}}}",
         "\\toprule",
-        " & ".join(tex(each.title) for each in columns) + r" \\",
+        " & ".join(escape_tex(column.title) for column in columns) + r" \\",
         "\\midrule",
-        *(latex_row(board, standing, columns, best) for standing in board.shown),
+        *(render_latex_row(board, standing, columns, best) for standing in board.shown),
         "\\bottomrule",
         "\\end{tabular}",
-        f"% {' '.join(tex(caption(board)).split())}",
+        f"% {' '.join(escape_tex(build_caption(board)).split())}",
     ]
     if board.baseline is not None:
         lines.append(f"% {DAGGERS['better']} better, {DAGGERS['worse']} worse than the baseline.")
     return "\n".join(lines) + "\n"
 
 
-def latex_row(board: Board, standing: Standing, columns: Columns, best: dict[str, float]) -> str:
+def render_latex_row(
+    board: Board, standing: Standing, columns: Columns, best: dict[str, float]
+) -> str:
     cells = [
-        readable(standing, column, best, tex, r"\textbf{{{}}}")
+        render_cell(standing, column, best, escape_tex, r"\textbf{{{}}}")
         + (DAGGERS.get(standing.verdict, "") if column.measure == board.measure else "")
         for column in columns
     ]
     return " & ".join(cells) + r" \\"
 
 
-def tex(text: str) -> str:
-    r"""Text that TeX prints as it is.
+def escape_tex(text: str) -> str:
+    r"""Escape text so that TeX prints it unchanged.
 
     >>> tex("nDCG_10 & 5% \\input{x}")
     'nDCG\\_10 \\& 5\\% \\textbackslash{}input\\{x\\}'
@@ -199,39 +205,39 @@ def tex(text: str) -> str:
     return "".join(TEX.get(c, c) for c in text if c.isprintable())
 
 
-def readable(
+def render_cell(
     standing: Standing,
     column: Column,
     best: dict[str, float],
     plain: Callable[[str], str],
     bold: str,
 ) -> str:
-    """A cell as it is read, `plain` making text of it; bold where no run is better."""
+    """Render a cell for readers, escaped by `plain`, and bold if no run is better."""
     text = plain(column.printed(standing))
     is_best = column.measure and standing.scores[column.measure] == best[column.measure]
     return bold.format(text) if is_best else text
 
 
-def caption(board: Board) -> str:
-    """What the table cannot do without when it has left this site."""
+def build_caption(board: Board) -> str:
+    """Describe the board: track, measure, judgments and test."""
     edition = board.edition
     words = [
         f"{board.sight.track.name}: {counted(len(board.shown), 'run')} by {board.measure}",
         f"judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}",
     ]
     if board.baseline is not None:
-        words.append(against(board.baseline, board.sight.track.test))
+        words.append(describe_test(board.baseline, board.sight.track.test))
     return "; ".join(words) + "."
 
 
-def against(baseline: Run, test: str) -> str:
+def describe_test(baseline: Run, test: str) -> str:
     return f"against {baseline.tag} by {TESTS[test]}, Holm's adjustment, at {LEVEL}"
 
 
 FORMATS = {
-    "csv": Format("CSV", "text/csv", as_csv),
-    "tsv": Format("TSV", "text/tab-separated-values", as_tsv),
-    "json": Format("JSON", "application/json", as_json),
-    "md": Format("Markdown", "text/markdown", as_markdown),
-    "tex": Format("LaTeX", "application/x-tex", as_latex),
+    "csv": Format("CSV", "text/csv", render_csv),
+    "tsv": Format("TSV", "text/tab-separated-values", render_tsv),
+    "json": Format("JSON", "application/json", render_json),
+    "md": Format("Markdown", "text/markdown", render_markdown),
+    "tex": Format("LaTeX", "application/x-tex", render_latex),
 }

@@ -17,7 +17,7 @@ from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Job, Run
 
-# So many twins of a run are listed.
+# The most twins of a run that a receipt lists.
 MOST_TWINS = 10
 
 TITLES = {
@@ -88,7 +88,7 @@ REPAIRED = {
 
 @dataclass(frozen=True)
 class Repair:
-    """A repair that is offered: its name, the tag it would use, and the words of its button."""
+    """A repair that is offered: its name, the tag it would use, and the label of its button."""
 
     fix: str
     tag: str
@@ -105,7 +105,7 @@ def _last_sentence(hint: str) -> str:
 
 @dataclass(frozen=True)
 class ProblemGroup:
-    """The problems of one code, the first of them in full."""
+    """The problems with one code: how many there are, and the first ones in full."""
 
     code: str
     severity: str
@@ -122,7 +122,7 @@ class ProblemGroup:
 
     @property
     def repairs(self) -> list[Repair]:
-        """The repairs that its problems offer, each once."""
+        """The repairs that these problems offer, each once."""
         offered = {(p.fix, p.suggested): p for p in self.first if p.fix}
         return [Repair(p.fix, p.suggested, _last_sentence(p.hint)) for p in offered.values()]
 
@@ -144,19 +144,19 @@ class Receipt:
 
     @property
     def format(self) -> str:
-        """What the file is, in words, once a worker has read it."""
+        """The format of the file in words, once a worker has read it."""
         return RUN_FORMATS.get(self.run.format, "") if self.run.num_lines else ""
 
     @property
     def repaired(self) -> str:
-        """What was repaired while the file was read, in words; empty where nothing had to be."""
+        """What was repaired while the file was read, in words; empty if nothing was."""
         if "W_REPAIRED" not in self.run.problem_totals:
             return ""
         return ", ".join(REPAIRED.get(fix, fix) for fix in self.run.fixes)
 
     @property
     def shown_state(self) -> str:
-        """The state, or what was done with the run since."""
+        """The state, or how the run was removed since."""
         return self.run.taken_off or self.state
 
     @property
@@ -172,57 +172,57 @@ class Receipt:
         return sum(group.total for group in self.errors)
 
 
-def receipt_of(sight: Sight, run: Run) -> Receipt:
-    return receipts_of(sight, [run])[0]
+def build_receipt(sight: Sight, run: Run) -> Receipt:
+    return build_receipts(sight, [run])[0]
 
 
-def receipts_of(sight: Sight, runs: Sequence[Run]) -> list[Receipt]:
-    """What this viewer may know of the way of these runs; problems only for those inside."""
+def build_receipts(sight: Sight, runs: Sequence[Run]) -> list[Receipt]:
+    """Build the receipts of these runs; only their teams and organisers get the problems."""
     jobs = Job.objects.filter(kind="check_run", target_id__in=[run.pk for run in runs])
     latest = {job.target_id: job for job in jobs.order_by("pk")}
-    return [_receipt(sight, run, latest.get(run.pk)) for run in runs]
+    return [_build_receipt(sight, run, latest.get(run.pk)) for run in runs]
 
 
-def _receipt(sight: Sight, run: Run, job: Job | None) -> Receipt:
+def _build_receipt(sight: Sight, run: Run, job: Job | None) -> Receipt:
     queued = job is not None and job.state == Job.State.QUEUED
     return Receipt(
         run=run,
         state=sight.state_of(run),
-        done=sight.done(run),
+        done=sight.is_finished(run),
         attempts=job.attempts if job is not None else 0,
         queue_position=Job.objects.ahead_of(job).count() + 1 if job and queued else None,
         progress=job.progress if job is not None else 0,
         progress_of=job.progress_of if job is not None else 0,
-        groups=grouped(run) if sight.inside(run) else [],
+        groups=problem_groups(run) if sight.can_see_file(run) else [],
     )
 
 
-def twins_of_other_teams(sight: Sight, run: Run) -> list[Run]:
-    """Runs of other teams with the same first documents on every topic; only for organisers."""
-    if not sight.organises:
+def find_twins_of_other_teams(sight: Sight, run: Run) -> list[Run]:
+    """Find runs of other teams with the same top documents on every topic, for organisers only."""
+    if not sight.is_organiser:
         return []
     twins = Run.objects.twins_of(run).exclude(team=run.team_id)
     return list(twins.select_related("team")[:MOST_TWINS])
 
 
-def grouped(run: Run) -> list[ProblemGroup]:
-    return groups_of(run.problems, run.problem_totals)
+def problem_groups(run: Run) -> list[ProblemGroup]:
+    return group_problems(run.problems, run.problem_totals)
 
 
-def groups_of(problems: list[dict[str, Any]], totals: dict[str, int]) -> list[ProblemGroup]:
-    """Problems by code, errors first, in the order of their first line."""
+def group_problems(problems: list[dict[str, Any]], totals: dict[str, int]) -> list[ProblemGroup]:
+    """Group problems by code, in the order in which the codes first appear."""
     rows = [Problem(**problem) for problem in problems]
     order = list(dict.fromkeys(problem.code for problem in rows))
-    rows.sort(key=lambda each: order.index(each.code))
+    rows.sort(key=lambda problem: order.index(problem.code))
     return [
         ProblemGroup(code, first[0].severity, totals.get(code, len(first)), first)
-        for code, group in groupby(rows, key=lambda each: each.code)
+        for code, group in groupby(rows, key=lambda problem: problem.code)
         if (first := list(group))
     ]
 
 
-def all_problems(run: Run) -> list[Problem]:
-    """Every problem that was kept, from the row or from the file where there are many."""
+def load_problems(run: Run) -> list[Problem]:
+    """Load every stored problem of a run, from its row or from the file of many problems."""
     if not run.problems_file:
         return [Problem(**problem) for problem in run.problems]
     with default_storage.open(run.problems_file.name) as file:
@@ -232,13 +232,13 @@ def all_problems(run: Run) -> list[Problem]:
 def problems_as_csv(run: Run) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
-    names = [each.name for each in fields(Problem)]
+    names = [field.name for field in fields(Problem)]
     writer.writerow(names)
-    for problem in all_problems(run):
-        writer.writerow(inert(asdict(problem)[name]) for name in names)
+    for problem in load_problems(run):
+        writer.writerow(escape_formula(asdict(problem)[name]) for name in names)
     return out.getvalue()
 
 
-def inert(cell: Any) -> Any:
-    """Escape cells that look like formulas."""
+def escape_formula(cell: Any) -> Any:
+    """Escape a cell that a spreadsheet would read as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell

@@ -1,4 +1,4 @@
-"""The board: every ranked run of an edition in order, and how sure that order is."""
+"""The board: every ranked run of an edition in order, with the tests of their differences."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from leaderboard.scoring.families import EditionMeans, load_means, ranking_measu
 
 LEVEL = 0.05
 NO_PAIRS = AllPairs(None, {}, {}, {}, None)
-# What pages print of a run that is one of many; a run has its own page for the rest.
-ON_BOARDS = (
+# The fields of a run that pages of many runs print; its own page prints the others.
+RUN_FIELDS = (
     *("tag", "filename", "description", "kind", "facts", "is_primary", "received_at"),
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
     "num_retrieved",
 )
-# With fewer topics no pattern of wins is rare enough: 2 / 2^5 is more than LEVEL.
+# With fewer topics no difference can be significant: 2 / 2^5 is more than LEVEL.
 FEWEST_TOPICS = 6
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a reader asks of a board; whatever is unknown falls back to the track's own."""
+    """A reader's choices for a board; unknown values fall back to the track's defaults."""
 
     measure: str = ""
     baseline: str = ""
@@ -42,35 +42,35 @@ class Choice:
     kind: str = ""
     text: str = ""
     best_per_team: bool = False
-    # By the name of a fact the word that runs have to state.
+    # The value that runs must state, by the name of the fact.
     facts: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
-    # What goes along to other pages, as it was asked.
+    # The parameters that links to other pages keep, unchanged.
     carried: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def filters(self) -> bool:
+    def has_filters(self) -> bool:
         return bool(self.team or self.kind or self.text or self.best_per_team or self.facts)
 
     @property
-    def sorted_otherwise(self) -> bool:
-        """Whether the lines stand in another order than that of the ranks."""
+    def is_sorted(self) -> bool:
+        """Whether the lines are in another order than that of the ranks."""
         return bool(self.sort) and self.sort not in ("rank", self.measure)
 
     @property
     def sorted_by(self) -> str:
-        """The column of the order: its name in an address without the sign of the turn."""
+        """The name of the column that sorts the board, without the sign."""
         return self.sort.removeprefix("-") or "rank"
 
     @property
-    def turned(self) -> bool:
-        """Whether the order runs the other way round."""
+    def is_reversed(self) -> bool:
+        """Whether the order is reversed."""
         return self.sort.startswith("-")
 
 
 @dataclass(frozen=True)
 class FactFilter:
-    """A fact by which a board can be filtered: the words its runs state, and the one chosen."""
+    """A fact that filters a board: the values that its runs state, and the chosen one."""
 
     fact: Fact
     words: list[str]
@@ -79,24 +79,26 @@ class FactFilter:
 
 @dataclass(frozen=True)
 class Standing:
-    """One line of a board; `rank` is None where the measure is undefined for the run."""
+    """One line of a board; `rank` is None if the measure is undefined for the run."""
 
     run: Run
     rank: int | None
     scores: dict[str, float | None]
-    # None where the viewer sees but means, as are the fields beneath.
+    # None if the viewer sees only means; the fields below then keep their defaults.
     judged_at_10: float | None
     interval: tuple[int, int] | None = None
     against: Difference | None = None
     is_baseline: bool = False
     is_own: bool = False
     verdict: str = ""
-    # Every run down to here is significantly better than every run beneath.
+    # Every run down to here is significantly better than every run below.
     breaks_after: bool = False
 
 
 @dataclass(frozen=True)
 class Board:
+    """A board as one viewer sees it: the ranked runs (`standings`) and those `shown`."""
+
     sight: Sight
     edition: Edition
     measure: str
@@ -112,12 +114,12 @@ class Board:
         return self.standing_with(run.pk)
 
     def standing_with(self, run_id: str) -> Standing | None:
-        return next((each for each in self.standings if each.run.pk == run_id), None)
+        return next((standing for standing in self.standings if standing.run.pk == run_id), None)
 
     @property
-    def goes_by_pseudonyms(self) -> bool:
-        """Whether this viewer reads other names than those of the teams."""
-        return self.sight.track.hides_names and not self.sight.organises
+    def uses_pseudonyms(self) -> bool:
+        """Whether this viewer sees pseudonyms instead of the teams' names."""
+        return self.sight.track.hides_names and not self.sight.is_organiser
 
     @property
     def decimals(self) -> int:
@@ -126,15 +128,15 @@ class Board:
 
     @cached_property
     def has_late(self) -> bool:
-        """Whether a run on it came after the deadline."""
-        return any(each.run.is_late for each in self.standings)
+        """Whether a run on the board was submitted after the deadline."""
+        return any(standing.run.is_late for standing in self.standings)
 
     @cached_property
     def fact_filters(self) -> list[FactFilter]:
         """The facts in which the runs differ."""
         filters = []
         for name, fact in FILTERS.items():
-            values = [each.run.facts.get(name) for each in self.standings]
+            values = [standing.run.facts.get(name) for standing in self.standings]
             if all(value == values[0] for value in values):
                 continue
             words = [word for word in fact.options if any(fact.holds(v, word) for v in values)]
@@ -143,12 +145,12 @@ class Board:
 
     @property
     def others(self) -> list[str]:
-        """The measures beside the one that ranks."""
+        """The measures besides the one that ranks."""
         return [measure for measure in self.measures if measure != self.measure]
 
     @property
     def missing(self) -> list[str]:
-        """The measures of the track that this board was made without."""
+        """The measures of the track that this board does not have."""
         return [measure for measure in self.sight.track.measures if measure not in self.measures]
 
     @cached_property
@@ -157,60 +159,60 @@ class Board:
         return {measure: self._best(measure) for measure in self.measures}
 
     def _best(self, measure: str) -> float:
-        values = [each.scores[measure] for each in self.standings]
+        values = [standing.scores[measure] for standing in self.standings]
         known = [value for value in values if value is not None]
         best = max if parse_measure(measure).direction > 0 else min
         return best(known, default=math.nan)
 
     @property
     def with_verdict(self) -> dict[str, list[Standing]]:
-        """The standings by their verdict: `better`, `worse`, `not significant`, ``."""
+        """The standings by verdict: `better`, `worse` and `not significant`."""
         groups: dict[str, list[Standing]] = {"better": [], "worse": [], "not significant": []}
-        for each in self.standings:
-            if each.verdict:
-                groups[each.verdict].append(each)
+        for standing in self.standings:
+            if standing.verdict:
+                groups[standing.verdict].append(standing)
         return groups
 
     @property
     def ranked(self) -> list[Standing]:
-        """The standings with a rank; the others have no value of the measure."""
-        return [each for each in self.standings if each.rank is not None]
+        """The standings with a rank; the measure is undefined for the others."""
+        return [standing for standing in self.standings if standing.rank is not None]
 
     @property
     def leaders(self) -> list[Standing]:
-        """The first; several where their values are exactly equal."""
-        return [each for each in self.ranked if each.rank == 1]
+        """The first standing, or several whose values are exactly equal."""
+        return [standing for standing in self.ranked if standing.rank == 1]
 
     @property
     def num_compared(self) -> int:
         """How many runs are tested against the baseline."""
-        return sum(each.against is not None for each in self.standings)
+        return sum(standing.against is not None for standing in self.standings)
 
     @property
     def is_untested(self) -> bool:
-        """Whether the runs differ from the baseline by what no test has looked at yet."""
-        against = [each.against for each in self.standings if each.against is not None]
-        known = [each for each in against if each.difference is not None]
-        return bool(known) and all(each.p is None for each in known)
+        """Whether the differences from the baseline are not tested yet."""
+        against = [standing.against for standing in self.standings if standing.against is not None]
+        known = [difference for difference in against if difference.difference is not None]
+        return bool(known) and all(difference.p is None for difference in known)
 
     @property
     def median_judged(self) -> float:
         """The Judged@10 of the run in the middle."""
-        return statistics.median(each.judged_at_10 or 0.0 for each in self.standings)
+        return statistics.median(standing.judged_at_10 or 0.0 for standing in self.standings)
 
     @property
-    def can_tell(self) -> bool:
-        """Whether there are topics enough for any difference to be significant."""
+    def has_enough_topics(self) -> bool:
+        """Whether there are enough topics for a difference to be significant."""
         return self.edition.num_evaluated >= FEWEST_TOPICS
 
     @property
     def detectable_effect(self) -> float | None:
-        """The effect d that one comparison detects with power .8 on this many topics."""
-        return minimum_detectable(self.edition.num_evaluated) if self.can_tell else None
+        """The effect size d that one comparison detects with 80 % power on this many topics."""
+        return minimum_detectable(self.edition.num_evaluated) if self.has_enough_topics else None
 
 
 def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> str:
-    """What the test allows to say: `better`, `worse`, `not significant`; `` without a test."""
+    """Return the verdict of a test: `better`, `worse` or `not significant`, empty if untested."""
     if against is None or against.p_adjusted is None or against.difference is None:
         return ""
     if against.p_adjusted > LEVEL or topics < FEWEST_TOPICS:
@@ -219,8 +221,8 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
 
 
 @dataclass(frozen=True)
-class Findings:
-    """What the tests say of a family; nothing, where a viewer sees but rounded means."""
+class BaselineComparison:
+    """The tests of a family; empty if the viewer sees only rounded means."""
 
     pairs: AllPairs = NO_PAIRS
     baseline: Run | None = None
@@ -228,44 +230,48 @@ class Findings:
 
 
 def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
-    """The board of a track with all that is behind it; None where that may not be seen."""
-    return find_means(sight, choice) if sight.everything else None
+    """Return the board of a track with its scores; None if the viewer may not see them."""
+    return find_visible_board(sight, choice) if sight.can_see_scores else None
 
 
-def find_order(sight: Sight, choice: Choice | None = None) -> Board | None:
-    """The same without its tests, for pages that show none."""
-    return find_means(sight, choice, tested=False) if sight.everything else None
+def find_untested_board(sight: Sight, choice: Choice | None = None) -> Board | None:
+    """Return the board without its tests, for pages that show none."""
+    return find_visible_board(sight, choice, tested=False) if sight.can_see_scores else None
 
 
 def find_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
-    """As `find_means_with`; None where what is behind the means may not be seen."""
-    return find_means_with(sight, choice, *run_ids) if sight.everything else None
+    """Return a board with these runs; None if the viewer may not see its scores."""
+    return find_visible_board_with(sight, choice, *run_ids) if sight.can_see_scores else None
 
 
-def find_means_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
-    """The board, where these runs stand on it; else that of every run, also of those left out."""
-    board = find_means(sight, choice)
+def find_visible_board_with(sight: Sight, choice: Choice, *run_ids: str) -> Board | None:
+    """Return the board if it has these runs, otherwise the board of all runs."""
+    board = find_visible_board(sight, choice)
     if board is None or all(board.standing_with(run_id) for run_id in run_ids):
         return board
-    return find_means(sight.with_every_run(), choice)
+    return find_visible_board(sight.with_every_run(), choice)
 
 
-def find_means(sight: Sight, choice: Choice | None = None, *, tested: bool = True) -> Board | None:
-    """The board as this viewer may see it, be it one of rounded means; None where there is none.
+def find_visible_board(
+    sight: Sight, choice: Choice | None = None, *, tested: bool = True
+) -> Board | None:
+    """Return the board as this viewer may see it, possibly with rounded means, or None.
 
-    Rounded means have neither tests nor intervals, and those that are equal share a rank.
+    Rounded means have no tests and no intervals, and equal ones share a rank.
     """
     edition = sight.board_edition
     if edition is None:
         return None
     edition.track = sight.track
-    runs = _runs_of(sight, edition)
-    measured = _as_seen(sight, load_means(edition), runs)
-    measures = _made(sight.track, measured.means.values())
-    choice = _known(choice or Choice(), sight, measures)
+    runs = _load_runs(sight, edition)
+    measured = _visible_means(sight, load_means(edition), runs)
+    measures = _complete_measures(sight.track, measured.means.values())
+    choice = _valid_choice(choice or Choice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
-    tests = _tests_of(edition, choice, runs, tested) if sight.everything else Findings()
-    standings = _standings(sight, edition, choice.measure, measures, runs, measured, tests)
+    tests = (
+        _compare(edition, choice, runs, tested) if sight.can_see_scores else BaselineComparison()
+    )
+    standings = _rank(sight, edition, choice.measure, measures, runs, measured, tests)
     return Board(
         sight=sight,
         edition=edition,
@@ -273,22 +279,22 @@ def find_means(sight: Sight, choice: Choice | None = None, *, tested: bool = Tru
         measures=measures,
         choice=choice,
         standings=standings,
-        shown=_shown(standings, choice),
+        shown=_filter_and_sort(standings, choice),
         baseline=tests.baseline,
         pairs=tests.pairs,
-        teams=sorted({each.run.team.name for each in standings}),
+        teams=sorted({standing.run.team.name for standing in standings}),
     )
 
 
-def _made(track: Track, means: Iterable[Mapping[str, object]]) -> list[str]:
-    """The track's measures; while others are made, those that the board was made with."""
+def _complete_measures(track: Track, means: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the track's measures that every run has, or else those that the board has."""
     counts = Counter(chain.from_iterable(means))
-    made = [each for each, number in counts.items() if number == max(counts.values())]
-    wanted = [each for each in track.measures if each in made or not counts]
+    made = [measure for measure, number in counts.items() if number == max(counts.values())]
+    wanted = [measure for measure in track.measures if measure in made or not counts]
     return wanted or sorted(made)
 
 
-def _known(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
+def _valid_choice(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     track = sight.track
     home = ranking_measure(track, measures)
     measure = choice.measure if choice.measure in measures else home
@@ -297,55 +303,57 @@ def _known(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
 
-def _runs_of(sight: Sight, edition: Edition) -> dict[str, Run]:
-    """The family by id, with what pages of many runs print; track and teams are shared."""
-    runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*ON_BOARDS)
+def _load_runs(sight: Sight, edition: Edition) -> dict[str, Run]:
+    """Load the family by id with the fields that boards print; track and teams are shared."""
+    runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*RUN_FIELDS)
     scored = list(runs)
-    # Read after the runs, or a team that joined between the two would be missing.
+    # Teams are read after the runs, or a team that joined in between would be missing.
     teams = {team.pk: team for team in sight.track.teams.all()}
     for run in scored:
-        # As setting both would do, which takes as long as all of the query.
+        # Setting both attributes would do the same, but takes as long as the whole query.
         run._state.fields_cache |= {"track": sight.track, "team": teams[run.team_id]}
-    return {run.pk: run for run in sight.on_the_board(edition, scored)}
+    return {run.pk: run for run in sight.select_board_runs(edition, scored)}
 
 
-def _tests_of(edition: Edition, choice: Choice, runs: dict[str, Run], tested: bool) -> Findings:
+def _compare(
+    edition: Edition, choice: Choice, runs: dict[str, Run], tested: bool
+) -> BaselineComparison:
     family, measure = sorted(runs), choice.measure
     baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
     if not tested:
-        return Findings(baseline=baseline)
+        return BaselineComparison(baseline=baseline)
     can_tell = edition.num_evaluated >= FEWEST_TOPICS
     pairs = load_all_pairs(edition, measure, family) if can_tell else NO_PAIRS
     if baseline is None:
-        return Findings(pairs)
+        return BaselineComparison(pairs)
     against = load_differences(edition, measure, baseline.pk, family)
-    return Findings(pairs, baseline, against)
+    return BaselineComparison(pairs, baseline, against)
 
 
-def _standings(
+def _rank(
     sight: Sight,
     edition: Edition,
     measure: str,
     measures: list[str],
     runs: dict[str, Run],
     measured: EditionMeans,
-    tests: Findings,
+    tests: BaselineComparison,
 ) -> list[Standing]:
-    """The runs in the order of their full values; equal values share a rank (1, 2, 2, 4)."""
+    """Rank the runs by the values shown; equal values share a rank (1, 2, 2, 4)."""
     direction, topics = parse_measure(measure).direction, edition.num_evaluated
     means = measured.means
     baseline = tests.baseline.pk if tests.baseline is not None else sight.track.baseline_id
 
     values = {run_id: means[run_id].get(measure) for run_id in runs}
-    ordered = [run.pk for run in by_value(runs.values(), values, direction)]
-    ranks = ranks_of([values[run_id] for run_id in ordered])
+    ordered = [run.pk for run in sort_by_value(runs.values(), values, direction)]
+    ranks = assign_ranks([values[run_id] for run_id in ordered])
     intervals = [tests.pairs.interval(run_id) for run_id in ordered]
     breaks = _clean_breaks(intervals)
     return [
         Standing(
             run=runs[run_id],
             rank=ranks[place],
-            scores={each: means[run_id].get(each) for each in measures},
+            scores={measure: means[run_id].get(measure) for measure in measures},
             judged_at_10=measured.judged.get(run_id),
             interval=intervals[place],
             against=tests.against.get(run_id),
@@ -358,19 +366,21 @@ def _standings(
     ]
 
 
-def _as_seen(sight: Sight, measured: EditionMeans, runs: Iterable[str]) -> EditionMeans:
-    """What this viewer may see of these runs."""
+def _visible_means(sight: Sight, measured: EditionMeans, runs: Iterable[str]) -> EditionMeans:
+    """Return the means of these runs as this viewer may see them."""
     means = {run_id: measured.means.get(run_id, {}) for run_id in runs}
     if sight.decimals is not None:
         means = {
-            run_id: {measure: sight.rounded(measure, mean) for measure, mean in of_run.items()}
+            run_id: {measure: sight.round_mean(measure, mean) for measure, mean in of_run.items()}
             for run_id, of_run in means.items()
         }
-    return EditionMeans(means, measured.judged if sight.everything else {})
+    return EditionMeans(means, measured.judged if sight.can_see_scores else {})
 
 
-def by_value(runs: Iterable[Run], values: Mapping[str, float | None], direction: int) -> list[Run]:
-    """The best first; of equal ones the tag that comes first, and last what is undefined."""
+def sort_by_value(
+    runs: Iterable[Run], values: Mapping[str, float | None], direction: int
+) -> list[Run]:
+    """Sort runs by value: the best first, equal ones by tag, undefined ones last."""
 
     def key(run: Run) -> tuple[bool, float, str]:
         value = values[run.pk]
@@ -379,10 +389,10 @@ def by_value(runs: Iterable[Run], values: Mapping[str, float | None], direction:
     return sorted(runs, key=key)
 
 
-def ranks_of(values: Sequence[float | None]) -> list[int | None]:
-    """The ranks of values in order: equal ones share a rank, and those that are missing have none.
+def assign_ranks(values: Sequence[float | None]) -> list[int | None]:
+    """Return the ranks of sorted values: equal values share a rank, missing ones have none.
 
-    >>> ranks_of([0.5, 0.4, 0.4, 0.1, None])
+    >>> assign_ranks([0.5, 0.4, 0.4, 0.1, None])
     [1, 2, 2, 4, None]
     """
     ranks: list[int | None] = []
@@ -393,7 +403,7 @@ def ranks_of(values: Sequence[float | None]) -> list[int | None]:
 
 
 def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
-    """The places below which every rank interval begins under all that end above."""
+    """Return the places that separate runs whose rank intervals do not overlap."""
     breaks = set()
     lowest = 0
     for place, (above, below) in enumerate(pairwise(intervals)):
@@ -405,74 +415,76 @@ def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
     return breaks
 
 
-def _shown(standings: list[Standing], choice: Choice) -> list[Standing]:
-    """What the reader's filters leave, in the reader's order; rank and family stay."""
-    if not choice.filters and not choice.sorted_otherwise:
+def _filter_and_sort(standings: list[Standing], choice: Choice) -> list[Standing]:
+    """Apply the reader's filters and order; ranks and family do not change."""
+    if not choice.has_filters and not choice.is_sorted:
         return standings
-    shown = [each for each in standings if _matches(each, choice)]
+    shown = [standing for standing in standings if _matches(standing, choice)]
     if choice.best_per_team:
         first: dict[int, Standing] = {}
-        for each in shown:
-            first.setdefault(each.run.team_id, each)
+        for standing in shown:
+            first.setdefault(standing.run.team_id, standing)
         shown = list(first.values())
-    if not choice.sorted_otherwise:
-        return _breaks_kept(shown, standings)
-    return [replace(each, breaks_after=False) for each in _in_order(shown, choice)]
+    if not choice.is_sorted:
+        return _carry_breaks(shown, standings)
+    return [replace(standing, breaks_after=False) for standing in _sort(shown, choice)]
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a column is sorted by, None where there is nothing; and which end comes first."""
+    """How a column is sorted: the key, None if missing, and whether the largest comes first."""
 
     key: Callable[[Standing], Any]
-    falls: bool = False
+    is_descending: bool = False
 
 
-def _of_difference(name: str) -> Callable[[Standing], Any]:
-    return lambda each: None if each.against is None else getattr(each.against, name)
+def _difference_key(name: str) -> Callable[[Standing], Any]:
+    return lambda standing: None if standing.against is None else getattr(standing.against, name)
 
 
 ORDERS = {
-    "rank": Order(lambda each: each.rank),
-    "interval": Order(lambda each: each.interval),
-    "run": Order(lambda each: str(each.run).casefold()),
-    "team": Order(lambda each: each.run.team.name.casefold()),
-    "type": Order(lambda each: str(each.run.kind)),
-    "judged": Order(lambda each: each.judged_at_10, falls=True),
-    "difference": Order(_of_difference("difference"), falls=True),
-    "confidence": Order(_of_difference("low"), falls=True),
-    "p": Order(_of_difference("p_adjusted")),
-    "effect": Order(_of_difference("effect_size"), falls=True),
-    "wins": Order(_of_difference("wins"), falls=True),
-    "date": Order(lambda each: each.run.received_at, falls=True),
+    "rank": Order(lambda standing: standing.rank),
+    "interval": Order(lambda standing: standing.interval),
+    "run": Order(lambda standing: str(standing.run).casefold()),
+    "team": Order(lambda standing: standing.run.team.name.casefold()),
+    "type": Order(lambda standing: str(standing.run.kind)),
+    "judged": Order(lambda standing: standing.judged_at_10, is_descending=True),
+    "difference": Order(_difference_key("difference"), is_descending=True),
+    "confidence": Order(_difference_key("low"), is_descending=True),
+    "p": Order(_difference_key("p_adjusted")),
+    "effect": Order(_difference_key("effect_size"), is_descending=True),
+    "wins": Order(_difference_key("wins"), is_descending=True),
+    "date": Order(lambda standing: standing.run.received_at, is_descending=True),
 }
 
 
-def order_of(column: str) -> Order:
-    """How a board is sorted by a column: one of ORDERS or a measure, its best value first."""
+def find_order_of(column: str) -> Order:
+    """Return how a column sorts the board: one of ORDERS, or a measure with its best first."""
     if column in ORDERS:
         return ORDERS[column]
-    return Order(lambda each: each.scores[column], falls=parse_measure(column).direction > 0)
+    return Order(
+        lambda standing: standing.scores[column], is_descending=parse_measure(column).direction > 0
+    )
 
 
-def _in_order(shown: list[Standing], choice: Choice) -> list[Standing]:
-    """By the column of the choice; equal lines keep the order of the ranks, missing ones end."""
-    order = order_of(choice.sorted_by)
-    known = [each for each in shown if order.key(each) is not None]
-    known.sort(key=order.key, reverse=order.falls != choice.turned)
-    return [*known, *(each for each in shown if order.key(each) is None)]
+def _sort(shown: list[Standing], choice: Choice) -> list[Standing]:
+    """Sort by the chosen column; equal lines keep the order of ranks, missing ones come last."""
+    order = find_order_of(choice.sorted_by)
+    known = [standing for standing in shown if order.key(standing) is not None]
+    known.sort(key=order.key, reverse=order.is_descending != choice.is_reversed)
+    return [*known, *(standing for standing in shown if order.key(standing) is None)]
 
 
-def _breaks_kept(shown: list[Standing], standings: list[Standing]) -> list[Standing]:
-    """A clean break below a hidden run shows below the last shown one above it."""
+def _carry_breaks(shown: list[Standing], standings: list[Standing]) -> list[Standing]:
+    """Move a clean break below a filtered run to the last shown run above it."""
     level, levels = 0, {}
-    for each in standings:
-        levels[each.run.pk] = level
-        level += each.breaks_after
-    below = [*(levels[each.run.pk] for each in shown[1:]), 0]
+    for standing in standings:
+        levels[standing.run.pk] = level
+        level += standing.breaks_after
+    below = [*(levels[standing.run.pk] for standing in shown[1:]), 0]
     return [
-        replace(each, breaks_after=next_level > levels[each.run.pk])
-        for each, next_level in zip(shown, below, strict=False)
+        replace(standing, breaks_after=next_level > levels[standing.run.pk])
+        for standing, next_level in zip(shown, below, strict=False)
     ]
 
 

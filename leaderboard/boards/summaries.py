@@ -15,7 +15,13 @@ from django.db.models import F, Q
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import FEWEST_TOPICS, NO_PAIRS, by_value, ranks_of, verdict_of
+from leaderboard.boards.standings import (
+    FEWEST_TOPICS,
+    NO_PAIRS,
+    assign_ranks,
+    sort_by_value,
+    verdict_of,
+)
 from leaderboard.models import Comparison, Edition, Run, Score
 from leaderboard.scoring.comparisons import HSD, AllPairs, StoredComparison, load_comparisons
 from leaderboard.scoring.families import load_runs
@@ -23,7 +29,7 @@ from leaderboard.scoring.families import load_runs
 
 @dataclass(frozen=True)
 class Place:
-    """A run on a board; `rank` is None where the measure is undefined for it."""
+    """A run on a board; `rank` is None if the measure is undefined for it."""
 
     run: Run
     rank: int | None
@@ -35,8 +41,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Glance:
-    """A board in a line; tests are those that a job has made, and none where one sees but means."""
+class BoardSummary:
+    """A board on the front page; it has only stored tests, and none if only means are shown."""
 
     sight: Sight
     edition: Edition
@@ -44,7 +50,7 @@ class Glance:
 
     @property
     def num_teams(self) -> int:
-        return len({each.run.team_id for each in self.places})
+        return len({place.run.team_id for place in self.places})
 
     @property
     def decimals(self) -> int:
@@ -57,32 +63,32 @@ class Glance:
 
     @cached_property
     def by_run(self) -> dict[str, Place]:
-        return {each.run.pk: each for each in self.places}
+        return {place.run.pk: place for place in self.places}
 
 
 @dataclass
-class Known:
-    """What the tables hold of an edition."""
+class EditionData:
+    """The runs, means and stored tests of an edition."""
 
     runs: list[Run] = field(default_factory=list)
     means: dict[str, float | None] = field(default_factory=dict)
     tests: list[StoredComparison] = field(default_factory=list)
 
 
-def glance_at(sights: Sequence[Sight]) -> dict[int, Glance]:
-    """By track its board, where the viewer may see one."""
+def summarise_boards(sights: Sequence[Sight]) -> dict[int, BoardSummary]:
+    """Return the board of each track that the viewer may see, by track id."""
     editions = {sight.track.pk: sight.board_edition for sight in sights}
-    known = _read([edition for edition in editions.values() if edition is not None])
+    known = _load_editions([edition for edition in editions.values() if edition is not None])
     return {
-        sight.track.pk: _glance(sight, edition, known[edition.pk])
+        sight.track.pk: _summarise(sight, edition, known[edition.pk])
         for sight in sights
         if (edition := editions[sight.track.pk]) is not None
     }
 
 
-def _read(editions: Sequence[Edition]) -> dict[int, Known]:
-    """Three queries for all editions."""
-    found: dict[int, Known] = defaultdict(Known)
+def _load_editions(editions: Sequence[Edition]) -> dict[int, EditionData]:
+    """Load the data of all editions with three queries."""
+    found: dict[int, EditionData] = defaultdict(EditionData)
     for edition_id, runs in load_runs(editions).items():
         found[edition_id].runs = runs
     primary = F("score_set__edition__track__primary_measure")
@@ -91,25 +97,25 @@ def _read(editions: Sequence[Edition]) -> dict[int, Known]:
         "score_set__edition", "score_set__run", "mean"
     ):
         found[edition_id].means[run_id] = mean
-    made = Comparison.objects.filter(
+    comparisons = Comparison.objects.filter(
         Q(baseline=None, test=HSD)
         | Q(baseline=F("edition__track__baseline"), test=F("edition__track__test")),
         edition__in=editions,
         measure=F("edition__track__primary_measure"),
     )
-    for kept in load_comparisons(made):
-        found[kept.edition_id].tests.append(kept)
+    for stored in load_comparisons(comparisons):
+        found[stored.edition_id].tests.append(stored)
     return found
 
 
-def _glance(sight: Sight, edition: Edition, known: Known) -> Glance:
+def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSummary:
     edition.track = track = sight.track
     measure, direction = track.primary_measure, parse_measure(track.primary_measure).direction
-    shown = sight.on_the_board(edition, known.runs, known.means)
-    means = {run.pk: sight.rounded(measure, known.means.get(run.pk)) for run in shown}
-    runs = by_value(shown, means, direction)
-    pairs, against = _tests(sight, edition, known, runs)
-    ranks = ranks_of([means[run.pk] for run in runs])
+    shown = sight.select_board_runs(edition, known.runs, known.means)
+    means = {run.pk: sight.round_mean(measure, known.means.get(run.pk)) for run in shown}
+    runs = sort_by_value(shown, means, direction)
+    pairs, against = _select_tests(sight, edition, known, runs)
+    ranks = assign_ranks([means[run.pk] for run in runs])
     places = [
         Place(
             run=run,
@@ -122,20 +128,20 @@ def _glance(sight: Sight, edition: Edition, known: Known) -> Glance:
         )
         for run, rank in zip(runs, ranks, strict=True)
     ]
-    return Glance(sight, edition, places)
+    return BoardSummary(sight, edition, places)
 
 
-def _tests(
-    sight: Sight, edition: Edition, known: Known, runs: Sequence[Run]
+def _select_tests(
+    sight: Sight, edition: Edition, known: EditionData, runs: Sequence[Run]
 ) -> tuple[AllPairs, dict[str, Difference]]:
-    """Rank intervals, and each run against the baseline; nothing that is not of this family."""
+    """Return the stored tests of exactly this family: all pairs, and differences by run."""
     family = sorted(run.pk for run in runs)
     pairs, against = NO_PAIRS, {}
-    for kept in known.tests:
-        if not sight.everything or kept.family != family:
+    for stored in known.tests:
+        if not sight.can_see_scores or stored.family != family:
             continue
-        if kept.pairs is None:
-            against = kept.against
+        if stored.pairs is None:
+            against = stored.against
         elif edition.num_evaluated >= FEWEST_TOPICS:
-            pairs = kept.pairs
+            pairs = stored.pairs
     return pairs, against

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.significance import Difference
-from leaderboard.boards.columns import ALL, RANK, Column, choosable, shown_columns
-from leaderboard.boards.standings import Board, Standing, order_of
+from leaderboard.boards.columns import ALL_COLUMNS, RANK, Column, available_columns, shown_columns
+from leaderboard.boards.standings import Board, Standing, find_order_of
 from leaderboard.display import charts
 from leaderboard.display.charts.drawing import Kind, text_width
 from leaderboard.display.numbers import (
@@ -64,7 +64,7 @@ class BoardTable:
 
     @cached_property
     def choosable(self) -> list[Column]:
-        return choosable(self.board)
+        return available_columns(self.board)
 
     @property
     def optional(self) -> list[Column]:
@@ -77,7 +77,7 @@ class BoardTable:
 
     @property
     def shows_all(self) -> bool:
-        return ALL in self.board.choice.columns
+        return ALL_COLUMNS in self.board.choice.columns
 
     @property
     def is_dense(self) -> bool:
@@ -113,18 +113,20 @@ class BoardTable:
     def _sorting(self, column: Column) -> str:
         if column.name != self.sorted_by:
             return ""
-        falls = order_of(column.name).falls != self.board.choice.turned
+        falls = find_order_of(column.name).is_descending != self.board.choice.is_reversed
         return f' aria-sort="{"de" if falls else "a"}scending"'
 
     @property
     def sorted_by(self) -> str:
         """Where the lines stand by their ranks, that is the measure that ranks."""
         name = self.board.choice.sorted_by
-        return self.board.measure if name == RANK.name and not self.board.choice.turned else name
+        return (
+            self.board.measure if name == RANK.name and not self.board.choice.is_reversed else name
+        )
 
     def _sorted_by(self, column: Column) -> str:
         """The address that sorts by this column, and the other way round the second time."""
-        if column.name == self.sorted_by and not self.board.choice.turned:
+        if column.name == self.sorted_by and not self.board.choice.is_reversed:
             return self._address(sort=f"-{column.name}")
         home = column.name in (RANK.name, self.board.measure)
         return self._address(sort=None if home else column.name)
@@ -209,7 +211,7 @@ class BoardTable:
     @cached_property
     def _asked(self) -> dict[str, str]:
         """What an explanation has to know of this board: the reader's choice, other judgments."""
-        other = self.board.sight.other
+        other = self.board.sight.other_edition
         asked = {"judgments": other.judgment_set.version} if other is not None else {}
         return {**self.board.choice.carried, **asked}
 

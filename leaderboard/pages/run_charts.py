@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from leaderboard.analysis.precision import DepthLine, Precision
 from leaderboard.analysis.runs import MeasureLine, RunBreakdown, TopicLine
-from leaderboard.boards.exports import exactly
-from leaderboard.boards.receipts import inert
+from leaderboard.boards.exports import export_cell
+from leaderboard.boards.receipts import escape_formula
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Mark, RecallCurves
@@ -250,7 +250,7 @@ class Portrait:
                 line.best,
                 line.best_run.tag,
             )
-            writer.writerow(inert(exactly(cell)) for cell in cells)
+            writer.writerow(escape_formula(export_cell(cell)) for cell in cells)
         return out.getvalue()
 
 

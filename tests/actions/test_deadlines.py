@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from leaderboard.actions import tracks
 from leaderboard.actions.uploads import NotAccepted
-from leaderboard.boards.disclosure import look
-from leaderboard.boards.standings import find_board, find_means
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.standings import find_board, find_visible_board
 from leaderboard.models import Run, Track
 from tests.builders import OTHER_RUN, make_run, make_track, work
 from tests.pages.reading import page_at, words
@@ -65,7 +65,7 @@ def standing(closed: Track, ada, ben, **fields: object) -> list[str]:
     Run.objects.filter(pk=in_time.pk).update(received_at=timezone.now() - 2 * AN_HOUR_AGO)
     make_run(track, ben, facts={"primary": True})
     track.refresh_from_db()
-    return [each.run.tag for each in find_means(look(track, AnonymousUser())).standings]
+    return [each.run.tag for each in find_visible_board(sight_of(track, AnonymousUser())).standings]
 
 
 @pytest.mark.parametrize("selection", ["best", "primary"])
@@ -100,7 +100,7 @@ def test_a_topic_that_is_left_out_counts_in_no_mean(track, ada, ben):
     changed(track, ada, excluded_topics=["3"], exclusion_reason="ambiguous")
     work()
     track.refresh_from_db()
-    board = find_board(look(track, ben))
+    board = find_board(sight_of(track, ben))
     assert board.standings[0].scores["AP"] == pytest.approx((1 + 1 / 2) / 2)
 
 

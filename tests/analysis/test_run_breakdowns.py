@@ -10,7 +10,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis import run_breakdown
 from leaderboard.analysis.losses import Loss, fallen_of, losses
 from leaderboard.analysis.precision import Precision, read_precision
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import load_judgments
@@ -29,7 +29,7 @@ def cats(track, cat) -> Run:
 
 def board_of(track: Track, choice: Choice | None = None) -> Board:
     track.refresh_from_db()
-    board = find_board(look(track, AnonymousUser()), choice)
+    board = find_board(sight_of(track, AnonymousUser()), choice)
     assert board is not None
     return board
 

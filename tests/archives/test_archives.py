@@ -17,7 +17,7 @@ from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.archives import zip_files
 from leaderboard.archives.track_import import Arrival
 from leaderboard.archives.zip_files import NotAnArchive, opened_archive
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
@@ -65,7 +65,7 @@ def grown(scored, ada) -> Track:
     )
     work()
     track = Track.objects.get(pk=scored.pk)
-    snapshots.freeze(find_board(look(track, ada)), ada, "final", "as published")
+    snapshots.freeze(find_board(sight_of(track, ada)), ada, "final", "as published")
     people.grant(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     people.grant(scored.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")

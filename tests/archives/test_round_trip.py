@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.archives.track_export import TOLD
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import (
     Announcement,
@@ -152,7 +152,7 @@ def lived(request, collection, ada, ben, cat) -> Track:
     tracks.change_track(Track.objects.get(), ada, change)
     work()
     track = Track.objects.get()
-    snapshots.freeze(find_board(look(track, ada)), ada, "final", "as published")
+    snapshots.freeze(find_board(sight_of(track, ada)), ada, "final", "as published")
     people.grant(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     people.grant(track.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")

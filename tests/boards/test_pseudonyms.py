@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError
 
 from leaderboard.actions import runs, tracks
-from leaderboard.boards.disclosure import look, run_or_404
+from leaderboard.boards.disclosure import run_or_404, sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Team
 from tests.builders import OTHER_RUN, make_run, make_track, signed_in
@@ -24,8 +24,10 @@ def names_on(sight):
 
 def test_others_read_a_pseudonym_and_a_team_reads_its_own_name(masked, ada, ben, cat):
     run = make_run(masked, ben)
-    assert names_on(look(masked, cat)) == {(run.team.pseudonym, run.pseudonym)}
-    assert names_on(look(masked, ben)) == names_on(look(masked, ada)) == {("ben", "ben-bm25")}
+    assert names_on(sight_of(masked, cat)) == {(run.team.pseudonym, run.pseudonym)}
+    assert (
+        names_on(sight_of(masked, ben)) == names_on(sight_of(masked, ada)) == {("ben", "ben-bm25")}
+    )
 
 
 def test_a_pseudonym_stays_the_same_and_tells_nothing_of_the_team(masked, ben, cat):
@@ -45,7 +47,7 @@ def test_a_release_gives_the_names_back(masked, ada, ben, cat):
     make_run(masked, ben)
     tracks.release(masked, ada)
     masked.refresh_from_db()
-    assert names_on(look(masked, cat)) == {("ben", "ben-bm25")}
+    assert names_on(sight_of(masked, cat)) == {("ben", "ben-bm25")}
 
 
 def test_what_tells_of_people_is_left_out_and_figures_stay(masked, ben, cat):

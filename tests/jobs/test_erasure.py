@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.actions import snapshots
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Collection, Run, Score, Track
 from tests.builders import OTHER_RUN, make_run, signed_in
@@ -40,9 +40,9 @@ def test_a_collection_goes_with_all_that_stands_on_it(track, ben):
 def test_a_run_goes_and_what_was_published_stays_printed(track, ada, ben, cat):
     erased, kept = make_run(track, ben), make_run(track, cat, OTHER_RUN)
     track.refresh_from_db()
-    snapshots.freeze(find_board(look(track, ada)), ada, "final")
+    snapshots.freeze(find_board(sight_of(track, ada)), ada, "final")
     call_command("erase", "run", erased.pk, "--yes")
-    assert [each.run for each in find_board(look(track, cat)).standings] == [kept]
+    assert [each.run for each in find_board(sight_of(track, cat)).standings] == [kept]
     page = signed_in(cat).get("/tracks/bread/snapshots/final/").text
     assert "ben-bm25" in page and f"/runs/{erased.pk}/" not in page
 

@@ -8,9 +8,9 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions import tracks
-from leaderboard.boards.disclosure import look
-from leaderboard.boards.standings import find_means
-from leaderboard.boards.summaries import glance_at
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.standings import find_visible_board
+from leaderboard.boards.summaries import summarise_boards
 from leaderboard.models import Track
 from tests.builders import OTHER_RUN, make_run, make_track
 from tests.pages.reading import num_queries
@@ -155,8 +155,11 @@ def test_a_line_says_of_a_run_what_its_board_says(ada, ben, cat, selection):
     with_baseline(track, ada, ranks=3)
     for user, ranks in ((ben, 2), (ben, 1), (cat, 3)):
         send(track, user, f"at-{ranks}", ranks)
-    sight = look(track, ben)
-    places, standings = glance_at([sight])[track.pk].places, find_means(sight).standings
+    sight = sight_of(track, ben)
+    places, standings = (
+        summarise_boards([sight])[track.pk].places,
+        find_visible_board(sight).standings,
+    )
     assert [(str(each.run), each.rank, each.interval, each.verdict) for each in places] == [
         (str(each.run), each.rank, each.interval, each.verdict) for each in standings
     ]

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from leaderboard.actions import tracks, uploads
 from leaderboard.analysis.impact import Impact, impact_of
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, find_board, verdict_of
 from leaderboard.models import (
     Collection,
@@ -132,7 +132,7 @@ def bring(collection: Collection, user: User, version: str, text: str) -> Judgme
 
 
 def as_board(user: User) -> Board | None:
-    return find_board(look(Track.objects.get(), user))
+    return find_board(sight_of(Track.objects.get(), user))
 
 
 def test_runs_that_change_places_are_named_with_both_ranks(by_ap):

@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from leaderboard.actions import pools, snapshots
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import ApiToken, JudgmentSet, Track
 from tests.builders import (
@@ -322,7 +322,7 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         pools.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()
     pools.keep_pool(blind_track.pools.get(name="pool-2"), ada)
-    snapshots.freeze(find_board(look(Track.objects.get(slug="blind"), ada)), ada, "final")
+    snapshots.freeze(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 

@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard.actions import runs
 from leaderboard.actions.uploads import accept_run
-from leaderboard.boards.standings import find_means_with
+from leaderboard.boards.standings import find_visible_board_with
 from leaderboard.models import Run, Topic, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, signed_in, upload, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -114,8 +114,8 @@ def test_a_run_that_is_scored_while_its_page_is_made_shows_its_scores(
     scored, track, cat, as_cat, monkeypatch
 ):
     sent = accept_run(track, cat, upload("run", OTHER_RUN)).run
-    meanwhile = lambda *asked: work() or find_means_with(*asked)  # noqa: E731
-    monkeypatch.setattr("leaderboard.pages.views.runs.find_means_with", meanwhile)
+    meanwhile = lambda *asked: work() or find_visible_board_with(*asked)  # noqa: E731
+    monkeypatch.setattr("leaderboard.pages.views.runs.find_visible_board_with", meanwhile)
     assert "Topic by topic" in page_of(as_cat, sent)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.actions import tracks, uploads
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.models import Track
 from tests.builders import QRELS, make_run, make_track, upload, work
 from tests.pages.reading import page_at, words
@@ -92,7 +92,7 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     split = {"disclosure": "leaderboard", "public_topics": ["2"], "shares_judgments": True}
     track = make_track(collection, slug="lead", **split)
     make_run(track, ben)
-    assert qrels_at("lead") == 404 and not look(track, ben).qrels
+    assert qrels_at("lead") == 404 and not sight_of(track, ben).can_download_judgments
     about = words(page_at(client, "/tracks/lead/about/"))
     assert "download the judgments once all scores are visible" in about
     tracks.release(track, ada)

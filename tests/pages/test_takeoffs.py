@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Run
 from tests.builders import OTHER_RUN, make_run
@@ -22,7 +22,7 @@ def take_off(client, run: Run, how: str) -> None:
 
 def test_a_disqualified_run_leaves_the_board(as_ada, run, track, ben):
     take_off(as_ada, run, "disqualified")
-    assert run not in [each.run for each in find_board(look(track, ben)).standings]
+    assert run not in [each.run for each in find_board(sight_of(track, ben)).standings]
 
 
 def test_its_address_says_what_happened_to_everybody(as_ada, as_cat, run):
@@ -35,7 +35,9 @@ def test_its_address_says_what_happened_to_everybody(as_ada, as_cat, run):
 def test_its_scores_stay_with_its_team_and_the_organisers(as_ada, run, track, ben, cat):
     take_off(as_ada, run, "disqualified")
     run.refresh_from_db()
-    assert look(track, ben).scores_of(run) and not look(track, cat).scores_of(run)
+    assert sight_of(track, ben).can_see_scores_of(run) and not sight_of(
+        track, cat
+    ).can_see_scores_of(run)
 
 
 def test_a_hidden_run_never_was_for_others(as_ada, as_ben, as_cat, run):
@@ -47,7 +49,7 @@ def test_a_hidden_run_never_was_for_others(as_ada, as_ben, as_cat, run):
 def test_a_run_comes_back_as_it_was(as_ada, run, track, ben):
     take_off(as_ada, run, "hidden")
     as_ada.post(f"/runs/{run.pk}/bring-back/")
-    assert run in [each.run for each in find_board(look(track, ben)).standings]
+    assert run in [each.run for each in find_board(sight_of(track, ben)).standings]
 
 
 def test_both_acts_are_in_the_record(as_ada, run):

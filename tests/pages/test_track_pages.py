@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.actions import snapshots, tracks
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Notice, Team, Track
 from tests.builders import OTHER_RUN, make_run, make_track, work
@@ -179,7 +179,7 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
 def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ada, ben, as_ada):
     run = make_run(blind_track, ben, description="BM25, tuned on last year")
     blind_track.refresh_from_db()
-    snapshots.freeze(find_board(look(blind_track, ada)), ada, "final")
+    snapshots.freeze(find_board(sight_of(blind_track, ada)), ada, "final")
     page = as_ada.get("/tracks/blind/manage/release/")
     assertContains(
         page, "1 frozen board, with all runs on it, including runs since removed from the board"

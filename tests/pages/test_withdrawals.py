@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.actions import runs
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Run, Track
 from tests.builders import OTHER_RUN, RUN, make_run, make_track
@@ -54,7 +54,7 @@ def test_what_organisers_withdraw_is_said_to_be_withdrawn_by_them(track, ada, be
 def test_a_run_stands_again_where_it_stood(withdrawn, track, ben, as_ben):
     assert "Undo withdrawal" in as_ben.get(f"/runs/{withdrawn.pk}/").text
     assert "Run restored." in undo(as_ben, withdrawn)
-    assert [each.run for each in find_board(look(track, ben)).standings] == [withdrawn]
+    assert [each.run for each in find_board(sight_of(track, ben)).standings] == [withdrawn]
 
 
 def test_the_record_keeps_the_withdrawal_and_that_it_was_undone(withdrawn, as_ben):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, Score, Track
 from tests.builders import make_run, make_track, work
@@ -105,7 +105,7 @@ def test_the_board_says_which_differences_are_real(imported, ada, ben, cranfield
     }
     Track.objects.filter(pk=track.pk).update(baseline=runs["bm25-porter"])
     track.refresh_from_db()
-    board = find_board(look(track, ben))
+    board = find_board(sight_of(track, ben))
     assert [each.run.tag for each in board.standings][:3] == ["rrf", "minilm", "bm25-porter"]
     assert [each.interval for each in board.standings][:3] == [(1, 1), (2, 5), (2, 5)]
     assert board.pairs.margin == pytest.approx(0.038, abs=5e-4)

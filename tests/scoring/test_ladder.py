@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import runs, tracks
-from leaderboard.boards.disclosure import look, run_or_404
-from leaderboard.boards.standings import find_means
+from leaderboard.boards.disclosure import run_or_404, sight_of
+from leaderboard.boards.standings import find_visible_board
 from leaderboard.models import Score
 from leaderboard.scoring.ladder import find_rising_runs
 from tests.api.conftest import Program
@@ -21,7 +21,7 @@ def ladder(collection):
 
 
 def shown(track, viewer):
-    standings = find_means(look(track, viewer)).standings
+    standings = find_visible_board(sight_of(track, viewer)).standings
     return {each.run.tag: each.scores["AP"] for each in standings}
 
 
@@ -41,7 +41,7 @@ def test_a_run_that_is_hardly_better_shows_nothing_to_anybody(ladder, ben, cat):
     second = with_mean(ladder, ben, "second", 0.549)
     assert shown(ladder, ben) == shown(ladder, cat) == {"first": 0.5}
     seen = run_or_404(ben, second.pk)
-    assert not seen.sight.means_of(seen.run)
+    assert not seen.sight.can_see_means_of(seen.run)
     assert "scores" not in Program(ben).get(f"/api/v1/runs/{second.pk}").json()
 
 

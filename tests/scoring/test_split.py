@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.boards.disclosure import look
-from leaderboard.boards.standings import find_board, find_means
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.standings import find_board, find_visible_board
 from leaderboard.models import Track
 from leaderboard.scoring.editions import draw_topics
 from tests.api.conftest import Program
@@ -27,25 +27,27 @@ def means(board):
 def test_the_leaderboard_counts_the_public_topics(split, ben, cat):
     make_run(split, ben)
     split.refresh_from_db()
-    board = find_means(look(split, cat))
+    board = find_visible_board(sight_of(split, cat))
     assert means(board) == [0.5] and board.edition.num_evaluated == 1
 
 
 def test_organisers_see_all_topics_and_everybody_after_the_release(split, ada, ben, cat):
     make_run(split, ben)
     split.refresh_from_db()
-    whole = means(find_board(look(split, ada)))
-    assert find_board(look(split, cat)) is None
+    whole = means(find_board(sight_of(split, ada)))
+    assert find_board(sight_of(split, cat)) is None
     tracks.release(split, ada)
     split.refresh_from_db()
-    assert means(find_board(look(split, cat))) == whole == [pytest.approx(25 / 36)]
+    assert means(find_board(sight_of(split, cat))) == whole == [pytest.approx(25 / 36)]
 
 
 def test_the_deadline_does_not_show_what_is_kept_back(split, ben, cat):
     make_run(split, ben)
     Track.objects.update(closes_at="2026-01-01T00:00:00Z")
     split.refresh_from_db()
-    assert not look(split, cat).everything and means(find_means(look(split, cat))) == [0.5]
+    assert not sight_of(split, cat).can_see_scores and means(
+        find_visible_board(sight_of(split, cat))
+    ) == [0.5]
     assert split.scores_wait_for == "the release"
 
 
@@ -54,13 +56,13 @@ def test_runs_that_came_before_the_split_are_scored_on_its_part(leaderboard_trac
     tracks.change_track(leaderboard_track, ada, {"public_topics": ["2"]})
     work()
     leaderboard_track.refresh_from_db()
-    assert means(find_means(look(leaderboard_track, cat))) == [0.5]
+    assert means(find_visible_board(sight_of(leaderboard_track, cat))) == [0.5]
 
 
 def test_a_part_is_no_version_of_the_board(split, ada, ben):
     make_run(split, ben)
     split.refresh_from_db()
-    assert not look(split, ada).others.exists()
+    assert not sight_of(split, ada).other_editions.exists()
 
 
 def test_which_topics_are_public_is_for_organisers(split, ada, ben, cat, client):

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.actions import snapshots
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Run, Team, Track, User
 from tests.api.conftest import Program
@@ -178,7 +178,7 @@ def test_t22_tex_and_bibtex_print_names_and_run_none(track, run, ada, as_ada):
     Run.objects.filter(pk=run.pk).update(tag=name)
     Track.objects.update(name=name)
     User.objects.filter(pk=ada.pk).update(first_name=name)
-    board = find_board(look(Track.objects.get(), ada))
+    board = find_board(sight_of(Track.objects.get(), ada))
     snapshot = snapshots.freeze(board, ada, name)
     texts = [
         as_ada.get("/tracks/bread/?format=tex").content.decode(),

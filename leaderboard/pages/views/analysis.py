@@ -190,7 +190,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_of(sight, request)
     found = topic_map(board)
     if wants_csv(request):
-        return map_csv(f"{slug}-topics", found, sight.organises)
+        return map_csv(f"{slug}-topics", found, sight.is_organiser)
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
     topic_address = address_of_topics("topic", board.choice.carried, slug)
     hrefs = [topic_address(each.topic.number) for each in found.topics]
@@ -202,7 +202,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "columns": found.standings[:RUNS],
         "page": page,
         "lines": _map_lines(found, slug, page),
-        "chart": _heat(found, hrefs, sight.organises) if found.standings else "",
+        "chart": _heat(found, hrefs, sight.is_organiser) if found.standings else "",
         "is_image": found.values.size > CELLS,
         "difficulties": difficulties(_difficulties(found, hrefs), found.measure),
         **(_spread(found, hrefs, page) if found.standings else {}),

@@ -14,9 +14,9 @@ from leaderboard.analysis.scores import evaluated_topics
 from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
-from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
-from leaderboard.boards.standings import Board, find_means
+from leaderboard.boards.standings import Board, find_visible_board
 from leaderboard.collections.pools import pool_of
 from leaderboard.models import Run
 from leaderboard.pages import wording
@@ -32,7 +32,7 @@ TOPICS = 100
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     sight = sight_asked_for(request, slug)
-    found = find_means(sight, choice_of(request))
+    found = find_visible_board(sight, choice_of(request))
     format = request.GET.get("format", "")
     if found is not None and format in exports.FORMATS:
         return exports.download(found, format, shown_columns(found))
@@ -43,7 +43,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "made_without": wording.made_without(found) if found is not None else "",
         "waiting": waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
-        "tests_follow": found is not None and tests_follow(found),
+        "tests_follow": found is not None and request_missing_tests(found),
         **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
     }
     return render(request, "board.html", context)
@@ -51,10 +51,12 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
     """What the page prints of a board: its sentences and its table."""
-    frozen = board.sight.track.snapshots.named().first() if board.sight.snapshots else None
+    frozen = board.sight.track.snapshots.named().first() if board.sight.can_see_snapshots else None
     return {
         "frozen": frozen,
-        "provisional": wording.provisional(board, frozen) if board.sight.other is None else "",
+        "provisional": wording.provisional(board, frozen)
+        if board.sight.other_edition is None
+        else "",
         "table": BoardTable(board, request.GET),
         "verdict": wording.board_verdict(board),
         "power": wording.power(board),

@@ -28,7 +28,7 @@ from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, accept_collection, accept_judgments
-from leaderboard.boards.disclosure import judgment_sets_seen
+from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.collections.documents import open_documents
@@ -102,7 +102,7 @@ def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
     pools = Pool.objects.organised_by(request.user).select_related("track")
-    seen = judgment_sets_seen(request.user, found).prefetch_related(Prefetch("pool", pools))
+    seen = visible_judgment_sets(request.user, found).prefetch_related(Prefetch("pool", pools))
     ready = seen.filter(state=ImportState.READY)
     waiting = seen.exclude(state=ImportState.READY) if organises else seen.none()
     return {

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.costs import CostBreakdown, CostLine, cost_breakdown
-from leaderboard.boards.deferred_tests import commission_tests
+from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display.charts.costs import Priced, costs
 from leaderboard.display.charts.drawing import Kind
@@ -52,7 +52,7 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         "found": found,
         "tests_follow": found.best is not None
         and found.tests_follow
-        and commission_tests(found.board.edition, found.board.measure, found.best.run),
+        and request_tests(found.board.edition, found.board.measure, found.best.run),
         "verdict": wording.cost_verdict(found),
         "stating": wording.stating(found),
         "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),

@@ -45,7 +45,7 @@ def _desk(
         "track": track,
         "desk": desk_of(sight),
         "join_requests": asked,
-        "unfinished": receipts.receipts_of(sight, sight.runs().unfinished()),
+        "unfinished": receipts.build_receipts(sight, sight.runs().unfinished()),
         "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),

@@ -20,12 +20,12 @@ from leaderboard.runs.facts import FactsForm, as_metadata, stated
 def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
     """A team states the facts of its run until the release; organisers correct them always."""
     seen = run_or_404(request.user, run_id)
-    if not seen.sight.states(seen.run):
+    if not seen.sight.can_state_facts(seen.run):
         raise PermissionDenied
     form = FactsForm(
         request.POST if request.method == "POST" else None,
         track=seen.sight.track,
-        demands=not seen.sight.organises,
+        demands=not seen.sight.is_organiser,
         facts=stated(seen.run),
     )
     if request.method == "POST" and form.is_valid():
@@ -40,6 +40,6 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
 def run_metadata(request: HttpRequest, run_id: str) -> HttpResponse:
     """What is stated of a run, as ir_metadata."""
     seen = run_or_404(request.user, run_id)
-    if not seen.sight.inside(seen.run) and not seen.sight.scores_of(seen.run):
+    if not seen.sight.can_see_file(seen.run) and not seen.sight.can_see_scores_of(seen.run):
         raise Http404("no facts to see")
     return text_file(f"metadata-{seen.run.pk}.yml", as_metadata(seen.run), "application/yaml")

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.boards.disclosure import track_or_404
-from leaderboard.boards.standings import Board, Standing, find_means
+from leaderboard.boards.standings import Board, Standing, find_visible_board
 from leaderboard.display.numbers import score
 from leaderboard.models import Announcement, Track
 
@@ -35,7 +35,7 @@ class TrackFeed(Feed):
     feed_type = Atom1Feed
 
     def get_object(self, request: HttpRequest, slug: str) -> Board:
-        board = find_means(track_or_404(AnonymousUser(), slug))
+        board = find_visible_board(track_or_404(AnonymousUser(), slug))
         if board is None:
             raise Http404("no board to see")
         return board

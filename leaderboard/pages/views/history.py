@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks
 from leaderboard.analysis.history import History, history_of_track
-from leaderboard.boards.disclosure import Sight, look, track_or_404
+from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.badges import badge as draw_badge
 from leaderboard.display.charts.steps import Dated, Turn, step_chart
@@ -30,7 +30,7 @@ RUNS = 500
 
 @require_GET
 def history(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug).by_judgments(request.GET.get("judgments", ""))
+    sight = track_or_404(request.user, slug).with_judgments(request.GET.get("judgments", ""))
     found = history_of_track(sight, request.GET.get("measure", ""))
     if found is None:
         raise Http404("no board to see")
@@ -94,7 +94,7 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
     """The same of a track that is not public, for whoever has the address of its badge."""
     track = get_object_or_404(Track, badge_code=code)
-    return _badge(look(track, AnonymousUser()), request.GET.get("team", ""))
+    return _badge(sight_of(track, AnonymousUser()), request.GET.get("team", ""))
 
 
 def _badge(sight: Sight, team: str) -> HttpResponse:

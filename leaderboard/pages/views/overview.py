@@ -8,8 +8,8 @@ from functools import cached_property
 
 from django.utils.safestring import SafeString
 
-from leaderboard.boards.disclosure import Sight, Viewer, look_at_all
-from leaderboard.boards.summaries import Glance, Place, glance_at
+from leaderboard.boards.disclosure import Sight, Viewer, sights_of
+from leaderboard.boards.summaries import BoardSummary, Place, summarise_boards
 from leaderboard.display.charts import Mark, dot_line
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted, span
@@ -25,7 +25,7 @@ class TrackLine:
     """One track as this reader may see it; `board` is None where there is none to see."""
 
     sight: Sight
-    board: Glance | None
+    board: BoardSummary | None
     state: str
     quota: Quota | None
 
@@ -85,8 +85,8 @@ class Group:
 
 
 def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
-    sights = look_at_all(tracks, reader)
-    boards = glance_at(sights)
+    sights = sights_of(tracks, reader)
+    boards = summarise_boards(sights)
     quotas = quotas_of([sight.team for sight in sights if sight.team is not None])
     return [
         TrackLine(

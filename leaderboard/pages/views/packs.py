@@ -33,7 +33,7 @@ def pack(request: HttpRequest, slug: str) -> HttpResponse:
 def _team_or_404(sight: Sight, name: str) -> Team:
     """One's own team; organisers name any."""
     named = sight.track.teams.filter(name=name.replace("\0", "")).first() if name else None
-    team = named if name and sight.organises else sight.team
+    team = named if name and sight.is_organiser else sight.team
     if team is None:
         raise Http404("no such team")
     return team
@@ -48,7 +48,7 @@ def everything(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _whole_board_or_404(sight: Sight) -> Board:
     """The board, where its scores on every topic may be seen."""
-    board = find_board(sight) if sight.everything else None
+    board = find_board(sight) if sight.can_see_scores else None
     if board is None or not board.standings:
         raise Http404("no board to see")
     return board

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
-from leaderboard.boards.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
+from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
 from leaderboard.boards.standings import Board, Choice, find_board_with
 from leaderboard.pages.addresses import carried
 from leaderboard.runs.facts import FILTERS
@@ -15,7 +15,7 @@ from leaderboard.runs.facts import FILTERS
 def organised_or_403(request: HttpRequest, slug: str) -> Sight:
     """The track, for those who organise it."""
     sight = track_or_404(request.user, slug)
-    if not sight.organises:
+    if not sight.is_organiser:
         raise PermissionDenied
     return sight
 
@@ -24,14 +24,14 @@ def sight_asked_for(request: HttpRequest, slug: str) -> Sight:
     """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
     sight = track_or_404(request.user, slug)
     if request.GET.get("as") == "everybody":
-        return look(sight.track, AnonymousUser())
-    return sight.by_judgments(request.GET.get("judgments", ""))
+        return sight_of(sight.track, AnonymousUser())
+    return sight.with_judgments(request.GET.get("judgments", ""))
 
 
-def inside_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+def inside_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
     """The run, for its team and those who organise its track."""
     seen = run_or_404(request.user, run_id)
-    if not seen.sight.inside(seen.run):
+    if not seen.sight.can_see_file(seen.run):
         raise PermissionDenied
     return seen
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import ranking_page, topic_or_404
 from leaderboard.analysis.gains import CUTOFFS, GainCurves
 from leaderboard.analysis.origins import score_on
-from leaderboard.boards.disclosure import SeenRun, run_or_404
+from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.display import charts
 from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
@@ -24,7 +24,7 @@ NAMED = 20
 @require_GET
 def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
-    shown = seen.sight.inside(seen.run) or seen.sight.scores_of(seen.run)
+    shown = seen.sight.can_see_file(seen.run) or seen.sight.can_see_scores_of(seen.run)
     if not shown or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
@@ -54,10 +54,10 @@ def _cutoff(request: HttpRequest) -> int:
     return next((cutoff for cutoff in CUTOFFS if str(cutoff) == asked), CUTOFFS[0])
 
 
-def _scored(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
+def _scored(request: HttpRequest, seen: VisibleRun, topic: Topic) -> dict[str, object]:
     """What the ranking scores, by the measure that the reader chose."""
     sight, edition = seen.sight, seen.sight.edition
-    if edition is None or not sight.scores_of(seen.run):
+    if edition is None or not sight.can_see_scores_of(seen.run):
         return {}
     measure = sight.measure_or_primary(request.GET.get("measure", ""))
     return {"measure": measure, "score": score_on(edition, seen.run, measure, topic)}

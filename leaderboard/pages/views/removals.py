@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import runs, submission_rules
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.boards.disclosure import SeenRun, run_or_404
+from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.pages.forms.desk import TakeOffForm
 from leaderboard.pages.forms.runs import WithdrawForm
 from leaderboard.pages.views.parts import inside_or_403
@@ -67,8 +67,8 @@ def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
     return redirect("run", run_id=run_id)
 
 
-def _organised_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+def _organised_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
     seen = run_or_404(request.user, run_id)
-    if not seen.sight.organises:
+    if not seen.sight.is_organiser:
         raise PermissionDenied
     return seen

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models.fields.files import FieldFile
 
 from evaluation.reading.recognition import JUDGMENT_FORMATS
-from leaderboard.boards.receipts import ProblemGroup, groups_of
+from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.answers import FORMATS_OF
 from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
 from leaderboard.display.numbers import counted
@@ -141,7 +141,7 @@ class Review:
 def review_of(collection: Collection) -> Review:
     found = collection.preview
     question = asked(collection.questions, RENUMBER)
-    groups = groups_of(collection.problems, collection.problem_totals)
+    groups = group_problems(collection.problems, collection.problem_totals)
     topics, documents, judgments = (
         found.get(name, {}) for name in ("topics", "documents", "judgments")
     )
@@ -213,7 +213,7 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
     grading = Grading.of(judgment_set, found, earlier_set(judgment_set)) if found else None
     return Review(
         files=[_judgments_file(judgment_set, grading, matched_later=False)] if grading else [],
-        groups=groups_of(judgment_set.problems, judgment_set.problem_totals),
+        groups=group_problems(judgment_set.problems, judgment_set.problem_totals),
         grading=grading,
         format_questions=_format_questions(judgment_set.questions),
         grade_question=asked(judgment_set.questions, GRADES).get("because", ""),

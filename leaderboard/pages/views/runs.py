@@ -23,9 +23,9 @@ from leaderboard.analysis.history import against_previous_best
 from leaderboard.analysis.losses import losses
 from leaderboard.analysis.precision import read_precision
 from leaderboard.boards import receipts
-from leaderboard.boards.disclosure import SeenRun, run_or_404, track_or_404
+from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
 from leaderboard.boards.exports import text_file
-from leaderboard.boards.standings import Board, Choice, find_means_with
+from leaderboard.boards.standings import Board, Choice, find_visible_board_with
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits, wording
@@ -47,11 +47,11 @@ REFUSED = 100
 @require_http_methods(["GET", "POST"])
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    joined = sight.team is not None or sight.organises
+    joined = sight.team is not None or sight.is_organiser
     if request.method == "GET" and not joined and not joins_by_a_run(sight.track):
         return redirect("join", slug=slug)
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
-    facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.organises)
+    facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.is_organiser)
     status = 200
     # Both, so that all that is wrong is said at once.
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
@@ -95,8 +95,8 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "sight": sight,
         "track": sight.track,
-        "runs": receipts.receipts_of(sight, runs),
-        "has_pack": sight.everything and runs.on_the_board().exists(),
+        "runs": receipts.build_receipts(sight, runs),
+        "has_pack": sight.can_see_scores and runs.on_the_board().exists(),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "my_runs.html", context)
@@ -113,7 +113,7 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "page": page,
-        "runs": receipts.receipts_of(sight, page.object_list),
+        "runs": receipts.build_receipts(sight, page.object_list),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "refused_runs.html", context)
@@ -129,15 +129,15 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "sight": seen.sight,
         "track": seen.sight.track,
         "run": seen.run,
-        "inside": seen.sight.inside(seen.run),
-        "states": seen.sight.states(seen.run),
+        "inside": seen.sight.can_see_file(seen.run),
+        "states": seen.sight.can_state_facts(seen.run),
         "stated": rows_of(stated(seen.run)),
-        "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
-        "receipt": receipts.receipt_of(seen.sight, seen.run),
-        "twins": receipts.twins_of_other_teams(seen.sight, seen.run),
+        "history": history_of(seen.run) if seen.sight.can_see_file(seen.run) else [],
+        "receipt": receipts.build_receipt(seen.sight, seen.run),
+        "twins": receipts.find_twins_of_other_teams(seen.sight, seen.run),
         "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
         "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
-        "brings_back": seen.sight.brings_back(seen.run),
+        "brings_back": seen.sight.can_restore(seen.run),
         # What was refused was never on the board.
         "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
@@ -153,7 +153,7 @@ def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
     return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
 
 
-def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
+def _scores(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
     """The board and the run's place on it, where both may be seen."""
     portrait = _portrait(request, seen)
     if portrait is None:
@@ -183,27 +183,27 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     }
 
 
-def _means(seen: SeenRun) -> dict[str, Any]:
+def _means(seen: VisibleRun) -> dict[str, Any]:
     """Where the run stands on a board of rounded means, and nothing behind it."""
-    board = _board_of(seen, Choice()) if not seen.sight.everything else None
+    board = _board_of(seen, Choice()) if not seen.sight.can_see_scores else None
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
         return {}
     return {"board": board, "standing": standing, "left_out": wording.left_out(board)}
 
 
-def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
+def _board_of(seen: VisibleRun, choice: Choice) -> Board | None:
     """The board; that of every run, where the run shows a mean and the track's rule leaves it out.
 
     One that is scored while its page is made was left out by no rule.
     """
-    shown = [seen.run.pk] if seen.sight.means_of(seen.run) else []
-    return find_means_with(seen.sight, choice, *shown)
+    shown = [seen.run.pk] if seen.sight.can_see_means_of(seen.run) else []
+    return find_visible_board_with(seen.sight, choice, *shown)
 
 
-def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
+def _portrait(request: HttpRequest, seen: VisibleRun) -> Portrait | None:
     """The run in the order and against what the reader asks; None where no score is to be seen."""
-    board = _board_of(seen, choice_of(request)) if seen.sight.everything else None
+    board = _board_of(seen, choice_of(request)) if seen.sight.can_see_scores else None
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:
@@ -233,12 +233,12 @@ def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
 def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
     """The moving part of a run's page; it asks again until nothing more will happen."""
     seen = run_or_404(request.user, run_id)
-    receipt = receipts.receipt_of(seen.sight, seen.run)
+    receipt = receipts.build_receipt(seen.sight, seen.run)
     context = {
         "sight": seen.sight,
         "track": seen.sight.track,
         "run": seen.run,
-        "inside": seen.sight.inside(seen.run),
+        "inside": seen.sight.can_see_file(seen.run),
         "receipt": receipt,
     }
     response = render(request, "_run_state.html", context)
@@ -271,7 +271,7 @@ def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
     seen = run_or_404(request.user, run_id)
-    if not seen.sight.inside(seen.run):
+    if not seen.sight.can_see_file(seen.run):
         raise Http404("no such file")
     return seen.run
 

@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.defaults import server_error
 
-from leaderboard.boards.disclosure import look
+from leaderboard.boards.disclosure import sight_of
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import Topic, Track
 from leaderboard.pages.forms.people import MailsForm, TokenForm
@@ -43,7 +43,11 @@ def search(request: HttpRequest) -> HttpResponse:
     """Runs by tag and topics by number or words, in the tracks that the reader sees."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
     tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
-    runs = [run for track in tracks for run in look(track, request.user).runs_called(text, FOUND)]
+    runs = [
+        run
+        for track in tracks
+        for run in sight_of(track, request.user).find_runs_by_tag(text, FOUND)
+    ]
     wanted = Q(title__icontains=text) | Q(number=text)
     topics = Topic.objects.filter(wanted, collection__tracks__in=tracks).distinct()
     seen = Prefetch("collection__tracks", tracks, to_attr="seen_tracks")

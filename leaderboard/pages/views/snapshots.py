@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import snapshots as snapshot_actions
 from leaderboard.actions.submission_rules import NotPossible
-from leaderboard.boards.deferred_tests import tests_follow
+from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
@@ -25,13 +25,13 @@ BIBTEX = "application/x-bibtex; charset=utf-8"
 @require_GET
 def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
     sight = _seen_or_404(request, slug)
-    board = find_board(sight) if sight.organises else None
+    board = find_board(sight) if sight.is_organiser else None
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "snapshots": sight.track.snapshots.select_related("edition__judgment_set"),
-        "tests_follow": board is not None and tests_follow(board),
+        "tests_follow": board is not None and request_missing_tests(board),
         "form": SnapshotForm() if board is not None else None,
     }
     return render(request, "snapshots.html", context)
@@ -87,6 +87,6 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _seen_or_404(request: HttpRequest, slug: str) -> Sight:
     sight = track_or_404(request.user, slug)
-    if not sight.snapshots:
+    if not sight.can_see_snapshots:
         raise Http404("no snapshots to see")
     return sight

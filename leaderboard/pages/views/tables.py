@@ -22,8 +22,8 @@ from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.analysis.topic_map import TopicMap
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.exports import exactly, text_file
-from leaderboard.boards.receipts import inert
+from leaderboard.boards.exports import export_cell, text_file
+from leaderboard.boards.receipts import escape_formula
 from leaderboard.models import Edition, Run, Topic
 from leaderboard.pages.run_charts import Portrait, PrecisionPortrait
 
@@ -37,7 +37,7 @@ def csv_file(name: str, head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -
     out = io.StringIO()
     writer = csv.writer(out)
     for line in [head, *lines]:
-        writer.writerow(inert(exactly(cell)) for cell in line)
+        writer.writerow(escape_formula(export_cell(cell)) for cell in line)
     return text_file(f"{name}.csv", out.getvalue(), "text/csv")
 
 

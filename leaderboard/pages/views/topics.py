@@ -12,7 +12,7 @@ from leaderboard.analysis.rankings import neighbours
 from leaderboard.analysis.summaries import ORDERS, summaries_of
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
-from leaderboard.boards.standings import Board, find_order
+from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.pages import wording
 from leaderboard.pages.drawings import (
     answer_rows,
@@ -46,7 +46,7 @@ TABLES = {
 def topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
     sight = track_or_404(request.user, slug)
-    board = find_order(sight, choice_of(request))
+    board = find_untested_board(sight, choice_of(request))
     order = request.GET.get("order", "")
     summaries = summaries_of(board) if board is not None else None
     if summaries is not None and wants_csv(request):
@@ -80,7 +80,7 @@ def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse
 def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
-    board = find_order(sight, choice_of(request))
+    board = find_untested_board(sight, choice_of(request))
     breakdown = topic_breakdown(board, found, page_of(request)) if board is not None else None
     if wants_csv(request):
         return _as_csv(request, sight, breakdown)
@@ -102,7 +102,7 @@ def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None
     table = request.GET.get("table", "")
     if breakdown is None or table not in TABLES:
         raise Http404("no such table")
-    if table == "judged" and not sight.hands_out(breakdown.topic):
+    if table == "judged" and not sight.can_download_topic(breakdown.topic):
         raise Http404("no such table")
     return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
 
@@ -111,7 +111,7 @@ def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
     top = board.edition.judgment_set.top_grade or 1
     return {
         "breakdown": breakdown,
-        "hands_out": board.sight.hands_out(breakdown.topic),
+        "hands_out": board.sight.can_download_topic(breakdown.topic),
         "verdict": wording.topic_verdict(breakdown),
         "strip": topic_strip(breakdown, board.choice.carried),
         "answer_rows": answer_rows(breakdown, board, top),

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import submission_rules
 from leaderboard.actions import tracks as track_actions
-from leaderboard.boards.disclosure import look, track_or_404
+from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
@@ -55,7 +55,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits.of_track(sight.track),
         "announcements": sight.track.announcements.all(),
         "organisers": sight.track.organisers(),
-        "everybody": look(sight.track, AnonymousUser())
+        "everybody": sight_of(sight.track, AnonymousUser())
         if sight.track.visibility == Track.Visibility.PUBLIC
         else None,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),

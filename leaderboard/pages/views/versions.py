@@ -12,7 +12,7 @@ from leaderboard.actions import tracks
 from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
 from leaderboard.analysis.origins import qrels_name
 from leaderboard.archives.track_export import lines_of
-from leaderboard.boards.deferred_tests import commission_tests
+from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.pools import pool_of
@@ -75,7 +75,7 @@ def _tests_follow(sight: Sight, found: Impact) -> bool:
     """Whether a job makes the tests that either board lacks by any measure."""
     baseline = sight.track.baseline
     asked = [
-        commission_tests(edition, each.measure, baseline)
+        request_tests(edition, each.measure, baseline)
         for each in found.measures
         for edition in each.untested
     ]
@@ -86,7 +86,7 @@ def _tests_follow(sight: Sight, found: Impact) -> bool:
 def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
     """Judgments as they count here, for the commands that pages tell."""
     sight = track_or_404(request.user, slug)
-    if sight.organises:
+    if sight.is_organiser:
         judgment_set, kept = _version_or_404(sight.track, version), []
     else:
         judgment_set, kept = _shared_or_404(sight, version)
@@ -95,10 +95,10 @@ def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpRe
 
 def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
     """Those behind a board that this reader sees, and the topics that stay out of the file."""
-    shown = sight.by_judgments(version)
-    if not shown.qrels or shown.edition is None:
+    shown = sight.with_judgments(version)
+    if not shown.can_download_judgments or shown.edition is None:
         raise Http404("no judgments to take home")
-    return shown.edition.judgment_set, shown.kept_topics
+    return shown.edition.judgment_set, shown.withheld_topics
 
 
 @login_required

@@ -36,7 +36,11 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
         return say(named(best.run), " is the only run with this cost: ", *_price(best), ".")
     if not found.is_tested:
         few = in_words(FEWEST_TOPICS)
-        why = "" if found.board.can_tell else f" With fewer than {few} topics no test is possible."
+        why = (
+            ""
+            if found.board.has_enough_topics
+            else f" With fewer than {few} topics no test is possible."
+        )
         return say(named(best.run), " is best for ", *_price(best), f".{why}")
     if cheapest is best:
         return say(
@@ -116,7 +120,7 @@ def little_judged(scored: ScoreSet, board: Board) -> str:
 def withdrawn_by(sight: Sight, run: Run) -> str:
     """Who withdrew a run: by name for those inside; empty where nobody did or is known."""
     who = run.withdrawn_by
-    if who is None or sight.inside(run):
+    if who is None or sight.can_see_file(run):
         return who.username if who is not None else ""
     is_member = run.team.memberships.filter(user=who).exists()
     return "its team" if is_member else "the organisers"

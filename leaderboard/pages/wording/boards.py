@@ -44,7 +44,7 @@ def board_verdict(board: Board) -> Sentence:
     if len(ranked) == 1:
         only = ranked[0]
         return say(named(only.run), f" has {_value(board, only)}. Ranks and tests need two runs.")
-    if not board.can_tell:
+    if not board.has_enough_topics:
         return say(*_leaders(board), ".")
     if board.baseline is None or not any(each.verdict for each in ranked):
         return _among_all(board)
@@ -218,7 +218,7 @@ def selection_rule(board: Board) -> Sentence:
     decimals = board.sight.decimals
     digits = "full precision" if decimals is None else f"{in_words(decimals)} decimals"
     order = f" at {digits}, {best} first."
-    if board.choice.sorted_otherwise:
+    if board.choice.is_sorted:
         order = f" at {digits}; the lines are sorted by {_order(board)}."
     if shown != standings:
         order += " Ranks and tests cover the whole board."
@@ -227,7 +227,7 @@ def selection_rule(board: Board) -> Sentence:
 
 def made_without(board: Board) -> str:
     """Which measures an earlier board has not, and what ranks it where one of them would."""
-    if board.sight.other is None or not board.missing:
+    if board.sight.other_edition is None or not board.missing:
         return ""
     ranked = (
         f"; it ranks by {board.measure}"
@@ -239,10 +239,10 @@ def made_without(board: Board) -> str:
 
 def left_out(board: Board) -> str:
     """That a run is not on the board by its rule; empty where the board in hand is that one."""
-    if not board.sight.every_run:
+    if not board.sight.includes_every_run:
         return ""
     runs = counted(len(board.standings), "scored run")
-    held = f" This page ranks all {runs} of the track." if board.sight.everything else ""
+    held = f" This page ranks all {runs} of the track." if board.sight.can_see_scores else ""
     return f"The board shows {_which(board).removesuffix(',')}.{held}"
 
 
@@ -263,7 +263,7 @@ def _order(board: Board) -> str:
     name = board.choice.sorted_by
     title = next((each.title for each in columns_of(board) if each.name == name), name)
     title = title if name in board.measures or not title[1:2].islower() else title.lower()
-    return f"{title}, reversed" if board.choice.turned else title
+    return f"{title}, reversed" if board.choice.is_reversed else title
 
 
 def provisional(board: Board, frozen: Snapshot | None) -> str:
@@ -276,7 +276,7 @@ def provisional(board: Board, frozen: Snapshot | None) -> str:
         return f"These scores are provisional: submission closes {until}."
     if track.takes_runs():
         return "These scores are provisional: late runs are still accepted."
-    if not board.sight.everything:
+    if not board.sight.can_see_scores:
         return "These scores are provisional until the release."
     if frozen is not None:
         return "New judgments could still change these scores."
