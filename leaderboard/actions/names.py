@@ -1,4 +1,4 @@
-"""Types of the fields that come in: what is out of range never reaches the database."""
+"""Limits of the values that users enter, such as names in URLs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def clean_slug(text: str) -> str:
+    """Return a valid slug, or raise ValueError."""
+    """Return a valid slug, or raise ValueError."""
     if not SLUG.fullmatch(text):
         raise ValueError("takes letters, digits, - and _, and begins with a letter or digit")
     if text.lower() in RESERVED:
@@ -15,7 +17,7 @@ def clean_slug(text: str) -> str:
     return text
 
 
-# Words that stand after /tracks/ or /collections/ in an address.
+# Words that follow /tracks/ or /collections/ in URLs of other pages.
 RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
 MOST_MEASURES = 40
-LARGEST = 2**31 - 1
+LARGEST_INTEGER = 2**31 - 1

@@ -28,8 +28,9 @@ from leaderboard.notifications import notices
 
 ORGANISERS = "organisers"
 NAME_LIMIT = 80
-# What no reader sees in a name: Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt
-# of 16.0, with the Hangul fillers and the selectors of variations), and signs drawn as a blank.
+# Characters that are invisible in a name: Unicode's Default_Ignorable_Code_Point
+# (DerivedCoreProperties.txt of 16.0, with the Hangul fillers and the variation selectors), and
+# characters drawn as a blank.
 INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
@@ -38,18 +39,20 @@ INVISIBLE = re.compile(
 )
 
 
-class CannotJoin(Exception):
-    """Why this user cannot take part; the text is for them to read."""
+class JoinError(Exception):
+    """Why a user cannot take part; the user sees the text."""
 
 
-class NameTaken(CannotJoin):
+class NameTakenError(JoinError):
+    """The team name is already taken."""
+
     def __init__(self, name: str) -> None:
         super().__init__(f"The team name {name} is taken. Choose another.")
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What somebody says who wants to take part; `team_code` is that of a team which invites."""
+class JoinDetails:
+    """A user's request to join; `team_code` is the code of a team that invites the user."""
 
     invitation: str = ""
     team_name: str = ""
@@ -57,92 +60,92 @@ class Asking:
     accepts_terms: bool = False
 
 
-def may_join(track: Track, invitation: str = "") -> bool:
-    """Whether a team of one's own needs nobody's approval."""
+def can_join(track: Track, invitation: str = "") -> bool:
+    """Whether a user may create a team without approval."""
     if track.joining == Track.Joining.EVERYONE:
         return True
     return hmac.compare_digest(track.invitation.encode(), invitation.encode())
 
 
-def joins_by_a_run(track: Track) -> bool:
-    """Whether the first run makes a team, and nobody has to ask or to accept anything before."""
-    return may_join(track) and not track.terms
+def can_join_by_run(track: Track) -> bool:
+    """Whether a user's first run creates a team, without approval or terms to accept."""
+    return can_join(track) and not track.terms
 
 
-def team_inviting(track: Track, code: str) -> Team | None:
-    # A link may have been changed into what no database stores.
+def find_inviting_team(track: Track, code: str) -> Team | None:
+    """Return the team with this invitation code, if any."""
+    # A link may be changed to characters that a database cannot store.
     if not code or not code.isprintable():
         return None
     return track.teams.filter(invitation=code, of_organisers=False).first()
 
 
-def join(track: Track, user: User, asking: Asking = Asking()) -> Team:
-    """The user's team in the track, joined or made if there is none yet.  Raises CannotJoin."""
+def join_track(track: Track, user: User, asking: JoinDetails = JoinDetails()) -> Team:
+    """Return the user's team in the track, joined or created if needed; raises JoinError."""
     team = track.team_of(user)
     if team is not None:
         return team
     refuse_without_terms(track, asking)
-    inviting = team_inviting(track, asking.team_code)
+    inviting = find_inviting_team(track, asking.team_code)
     if inviting is not None:
         return _become_member(inviting, user)
-    if not may_join(track, asking.invitation):
-        raise CannotJoin(CLOSED[track.joining])
-    name = checked_name(asking.team_name or user.username)
-    return _new_team(track, user, name, accepted_now(track))
+    if not can_join(track, asking.invitation):
+        raise JoinError(JOIN_HINTS[track.joining])
+    name = clean_team_name(asking.team_name or user.username)
+    return _create_team(track, user, name, terms_accepted_at(track))
 
 
-CLOSED = {
+JOIN_HINTS = {
     Track.Joining.INVITATION: "You need an invitation link to join this track.",
     Track.Joining.APPROVAL: "The organisers approve teams. Ask on the track page.",
 }
 
 
-def refuse_without_terms(track: Track, asking: Asking) -> None:
+def refuse_without_terms(track: Track, asking: JoinDetails) -> None:
     if track.terms and not asking.accepts_terms:
-        raise CannotJoin("First accept this track’s terms on its page.")
+        raise JoinError("First accept this track’s terms on its page.")
 
 
-def accepted_now(track: Track) -> datetime | None:
-    """When the terms were accepted by somebody who does so now; None where there are none."""
+def terms_accepted_at(track: Track) -> datetime | None:
+    """Return the time to record for terms accepted now, or None if there are no terms."""
     return timezone.now() if track.terms else None
 
 
-def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
-    """Ask the organisers for a team; asked twice is asked once, for the name that was said last.
-    Raises CannotJoin."""
+def request_to_join(track: Track, user: User, asking: JoinDetails) -> JoinRequest:
+    """Ask the organisers for a team; a second request only changes the name.  Raises JoinError."""
     refuse_without_terms(track, asking)
-    name = checked_name(asking.team_name or user.username)
+    name = clean_team_name(asking.team_name or user.username)
     if track.has_team(name):
-        raise NameTaken(name)
+        raise NameTakenError(name)
     with transaction.atomic():
         request, is_new = JoinRequest.objects.get_or_create(
             track=track,
             user=user,
-            defaults={"team_name": name, "accepted_terms_at": accepted_now(track)},
+            defaults={"team_name": name, "accepted_terms_at": terms_accepted_at(track)},
         )
-        if is_new or _asks_otherwise(request, name) or _asks_anew(request, name):
+        if is_new or _rename_request(request, name) or _reopen_request(request, name):
             notices.asked_to_join(request)
     return request
 
 
-def _asks_otherwise(request: JoinRequest, name: str) -> bool:
-    """Give a request that waits this name; whether the one before could not be approved."""
+def _rename_request(request: JoinRequest, name: str) -> bool:
+    """Rename a waiting request; return whether its old name was taken."""
     was_taken = request.name_is_taken
     waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING)
-    changed = waiting.update(team_name=name, accepted_terms_at=accepted_now(request.track))
+    changed = waiting.update(team_name=name, accepted_terms_at=terms_accepted_at(request.track))
     request.refresh_from_db()
     return bool(changed) and was_taken
 
 
-def _asks_anew(request: JoinRequest, name: str) -> bool:
-    """Whether somebody asks again who was let in once and has left since."""
+def _reopen_request(request: JoinRequest, name: str) -> bool:
+    """Reopen an approved request of a user who has left; return whether that was done."""
     if request.track.team_of(request.user) is not None:
         return False
     let_in = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.APPROVED)
     asked = let_in.update(
         state=JoinRequest.State.WAITING,
         team_name=name,
-        accepted_terms_at=accepted_now(request.track),
+        accepted_terms_at=terms_accepted_at(request.track),
         asked_at=timezone.now(),
         decided_at=None,
         decided_by=None,
@@ -151,31 +154,35 @@ def _asks_anew(request: JoinRequest, name: str) -> bool:
     return bool(asked)
 
 
-def approve(request: JoinRequest, organiser: User) -> Team:
-    """The team that somebody asked for, by the name that was read.  Raises CannotJoin where it is
-    taken meanwhile, and where the request was answered or asks for another name since."""
+def approve_request(request: JoinRequest, organiser: User) -> Team:
+    """Create the team of a request under the name that the organiser saw.
+
+    Raises JoinError if the name is taken, or if the request was answered or renamed since.
+    """
     as_read = {"team_name": request.team_name}
     try:
         with transaction.atomic():
-            if not _decide(request, organiser, JoinRequest.State.APPROVED, **as_read):
-                raise CannotJoin("This request was already answered or now has another name.")
+            if not _decide_request(request, organiser, JoinRequest.State.APPROVED, **as_read):
+                raise JoinError("This request was already answered or now has another name.")
             accepted = request.accepted_terms_at
-            return _new_team(request.track, request.user, request.team_name, accepted)
-    except NameTaken:
+            return _create_team(request.track, request.user, request.team_name, accepted)
+    except NameTakenError:
         notices.name_taken(request)
-        raise CannotJoin(
+        raise JoinError(
             f"The team name {request.team_name} is taken. "
             f"We asked {request.user} to choose another."
         ) from None
 
 
-def decline(request: JoinRequest, organiser: User) -> None:
+def decline_request(request: JoinRequest, organiser: User) -> None:
+    """Decline a request to join."""
+    """Decline a request to join."""
     with transaction.atomic():
-        _decide(request, organiser, JoinRequest.State.DECLINED)
+        _decide_request(request, organiser, JoinRequest.State.DECLINED)
 
 
-def _decide(request: JoinRequest, organiser: User, state: str, **as_read: str) -> bool:
-    """Whether it was this answer that counted."""
+def _decide_request(request: JoinRequest, organiser: User, state: str, **as_read: str) -> bool:
+    """Answer a waiting request; return whether this answer counted."""
     waiting = JoinRequest.objects.filter(pk=request.pk, state=JoinRequest.State.WAITING, **as_read)
     decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
     if decided:
@@ -184,71 +191,73 @@ def _decide(request: JoinRequest, organiser: User, state: str, **as_read: str) -
     return decided
 
 
-def checked_name(name: str) -> str:
+def clean_team_name(name: str) -> str:
+    """Return a valid team name; raises JoinError."""
+    """Return a valid team name; raises JoinError."""
     name = " ".join(name.split())
     visible = name.isprintable() and not INVISIBLE.search(name)
     if not name or len(name) > NAME_LIMIT or not visible:
-        raise CannotJoin(f"Use 1 to {NAME_LIMIT} printable characters.")
+        raise JoinError(f"Use 1 to {NAME_LIMIT} printable characters.")
     if team_key(name) == team_key(ORGANISERS):
-        raise CannotJoin(f"The name {ORGANISERS} is reserved.")
+        raise JoinError(f"The name {ORGANISERS} is reserved.")
     return name
 
 
-def open_team(track: Track, leader: User, name: str) -> Team:
-    """A team by a checked name whose leader has accepted no terms. Raises NameTaken."""
-    return _new_team(track, leader, name, accepted=None)
+def create_team(track: Track, leader: User, name: str) -> Team:
+    """Create a team whose leader has accepted no terms; raises NameTakenError."""
+    return _create_team(track, leader, name, accepted=None)
 
 
-def _new_team(track: Track, user: User, name: str, accepted: datetime | None) -> Team:
+def _create_team(track: Track, user: User, name: str, accepted: datetime | None) -> Team:
     try:
         with transaction.atomic():
             team = Team.objects.create(track=track, name=name)
-            _enter(team, user, Membership.Role.LEADER, accepted)
+            _add_member(team, user, Membership.Role.LEADER, accepted)
             AuditEvent.objects.record(user, "join", team, after={"name": name})
             return team
     except IntegrityError:
-        # Two requests of one person at once, or a name that is taken.
+        # Either one user sent two requests at once, or the name is taken.
         team = track.team_of(user)
         if team is not None:
             return team
-        raise NameTaken(name) from None
+        raise NameTakenError(name) from None
 
 
 def _become_member(team: Team, user: User) -> Team:
     try:
         with transaction.atomic():
-            _enter(team, user, Membership.Role.MEMBER, accepted_now(team.track))
+            _add_member(team, user, Membership.Role.MEMBER, terms_accepted_at(team.track))
             AuditEvent.objects.record(user, "become member", team)
             return team
     except IntegrityError:
         return team.track.team_of(user) or team
 
 
-def _enter(team: Team, user: User, role: str, accepted: datetime | None) -> None:
+def _add_member(team: Team, user: User, role: str, accepted: datetime | None) -> None:
     Membership.objects.create(
         track=team.track, team=team, user=user, role=role, accepted_terms_at=accepted
     )
-    # Who got in by a link needs no answer any more.
+    # A user who joined by a link no longer needs an answer.
     waiting = JoinRequest.objects.filter(track=team.track, user=user)
     waiting.filter(state=JoinRequest.State.WAITING).update(
         state=JoinRequest.State.APPROVED, decided_at=timezone.now()
     )
 
 
-def leave(track: Track, user: User) -> None:
-    """Leave one's team; its runs stay with it.  Raises CannotJoin for the last of its leaders."""
+def leave_team(track: Track, user: User) -> None:
+    """Leave the user's team, which keeps its runs; raises JoinError for its last leader."""
     with transaction.atomic():
         own = Membership.objects.select_related("team").get(track=track, user=user)
         team = Team.objects.select_for_update(no_key=True).get(pk=own.team_id)
         others = team.memberships.exclude(pk=own.pk)
         if own.role == Membership.Role.LEADER and not others.filter(role=own.role).exists():
-            raise CannotJoin("Make someone else a leader before you leave.")
+            raise JoinError("Make someone else a leader before you leave.")
         own.delete()
         AuditEvent.objects.record(user, "leave", team)
 
 
 def make_leader(team: Team, leader: User, user_id: int) -> None:
-    """Another member leads too."""
+    """Make a member a leader of the team."""
     with transaction.atomic():
         members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
         if members.update(role=Membership.Role.LEADER):
@@ -256,7 +265,7 @@ def make_leader(team: Team, leader: User, user_id: int) -> None:
 
 
 def remove_member(team: Team, leader: User, user_id: int) -> None:
-    """Take somebody out of the team, who knows its link; leaders leave by themselves."""
+    """Remove a member and renew the link that the member knows; leaders cannot be removed."""
     with transaction.atomic():
         members = team.memberships.filter(user=user_id, role=Membership.Role.MEMBER)
         if members.delete()[0]:
@@ -266,20 +275,20 @@ def remove_member(team: Team, leader: User, user_id: int) -> None:
 
 @transaction.atomic
 def renew_team_link(team: Team, leader: User) -> None:
-    """Another link into the team; the one before lets nobody in from now on."""
+    """Replace the team's invitation link; the old one stops working."""
     Team.objects.filter(pk=team.pk).update(invitation=new_invitation())
     AuditEvent.objects.record(leader, "renew invitation", team)
 
 
-def team_called(track: Track, name: str) -> Team:
-    """The team of that name, made without members if there is none; for organisers."""
-    name = checked_name(name)
+def get_or_create_team(track: Track, name: str) -> Team:
+    """Return the team of that name, created without members if missing; for organisers."""
+    name = clean_team_name(name)
     team, _ = Team.objects.get_or_create(track=track, key=team_key(name), defaults={"name": name})
     return team
 
 
-def organisers_team(track: Track) -> Team:
-    """The team under which baselines and other runs of the organisers stand."""
+def get_or_create_organisers_team(track: Track) -> Team:
+    """Return the team of the baselines and other runs of the organisers."""
     team, _ = Team.objects.get_or_create(
         track=track, of_organisers=True, defaults={"name": ORGANISERS}
     )
@@ -287,51 +296,51 @@ def organisers_team(track: Track) -> Team:
 
 
 @transaction.atomic
-def grant(team: Team, user: User, runs: int, today: bool, reason: str = "") -> Grant:
-    """So many runs more, today (UTC) or in all; the team is told.
+def grant_runs(team: Team, user: User, runs: int, today: bool, reason: str = "") -> Grant:
+    """Grant a team more runs, today (UTC) or in total, and notify it.
 
-    Uploads count under the lock on the team's row, so what is granted counts for the next one.
+    Uploads are counted under the lock on the team's row, so the next upload can use the grant.
     """
     team = Team.objects.select_for_update(no_key=True).select_related("track").get(pk=team.pk)
     day = timezone.now().date() if today else None
     granted = team.grants.create(runs=runs, day=day, reason=reason, granted_by=user)
-    said = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
-    AuditEvent.objects.record(user, "grant", granted, after=said)
+    after = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
+    AuditEvent.objects.record(user, "grant", granted, after=after)
     notices.granted(granted)
     return granted
 
 
-class CannotAppoint(Exception):
-    """Why this cannot be; the text is for the organiser."""
+class OrganiserError(Exception):
+    """Why an organiser cannot be added or removed; the organiser sees the text."""
 
 
 @transaction.atomic
 def add_organiser(track: Track, user: User, name: str) -> User:
-    """Let the user of that name organise the track too.  Raises CannotAppoint."""
-    named = User.objects.filter(username=name, is_active=True).first()
-    if named is None:
-        raise CannotAppoint(f"No such user: {name}.")
-    if track.organisers().filter(pk=named.pk).exists():
-        raise CannotAppoint(f"{name} organises this track already.")
-    track.co_organisers.add(named)
+    """Make the user of that name an organiser of the track.  Raises OrganiserError."""
+    organiser = User.objects.filter(username=name, is_active=True).first()
+    if organiser is None:
+        raise OrganiserError(f"No such user: {name}.")
+    if track.organisers().filter(pk=organiser.pk).exists():
+        raise OrganiserError(f"{name} organises this track already.")
+    track.co_organisers.add(organiser)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
-    notices.appointed(track, named)
-    return named
+    notices.appointed(track, organiser)
+    return organiser
 
 
 @transaction.atomic
 def remove_organiser(track: Track, user: User, organiser: User) -> None:
-    """Let somebody organise no more; where it was the owner, another organiser owns the track.
+    """Remove an organiser; if that was the owner, another organiser becomes the owner.
 
-    Raises CannotAppoint for the last one.  The lock on the track keeps two from removing each
-    other.
+    Raises OrganiserError for the last one.  The lock on the track keeps two organisers from
+    removing each other.
     """
     track = Track.objects.select_for_update(no_key=True).get(pk=track.pk)
     track.co_organisers.remove(organiser)
     if track.owner_id == organiser.pk:
         heir = track.co_organisers.order_by("pk").first()
         if heir is None:
-            raise CannotAppoint("A track needs an organiser. Add another first.")
+            raise OrganiserError("A track needs an organiser. Add another first.")
         track.co_organisers.remove(heir)
         Track.objects.filter(pk=track.pk).update(owner=heir)
     before = {"organiser": organiser.username}
@@ -339,6 +348,8 @@ def remove_organiser(track: Track, user: User, organiser: User) -> None:
 
 
 def needs_second_factor(user: User) -> bool:
+    """Whether this site requires a second factor of the user."""
+    """Whether this site requires a second factor of the user."""
     if settings.SECOND_FACTOR == "offered":
         return False
     organises = settings.SECOND_FACTOR == "organisers" and is_organiser(user)
@@ -346,7 +357,7 @@ def needs_second_factor(user: User) -> bool:
 
 
 def is_organiser(user: User) -> bool:
-    """Whether tracks or collections are in this user's hands, or may be."""
+    """Whether the user organises a track or a collection, or may create one."""
     return (
         user.may_organise
         or Track.objects.organised_by(user).exists()
@@ -355,7 +366,7 @@ def is_organiser(user: User) -> bool:
 
 
 def lacks_second_factor(user: User | AnonymousUser) -> bool:
-    """Whether this user has to set a second factor before doing anything else here."""
+    """Whether the user has to set up a second factor before using the site."""
     if not user.is_authenticated or not needs_second_factor(user):
         return False
     return not user.authenticator_set.filter(type="totp").exists()

@@ -1,4 +1,4 @@
-"""What organisers do: confirm a collection, open and change a track, release, withdraw."""
+"""Create, approve and discard pools."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.actions.submission_rules import NotPossible
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.collections.pools import first_of_each_team, unused_name
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Pool, Run, Track, User
 
 
-def begin_pool(
+def create_pool(
     track: Track,
     user: User,
     runs: Sequence[Run],
@@ -21,10 +21,12 @@ def begin_pool(
     size: int,
     runs_per_team: int | None = None,
 ) -> Pool:
-    """A pool of these runs, or of the first of each team, for a worker to gather and an organiser
-    to look at.  Raises NotPossible."""
+    """Create a pool of these runs, or of the first of each team, and queue its gathering.
+
+    An organiser then approves or discards it.  Raises ActionError.
+    """
     if not runs:
-        raise NotPossible("A pool needs at least one run.")
+        raise ActionError("A pool needs at least one run.")
     if runs_per_team is not None:
         runs = first_of_each_team(runs, runs_per_team)
     pool = Pool(
@@ -42,23 +44,23 @@ def begin_pool(
             pool.runs.set(runs)
             queue.enqueue("gather_pool", pool)
     except IntegrityError:
-        raise NotPossible("Someone else just created a pool. Check it first.") from None
+        raise ActionError("Someone else just created a pool. Check it first.") from None
     return pool
 
 
 @transaction.atomic
-def keep_pool(pool: Pool, user: User) -> None:
-    """From now on this is what is judged, and nothing changes it.  Raises NotPossible."""
+def approve_pool(pool: Pool, user: User) -> None:
+    """Approve a pool for judging; it can no longer change.  Raises ActionError."""
     preview = Pool.objects.filter(pk=pool.pk, state=Pool.State.PROPOSED)
     if not preview.update(state=Pool.State.KEPT, kept_at=timezone.now()):
-        raise NotPossible("This pool is not awaiting approval.")
+        raise ActionError("This pool is not awaiting approval.")
     AuditEvent.objects.record(user, "keep", pool, after={"sha256": pool.sha256})
 
 
 @transaction.atomic
 def discard_pool(pool: Pool, user: User) -> None:
-    """Take away a pool that nobody kept.  Raises NotPossible."""
+    """Delete a pool that is not approved.  Raises ActionError."""
     unkept = Pool.objects.filter(pk=pool.pk).exclude(state=Pool.State.KEPT)
     AuditEvent.objects.record(user, "discard", pool, before={"name": pool.name})
     if not unkept.delete()[0]:
-        raise NotPossible("You cannot delete an approved pool.")
+        raise ActionError("You cannot delete an approved pool.")

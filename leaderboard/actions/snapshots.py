@@ -1,7 +1,7 @@
-"""A board becomes a snapshot: every cell as it is printed now, and the files as they are now.
+"""Freeze a board as a snapshot: every cell and every file as it is now.
 
-A late run, a new version of the judgments or of this code changes the live board, and its
-p-values with the family of comparisons; what was frozen stays.
+A late run, new judgments or a new version of the code change the live board and its p-values.
+A snapshot does not change.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from leaderboard.actions.submission_rules import NotPossible
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns
 from leaderboard.boards.exports import FORMATS, build_caption, escape_tex, printed_columns
 from leaderboard.boards.standings import Board
 from leaderboard.models import AuditEvent, Run, Snapshot, User
 
 ERASED = "erased"
-# The heads of the columns that hold no numbers.
-WORDS = {column.title for column in (RUN, TEAM, TYPE)}
+# The heads of the columns without numbers.
+TEXT_COLUMNS = {column.title for column in (RUN, TEAM, TYPE)}
 
 
-def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
-    """Keep this board under a name.  Raises NotPossible."""
+def freeze_board(board: Board, user: User, name: str, note: str = "") -> Snapshot:
+    """Save this board under a name.  Raises ActionError."""
     if not board.standings:
-        raise NotPossible("An empty board cannot be frozen.")
+        raise ActionError("An empty board cannot be frozen.")
     if board.is_untested:
-        raise NotPossible("Tests are still running. Freeze the board when they finish.")
+        raise ActionError("Tests are still running. Freeze the board when they finish.")
     columns = printed_columns(available_columns(board))
     snapshot = Snapshot(
         track=board.sight.track,
@@ -50,19 +50,21 @@ def freeze(board: Board, user: User, name: str, note: str = "") -> Snapshot:
             snapshot.save(force_insert=True)
             AuditEvent.objects.record(user, "freeze", snapshot, after={"name": name})
     except IntegrityError:
-        raise NotPossible(f"Snapshot {snapshot.slug} already exists.") from None
+        raise ActionError(f"Snapshot {snapshot.slug} already exists.") from None
     return snapshot
 
 
 @dataclass(frozen=True)
 class FrozenCell:
+    """A cell of a snapshot, and whether it has words instead of a number."""
+
     text: str
     is_words: bool
 
 
 @dataclass(frozen=True)
 class FrozenLine:
-    """A line of a snapshot, cut at the name; `since` says what became of the run afterwards."""
+    """A line of a snapshot, split at the name; `since` is what happened to the run later."""
 
     run_id: str
     before: Sequence[FrozenCell]
@@ -71,11 +73,15 @@ class FrozenLine:
     since: str
 
 
-def heads_of(snapshot: Snapshot) -> list[FrozenCell]:
+def snapshot_heads(snapshot: Snapshot) -> list[FrozenCell]:
+    """Return the heads of a snapshot's columns."""
+    """Return the heads of a snapshot's columns."""
     return _cells(snapshot, snapshot.heads)
 
 
-def lines_of(snapshot: Snapshot) -> list[FrozenLine]:
+def snapshot_lines(snapshot: Snapshot) -> list[FrozenLine]:
+    """Return the lines of a snapshot."""
+    """Return the lines of a snapshot."""
     runs = Run.objects.in_bulk([run_id for run_id, *_ in snapshot.rows])
     at = snapshot.heads.index(RUN.title)
     lines = []
@@ -88,11 +94,11 @@ def lines_of(snapshot: Snapshot) -> list[FrozenLine]:
 
 def _cells(snapshot: Snapshot, texts: Sequence[str]) -> list[FrozenCell]:
     pairs = zip(snapshot.heads, texts, strict=True)
-    return [FrozenCell(text, head in WORDS) for head, text in pairs]
+    return [FrozenCell(text, head in TEXT_COLUMNS) for head, text in pairs]
 
 
-def bibtex(snapshot: Snapshot, address: str) -> str:
-    """An entry with which a paper cites the snapshot."""
+def render_bibtex(snapshot: Snapshot, address: str) -> str:
+    """Render the BibTeX entry of a snapshot."""
     track, at = snapshot.track, snapshot.created_at
     owner = track.owner.get_full_name() or track.owner.username
     fields = {

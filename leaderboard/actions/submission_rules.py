@@ -1,6 +1,6 @@
 """Checks that reject a request under the rules of the track or the site.
 
-Each of these looks at one rule and raises NotAccepted where it is broken.
+Each function checks one rule and raises NotAccepted if it is broken.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ class NotAccepted(Exception):
 
 
 def refuse_large(file: UploadedFile, limit: int) -> None:
+    """Refuse a file above the size limit."""
+    """Refuse a file above the size limit."""
     if (file.size or 0) > limit:
         raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; the limit is {limit:,}.")
 
 
 def refuse_full_team(team: Team, size: int) -> None:
-    """Counted under the lock on the team's row, as the quota is."""
+    """Refuse a file beyond the team's storage; call this with the team's row locked."""
     if exceeds_team(team, size):
         raise NotAccepted(
             "E_QUOTA",
@@ -45,6 +47,8 @@ def refuse_full_team(team: Team, size: int) -> None:
 
 
 def refuse_full_site(size: int) -> None:
+    """Refuse a file beyond the site's storage."""
+    """Refuse a file beyond the site's storage."""
     if exceeds_site(size):
         raise NotAccepted(
             "E_FULL",
@@ -54,26 +58,30 @@ def refuse_full_site(size: int) -> None:
 
 
 def refuse_outside_dates(track: Track, now: datetime) -> None:
+    """Refuse a run before the track opens or after it closes."""
+    """Refuse a run before the track opens or after it closes."""
     if track.takes_runs(now):
         return
     if track.state(now) == Track.State.PLANNED:
-        raise NotAccepted("E_CLOSED", f"This track opens on {utc(track.opens_at)}.")
-    raise NotAccepted("E_CLOSED", f"This track closed on {utc(track.closes_at)}.")
+        raise NotAccepted("E_CLOSED", f"This track opens on {format_utc(track.opens_at)}.")
+    raise NotAccepted("E_CLOSED", f"This track closed on {format_utc(track.closes_at)}.")
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
+    """Refuse a run without the facts that the track requires."""
+    """Refuse a run without the facts that the track requires."""
     missing = missing_facts(track.required_facts, facts)
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotAccepted("E_FIELD", f"facts: this track requires {names}.")
 
 
-def utc(instant: datetime | None) -> str:
+def format_utc(instant: datetime | None) -> str:
     return f"{instant:%d %b %Y, %H:%M} UTC"
 
 
 def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
-    """Counted under the lock on the team's row, so that no two runs take the same last place."""
+    """Refuse a run beyond the quota; the team's row is locked, so two runs never share a place."""
     quota = quota_of(track, team, received_at)
     if quota.left_in_all == 0:
         raise NotAccepted("E_QUOTA", f"Your team has used all {quota.in_all} runs.")
@@ -90,7 +98,7 @@ def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
 
 
 def refuse_after_refusals(track: Track, team: Team, received_at: datetime) -> None:
-    """So many refused files a day are enough: `check` says offline what is wrong."""
+    """Refuse a run after too many rejected files today; `check` finds the errors offline."""
     midnight = received_at.replace(hour=0, minute=0, second=0, microsecond=0)
     today = Run.objects.filter(team=team, received_at__gte=midnight)
     refused = today.filter(state=Run.State.REFUSED).count()
@@ -108,6 +116,8 @@ def seconds_between(now: datetime, then: datetime) -> int:
 
 
 def refuse_repeated_tag(run: Run) -> None:
+    """Refuse a run with a tag that its team already used, if the track forbids that."""
+    """Refuse a run with a tag that its team already used, if the track forbids that."""
     if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
         return
     same = Run.objects.upheld().filter(team=run.team_id, tag=run.tag)
@@ -115,13 +125,13 @@ def refuse_repeated_tag(run: Run) -> None:
         raise NotAccepted("E_CONFLICT", f"Your team already has a run {run.tag}.")
 
 
-def refuse_sent_again(run: Run) -> None:
-    """The same bytes are one run of a team: the later one, where the earlier made room for it."""
+def refuse_repeated_file(run: Run) -> None:
+    """Refuse to restore a run whose file the team submitted again later."""
     same = Run.objects.upheld().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
     again = same.first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")
 
 
-class NotPossible(Exception):
-    """Why the act cannot be done now; the text is for the organiser."""
+class ActionError(Exception):
+    """Why an action cannot be done now; the organiser sees the text."""

@@ -1,6 +1,6 @@
 """Teams that organisers create, each with an account and an API token of its own.
 
-For a task whose teams never sign up here: its organisers, or its teams, submit with these tokens.
+They serve tasks whose teams never sign up here: teams or organisers submit with these tokens.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ class TeamAccount:
 
 @transaction.atomic
 def create_teams(track: Track, organiser: User, names: Iterable[str]) -> list[TeamAccount]:
-    """Create all of these teams, or none of them. Raises CannotJoin."""
+    """Create all of these teams, or none of them. Raises JoinError."""
     return [_create_team(track, organiser, name) for name in names]
 
 
 def _create_team(track: Track, organiser: User, name: str) -> TeamAccount:
-    name = people.checked_name(name)
-    # Never an account that exists: the token would act for whoever it belongs to.
+    name = people.clean_team_name(name)
+    # Never use an existing account: the token would act for its owner.
     user = User(username=_free_username(track, name))
     user.set_unusable_password()
     user.save()
-    team = people.open_team(track, user, name)
+    team = people.create_team(track, user, name)
     AuditEvent.objects.record(organiser, "create", team, after={"account": user.username})
     _, secret = ApiToken.objects.issue(user, SCOPES, name="created with the team")
     return TeamAccount(team, user, secret)
 
 
 def _free_username(track: Track, name: str) -> str:
-    """The track and the team in letters that any username takes, numbered where that is taken."""
-    # Some signs become several letters, and a username has room for 150.
+    """Return a free username made of the track's and the team's names, numbered if needed."""
+    # One character may become several letters, and a username has at most 150.
     first = f"{track.slug}-{slugify(name) or 'team'}"[:140]
     number, username = 1, first
     while User.objects.filter(username__iexact=username).exists():

@@ -1,4 +1,4 @@
-"""What organisers do: confirm a collection, open and change a track, release, withdraw."""
+"""Open, change, score and release a track, and manage its badge and webhooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import (
-    NotPossible,
+    ActionError,
 )
 from leaderboard.jobs import queue
 from leaderboard.models import (
@@ -29,7 +29,7 @@ from leaderboard.scoring import editions
 
 @transaction.atomic
 def open_track(track: Track, user: User) -> Track:
-    """Save a new track and score what there is."""
+    """Save a new track and queue its scoring."""
     track.owner = user
     track.save(force_insert=True)
     AuditEvent.objects.record(user, "open", track, after={"slug": track.slug})
@@ -39,20 +39,20 @@ def open_track(track: Track, user: User) -> Track:
 
 @transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
-    """Set fields of a track; what changes a value makes new editions: of the board, of a trial.
+    """Change fields of a track; a change that affects scores makes new editions.
 
-    A form sends what stays as it is too: nobody is told of that.  Raises NotPossible where a
-    setting would show what only a release may.
+    Unchanged fields, which a form also sends, are ignored.  Raises ActionError if a setting would
+    reveal what only a release may.
     """
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.find_trial_judgments(track), track.closes_at
     after = {name: value for name, value in changes.items() if value != getattr(track, name)}
-    before = {name: _plain(getattr(track, name)) for name in after}
+    before = {name: _plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
     if after:
         track.save(update_fields=list(after))
-        plain = {name: _plain(value) for name, value in after.items()}
+        plain = {name: _plain_value(value) for name, value in after.items()}
         AuditEvent.objects.record(user, "change", track, before, plain)
     if track.closes_at != deadline:
         notices.deadline_moved(track)
@@ -63,29 +63,33 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
 
 
 def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
-    """The runs of a blind track show by its release: that says before what it shows to whom, and
-    tells everybody who takes part."""
+    """Raise ActionError if a setting would reveal the runs of a blind track.
+
+    Only a release may do that: it shows beforehand who will see what, and notifies everyone.
+    """
     if disclosure == Track.Disclosure.BLIND or track.shows_means:
         return
     if track.runs.taken().exists():
         page = reverse("release", args=[track.slug])
-        raise NotPossible(
+        raise ActionError(
             "This would reveal all runs of a blind track. Release it instead: "
             f"{page} shows who will see what."
         )
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | list | None) else str(value)
 
 
 def renew_edition(track: Track) -> None:
+    """Queue the scoring of the edition that the track's settings ask for."""
+    """Queue the scoring of the edition that the track's settings ask for."""
     if editions.start_edition(track) is not None:
         transaction.on_commit(queue.wake_workers)
 
 
 def renew_editions(track: Track) -> None:
-    """That of the board, and that of the judgments on trial."""
+    """Queue the scoring of the board's edition and of the trial's."""
     renew_edition(track)
     tried = editions.find_trial_judgments(track)
     if tried is not None:
@@ -93,35 +97,37 @@ def renew_editions(track: Track) -> None:
 
 
 @transaction.atomic
-def score_again(track: Track, user: User) -> None:
-    """Compute every value of the board and of a trial anew; both stand meanwhile.
+def rescore_track(track: Track, user: User) -> None:
+    """Compute every score of the board and of a trial again, while both stay shown.
 
-    Raises NotPossible.
+    Raises ActionError.
     """
     if track.judgment_set is None and editions.find_trial_judgments(track) is None:
-        raise NotPossible("There are no judgments to score with yet.")
+        raise ActionError("There are no judgments to score with yet.")
     AuditEvent.objects.record(user, "score again", track)
-    # What is not complete is built; only what is can be computed again.
+    # Incomplete editions are built; only complete ones can be scored again.
     renew_editions(track)
     for edition in editions.find_wanted_editions(track).filter(state=Edition.State.READY):
         queue.enqueue("score_again", edition)
 
 
 def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
-    """Score every run of the track with these judgments too; the board stays as it is."""
+    """Score every run of the track with these judgments too; the board does not change."""
     with transaction.atomic():
         AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
         renew_edition(editions.with_judgments(track, judgment_set))
 
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:
+    """Choose the track's baseline and queue the tests against it."""
+    """Choose the track's baseline and queue the tests against it."""
     change_track(track, user, {"baseline": run})
     if track.edition is not None:
         queue.enqueue("compare", track.edition)
 
 
-def release(track: Track, user: User) -> None:
-    """Show everything that the disclosure of the track shows after release; once, and for good."""
+def release_track(track: Track, user: User) -> None:
+    """Release the scores of a track; this cannot be undone."""
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
@@ -130,41 +136,45 @@ def release(track: Track, user: User) -> None:
 
 @transaction.atomic
 def renew_invitation(track: Track, user: User) -> None:
-    """Another invitation link; the one before lets nobody in from now on."""
+    """Replace the track's invitation link; the old one stops working."""
     Track.objects.filter(pk=track.pk).update(invitation=new_invitation())
     AuditEvent.objects.record(user, "renew invitation", track)
 
 
 @transaction.atomic
 def renew_badge(track: Track, user: User) -> None:
-    """A new address for the badge; the one before leads nowhere from now on."""
+    """Give the badge a new URL; the old one stops working."""
     Track.objects.filter(pk=track.pk).update(badge_code=secrets.token_urlsafe(16))
     AuditEvent.objects.record(user, "renew badge", track)
 
 
 @transaction.atomic
 def remove_badge(track: Track, user: User) -> None:
+    """Remove the track's badge."""
+    """Remove the track's badge."""
     Track.objects.filter(pk=track.pk).update(badge_code="")
     AuditEvent.objects.record(user, "remove badge", track)
 
 
 def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> Webhook:
-    """An address to call when one of these happens.  Raises NotPossible."""
+    """Add a URL to call when one of these happens.  Raises ActionError."""
     try:
         with transaction.atomic():
-            # Of two that are added at once the second one counts the first.
+            # The lock makes the second of two concurrent requests count the first.
             Track.objects.select_for_update(no_key=True).get(pk=track.pk)
             if track.webhooks.count() >= Webhook.MOST_PER_TRACK:
                 most = Webhook.MOST_PER_TRACK
-                raise NotPossible(f"A track has up to {most} webhooks. Remove one first.")
+                raise ActionError(f"A track has up to {most} webhooks. Remove one first.")
             webhook = track.webhooks.create(url=url, happenings=happenings, created_by=user)
             AuditEvent.objects.record(user, "add", webhook, after={"url": url})
             return webhook
     except IntegrityError:
-        raise NotPossible("This webhook already exists.") from None
+        raise ActionError("This webhook already exists.") from None
 
 
 def remove_webhook(track: Track, user: User, webhook_id: int) -> None:
+    """Remove a webhook of the track."""
+    """Remove a webhook of the track."""
     with transaction.atomic():
         for webhook in track.webhooks.filter(pk=webhook_id):
             AuditEvent.objects.record(user, "remove", webhook, before={"url": webhook.url})
@@ -172,13 +182,15 @@ def remove_webhook(track: Track, user: User, webhook_id: int) -> None:
 
 
 def switch_on_webhook(track: Track, user: User, webhook_id: int) -> None:
-    """Call a webhook again that was switched off."""
+    """Switch a webhook on again."""
     with transaction.atomic():
         for webhook in track.webhooks.filter(pk=webhook_id):
             if webhook.switch_on():
                 AuditEvent.objects.record(user, "switch on", webhook, after={"url": webhook.url})
 
 
-def _compare_again(track: Track) -> None:
+def enqueue_comparison(track: Track) -> None:
+    """Queue the tests of the board."""
+    """Queue the tests of the board."""
     if track.edition is not None:
         queue.enqueue("compare", track.edition)

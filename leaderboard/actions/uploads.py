@@ -1,6 +1,6 @@
-"""What comes in is checked for being allowed, stored whole, and queued; a worker reads it.
+"""Accept uploads: check that they are allowed, store them and queue their check.
 
-Nothing here opens a file: an answer takes as long as the bytes need to arrive.
+Nothing here reads a file's contents, so a request takes only as long as the bytes need to arrive.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from django.utils import timezone
 from leaderboard.actions import people
 from leaderboard.actions.submission_rules import (
     NotAccepted,
+    format_utc,
     refuse_after_refusals,
     refuse_full_site,
     refuse_full_team,
@@ -29,7 +30,6 @@ from leaderboard.actions.submission_rules import (
     refuse_over_quota,
     refuse_repeated_tag,
     refuse_without_facts,
-    utc,
 )
 from leaderboard.collections.pools import remember_pool
 from leaderboard.infrastructure.outages import outage_of
@@ -47,12 +47,12 @@ from leaderboard.models import (
 from leaderboard.runs.facts import columns_of
 
 FILENAME_LIMIT = 120
-KEY_HOLDS = timedelta(hours=24)
+KEY_LIFETIME = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What is said about a run beside its file."""
+    """The details of a run besides its file."""
 
     tag: str = ""
     description: str = ""
@@ -64,16 +64,19 @@ class RunDetails:
 
 
 @dataclass(frozen=True)
-class Accepted:
+class AcceptedRun:
+    """The run of an upload, and whether it is new."""
+
     run: Run
     is_new: bool
 
     def repeated_by(self, user: User) -> str:
-        """When the same file was submitted before, and by whom; empty for a new one."""
+        """Return who submitted the same file before and when; empty for a new run."""
         if self.is_new:
             return ""
         who = "You" if self.run.submitted_by_id == user.pk else "Your team"
-        return f"{who} already submitted this file on {utc(self.run.received_at)}. This is its run."
+        when = format_utc(self.run.received_at)
+        return f"{who} already submitted this file on {when}. This is its run."
 
 
 def accept_run(
@@ -83,25 +86,25 @@ def accept_run(
     details: RunDetails | None = None,
     team: Team | None = None,
     received_at: datetime | None = None,
-) -> Accepted:
-    """Store the file and queue its check; the same file again is the same run.
+) -> AcceptedRun:
+    """Store the file and queue its check; a file submitted again is the same run.
 
-    `team` is for organisers, who may submit for others; `received_at` is when the last byte was
-    here, if not now.  Raises NotAccepted.
+    `team` is for organisers, who may submit for others; `received_at` is when the last byte
+    arrived, if not now.  Raises NotAccepted.
     """
     details = details or RunDetails()
     received_at = received_at or timezone.now()
     organises = track.is_organised_by(user)
     refuse_large(file, settings.RUN_UPLOAD_LIMIT)
-    team = team or team_so_far(track, user, organises)
+    team = team or find_team(track, user, organises)
     if team is None:
         refuse_by_rules(track, details, received_at)
-        team = joined_team(track, user)
-    sha256 = digest_of(file)
-    # Before the rules: whoever missed the first answer may ask again after the deadline.
-    known = known_run(track, user, team, sha256, details.idempotency_key, received_at)
+        team = join_team(track, user)
+    sha256 = hash_file(file)
+    # This comes before the rules: a user who missed the first answer may retry after the deadline.
+    known = find_repeated_run(track, user, team, sha256, details.idempotency_key, received_at)
     if known is not None:
-        return Accepted(known, is_new=False)
+        return AcceptedRun(known, is_new=False)
     if not organises:
         refuse_by_rules(track, details, received_at)
     run = Run(
@@ -114,7 +117,7 @@ def accept_run(
         format=details.format,
         lenient=details.lenient and organises,
         fixes=list(details.fixes),
-        filename=label_of(file),
+        filename=clean_filename(file),
         size=file.size or 0,
         sha256=sha256,
         idempotency_key=details.idempotency_key,
@@ -123,26 +126,30 @@ def accept_run(
     return store_run(run, file, limited=not organises)
 
 
-def team_so_far(track: Track, user: User, organises: bool) -> Team | None:
-    """None for whoever has sent nothing yet; organisers always have a team."""
+def find_team(track: Track, user: User, organises: bool) -> Team | None:
+    """Return the user's team, None before the first run; organisers always have a team."""
     team = track.team_of(user)
-    return people.organisers_team(track) if organises and team is None else team
+    return people.get_or_create_organisers_team(track) if organises and team is None else team
 
 
-def joined_team(track: Track, user: User) -> Team:
+def join_team(track: Track, user: User) -> Team:
+    """Let the user join the track, or raise NotAccepted."""
+    """Let the user join the track, or raise NotAccepted."""
     try:
-        return people.join(track, user)
-    except people.CannotJoin as reason:
+        return people.join_track(track, user)
+    except people.JoinError as reason:
         raise NotAccepted("E_NO_TEAM", str(reason)) from None
 
 
 def refuse_by_rules(track: Track, details: RunDetails, received_at: datetime) -> None:
+    """Raise NotAccepted outside the track's dates or without required facts."""
+    """Raise NotAccepted outside the track's dates or without required facts."""
     refuse_outside_dates(track, received_at)
     refuse_without_facts(track, details.facts)
 
 
-def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
-    """One transaction: room in the quota, the run, its job.  Without it no file stays."""
+def store_run(run: Run, file: UploadedFile, limited: bool) -> AcceptedRun:
+    """Check the quota and store the run and its job in one transaction, or delete the file."""
     refuse_full_site(run.size)
     run.file.name = default_storage.save(f"runs/{run.pk}/file-{secrets.token_hex(4)}", file)
     try:
@@ -156,9 +163,9 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
             run.save(force_insert=True)
             queue.enqueue("check_run", run)
     except IntegrityError:
-        # The same upload twice at once: the first one is the run.
+        # The same upload came twice at once, and the first one is the run.
         default_storage.delete(run.file.name)
-        known = known_run(
+        known = find_repeated_run(
             run.track,
             run.submitted_by,
             run.team,
@@ -168,22 +175,22 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
         )
         if known is None:
             raise
-        return Accepted(known, is_new=False)
+        return AcceptedRun(known, is_new=False)
     except BaseException as error:
-        # Of a connection that broke nobody knows whether it committed: then the sweeper decides.
+        # After a lost connection nobody knows whether it committed, so the cleanup decides.
         if outage_of(error) is None:
             default_storage.delete(run.file.name)
         raise
-    return Accepted(run, is_new=True)
+    return AcceptedRun(run, is_new=True)
 
 
-def known_run(
+def find_repeated_run(
     track: Track, user: User, team: Team, sha256: str, key: str, now: datetime
 ) -> Run | None:
-    """The run that this upload repeats, if any."""
+    """Return the run that this upload repeats, if any."""
     if key:
         same_key = Run.objects.filter(track=track, submitted_by=user, idempotency_key=key).first()
-        if same_key is not None and now - same_key.received_at < KEY_HOLDS:
+        if same_key is not None and now - same_key.received_at < KEY_LIFETIME:
             if same_key.sha256 != sha256:
                 raise NotAccepted("E_CONFLICT", "This Idempotency-Key came with another file.")
             return same_key
@@ -192,7 +199,9 @@ def known_run(
     return Run.objects.upheld().filter(team=team, sha256=sha256).first()
 
 
-def digest_of(file: UploadedFile) -> str:
+def hash_file(file: UploadedFile) -> str:
+    """Return the SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
     for chunk in file.chunks():
         digest.update(chunk)
@@ -200,28 +209,30 @@ def digest_of(file: UploadedFile) -> str:
     return digest.hexdigest()
 
 
-def label_of(file: UploadedFile) -> str:
-    """What the sender called the file: a label to show, never a path to write."""
+def clean_filename(file: UploadedFile) -> str:
+    """Return the sender's name of the file: a label to show, never a path to write."""
     name = "".join(c for c in (file.name or "") if c.isprintable())
     return name[:FILENAME_LIMIT]
 
 
 @dataclass(frozen=True)
 class CollectionFiles:
+    """The uploaded files of a new collection."""
+
     topics: UploadedFile
     documents: UploadedFile | None = None
     judgments: UploadedFile | None = None
 
 
 def refuse_files(files: Iterable[UploadedFile | None]) -> None:
-    """Raise NotAccepted where a file of a collection is too large, or all are for the site."""
+    """Raise NotAccepted if a file of a collection is too large, or all of them for the site."""
     sent = [file for file in files if file is not None]
     for file in sent:
         refuse_large(file, settings.COLLECTION_UPLOAD_LIMIT)
-    refuse_full_site(sum(map(size_of, sent)))
+    refuse_full_site(sum(map(file_size, sent)))
 
 
-def size_of(file: UploadedFile | None) -> int:
+def file_size(file: UploadedFile | None) -> int:
     return 0 if file is None else file.size or 0
 
 
@@ -234,18 +245,18 @@ def accept_collection(
     """Store the files of a new collection and queue their check."""
     folder = f"collections/{secrets.token_hex(8)}"
     refuse_files((files.topics, files.documents, files.judgments))
-    collection.size = size_of(files.topics) + size_of(files.documents)
+    collection.size = file_size(files.topics) + file_size(files.documents)
     collection.topics_file.name = default_storage.save(f"{folder}/topics", files.topics)
-    collection.topics_filename = label_of(files.topics)
+    collection.topics_filename = clean_filename(files.topics)
     if files.documents is not None:
         collection.documents_file.name = default_storage.save(
             f"{folder}/documents", files.documents
         )
-        collection.documents_filename = label_of(files.documents)
+        collection.documents_filename = clean_filename(files.documents)
     with transaction.atomic():
         collection.save(force_insert=True)
         if files.judgments is not None:
-            _new_judgment_set(
+            _create_judgment_set(
                 collection,
                 files.judgments,
                 version,
@@ -268,10 +279,10 @@ def accept_judgments(
     asks_first: bool = True,
     pool: Pool | None = None,
 ) -> JudgmentSet:
-    """Store a new version of the judgments, perhaps those of a pool, and queue its check."""
+    """Store new judgments, possibly those of a pool, and queue their check."""
     refuse_files((file,))
     with transaction.atomic():
-        judgment_set = _new_judgment_set(
+        judgment_set = _create_judgment_set(
             collection,
             file,
             version,
@@ -288,10 +299,10 @@ def accept_judgments(
     return judgment_set
 
 
-def _new_judgment_set(
+def _create_judgment_set(
     collection: Collection, file: UploadedFile, version: str, user: User, **fields: Any
 ) -> JudgmentSet:
-    sha256 = digest_of(file)
+    sha256 = hash_file(file)
     name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)
     try:
         with transaction.atomic():
@@ -299,8 +310,8 @@ def _new_judgment_set(
                 collection=collection,
                 version=version,
                 file=name,
-                filename=label_of(file),
-                size=size_of(file),
+                filename=clean_filename(file),
+                size=file_size(file),
                 sha256=sha256,
                 created_by=user,
                 **fields,

@@ -20,7 +20,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from evaluation.problems import Problem, shown
-from leaderboard.actions.submission_rules import NotAccepted, NotPossible
+from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.infrastructure.outages import outage_of
 
@@ -83,7 +83,7 @@ def answer_errors(api: NinjaAPI) -> None:
     """Let `api` answer every exception in the one shape."""
     api.add_exception_handler(ApiError, lambda request, error: error.answer())
     api.add_exception_handler(NotAccepted, lambda request, error: of_upload(error).answer())
-    api.add_exception_handler(NotPossible, lambda request, error: of_state(error).answer())
+    api.add_exception_handler(ActionError, lambda request, error: of_state(error).answer())
     api.add_exception_handler(ValidationError, lambda request, error: of_fields(error).answer())
     api.add_exception_handler(AuthenticationError, no_token)
     api.add_exception_handler(Http404, not_found)
@@ -98,7 +98,7 @@ def of_upload(error: NotAccepted) -> ApiError:
     return ApiError(status, error.code, error.message, retry_after=error.retry_after)
 
 
-def of_state(error: NotPossible) -> ApiError:
+def of_state(error: ActionError) -> ApiError:
     return ApiError(409, "E_CONFLICT", str(error))
 
 

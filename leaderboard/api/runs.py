@@ -279,7 +279,7 @@ def withdraw_run(
     The reason stands on the page of the run.
     """
     run = run_to_change(request, run_id).run
-    run_actions.withdraw(run, viewer(request), body.reason if body else reason)
+    run_actions.withdraw_run(run, viewer(request), body.reason if body else reason)
     return Status(204, None)
 
 
@@ -310,7 +310,7 @@ def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, A
     run = run_to_change(request, run_id).run
     if len(body.fix) != 1:
         raise field_error("fix", "names one repair", ", ".join(body.fix))
-    run_actions.repair(run, viewer(request), body.fix[0], body.tag)
+    run_actions.repair_run(run, viewer(request), body.fix[0], body.tag)
     return get_run(request, run_id)
 
 

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from evaluation.conventions import CONVENTIONS
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions.names import LARGEST, MOST_MEASURES
+from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
 from leaderboard.api.fields import (
     Count,
     FactName,
@@ -182,7 +182,7 @@ class TrackSettings(Schema):
     relevance_threshold: int = Field(
         1, ge=1, le=127, strict=True, description="Default: the level of its judgments."
     )
-    depth: int = Field(1000, ge=1, le=LARGEST, strict=True)
+    depth: int = Field(1000, ge=1, le=LARGEST_INTEGER, strict=True)
     convention: Literal[tuple(CONVENTIONS)] = "house"  # type: ignore[valid-type]
     drop_empty_topics: bool = False
     test: str = Field("sign_flip", max_length=20)

@@ -267,14 +267,14 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
     """Join a track with a new team. Returns your team if you already have one."""
     user, body = viewer(request), body or JoinIn()
     track = joinable_track(user, slug, body.invitation)
-    asking = people.Asking(body.invitation, body.team, body.team_code, body.accepts_terms)
-    inviting = people.team_inviting(track, body.team_code)
-    invited = inviting is not None or people.may_join(track, body.invitation)
+    asking = people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
+    inviting = people.find_inviting_team(track, body.team_code)
+    invited = inviting is not None or people.can_join(track, body.invitation)
     if track.team_of(user) is None and not invited:
-        raise ApiError(403, "E_NO_TEAM", people.CLOSED[track.joining])
+        raise ApiError(403, "E_NO_TEAM", people.JOIN_HINTS[track.joining])
     try:
-        team = people.join(track, user, asking)
-    except people.CannotJoin as reason:
+        team = people.join_track(track, user, asking)
+    except people.JoinError as reason:
         raise field_error("team", str(reason), body.team) from None
     return {"track": track.slug, "team": team.name}
 
@@ -284,7 +284,7 @@ def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
     track = Track.objects.filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
-    return track if people.may_join(track, invitation) else track_or_404(user, slug).track
+    return track if people.can_join(track, invitation) else track_or_404(user, slug).track
 
 
 @router.post("/{slug:slug}/teams", auth=ORGANISE, response=answers(NewTeamOut, 201))
@@ -294,7 +294,7 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
     track = organised_track(user, slug).track
     try:
         (made,) = create_teams(track, user, [body.name])
-    except people.CannotJoin as reason:
+    except people.JoinError as reason:
         raise field_error("name", str(reason), body.name) from None
     answer = {"track": track.slug, "team": made.team.name}
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
@@ -304,5 +304,5 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)
-    track_actions.release(organised_track(user, slug).track, user)
+    track_actions.release_track(organised_track(user, slug).track, user)
     return shown(track_or_404(user, slug))

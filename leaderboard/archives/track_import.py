@@ -179,7 +179,7 @@ def restore_file_as_brought(
     values = values_of(JudgmentSet, entry.fields)
     with archive.member(name) as file:
         sent = File(file, name=name)
-        if uploads.digest_of(sent) != entry.sha256:
+        if uploads.hash_file(sent) != entry.sha256:
             raise NotAnArchive(f"{name} is not the file that the judgments came in")
         stored = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", sent)
     JudgmentSet.objects.filter(pk=judged.pk).update(file=stored, sha256=entry.sha256, **values)
@@ -247,7 +247,11 @@ def restore_teams(manifest: Manifest, track: Track) -> None:
 
 def team_called(track: Track, name: str) -> Team:
     """The team of that name, made if need be; that of the organisers has none in an archive."""
-    return people.team_called(track, name) if name else people.organisers_team(track)
+    return (
+        people.get_or_create_team(track, name)
+        if name
+        else people.get_or_create_organisers_team(track)
+    )
 
 
 def restore_announcements(manifest: Manifest, track: Track) -> None:

@@ -50,7 +50,7 @@ def show_sample() -> list[Account]:
     if track is None:
         track = tracks.open_track(sample_track(sample_collection(ada)), ada)
         for user, account in ((ben, accounts[1]), (cat, accounts[2])):
-            people.join(track, user, people.Asking(team_name=account.team))
+            people.join_track(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
         submit_all(track, ada, [ben, cat])
     return accounts

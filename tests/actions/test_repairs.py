@@ -4,7 +4,7 @@ import pytest
 from django.core.files.storage import default_storage
 
 from leaderboard.actions import runs, tracks
-from leaderboard.actions.submission_rules import NotAccepted, NotPossible
+from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, make_run, signed_in, upload, work
 
@@ -46,13 +46,13 @@ def test_a_stranger_repairs_nothing(track, ben, as_cat):
 
 
 def test_only_a_rejected_run_is_repaired_and_only_once_by_each_repair(track, ben):
-    with pytest.raises(NotPossible):
-        runs.repair(make_run(track, ben), ben, "tag")
+    with pytest.raises(ActionError):
+        runs.repair_run(make_run(track, ben), ben, "tag")
     run = make_run(track, ben, "nonsense\n", fixes=("q0",))
-    with pytest.raises(NotPossible):
-        runs.repair(run, ben, "q0")
-    with pytest.raises(NotPossible):
-        runs.repair(run, ben, "tag", "..")
+    with pytest.raises(ActionError):
+        runs.repair_run(run, ben, "q0")
+    with pytest.raises(ActionError):
+        runs.repair_run(run, ben, "tag", "..")
 
 
 def test_a_repair_is_held_to_the_quota(track, ben):
@@ -60,7 +60,7 @@ def test_a_repair_is_held_to_the_quota(track, ben):
     make_run(track, ben)
     tracks.change_track(track, track.owner, {"quota_per_day": 1})
     with pytest.raises(NotAccepted, match="used all 1 runs"):
-        runs.repair(Run.objects.get(pk=run.pk), ben, "tag")
+        runs.repair_run(Run.objects.get(pk=run.pk), ben, "tag")
 
 
 def test_the_api_repairs_while_it_takes_a_file(track, client, header):

@@ -218,7 +218,7 @@ def names(people, collection, blind_track):
 
 def withdrawn(track: Track, user: User) -> Run:
     run = make_run(track, user, RUN.replace("ben-bm25", "ben-gone"))
-    runs.withdraw(run, user, "a slip")
+    runs.withdraw_run(run, user, "a slip")
     return run
 
 

@@ -16,7 +16,7 @@ from tests.builders import make_run
 
 @pytest.fixture
 def withdrawn(bens_run: Run, ben) -> Run:
-    runs.withdraw(bens_run, ben, "a bug")
+    runs.withdraw_run(bens_run, ben, "a bug")
     return bens_run
 
 

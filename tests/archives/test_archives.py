@@ -33,7 +33,7 @@ def scored(track, ada, ben, cat) -> Track:
     """A track with two runs, a baseline of the organisers, and a withdrawn run."""
     make_run(track, ben, RUN)
     withdrawn = make_run(track, cat, RUN)
-    runs.withdraw(withdrawn, cat, "a slip")
+    runs.withdraw_run(withdrawn, cat, "a slip")
     tracks.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
     Run.objects.filter(submitted_by=ben).update(description="BM25, k1 = 0.9")
     return track
@@ -49,10 +49,10 @@ def file(scored, tmp_path: Path) -> Path:
 @pytest.fixture
 def grown(scored, ada) -> Track:
     """The same after a year: a kept pool, judgments v2 that came of it, and a frozen board."""
-    pools.begin_pool(scored, ada, list(scored.runs.accepted()), "depth", 3)
+    pools.create_pool(scored, ada, list(scored.runs.accepted()), "depth", 3)
     work()
     pool = scored.pools.get()
-    pools.keep_pool(pool, ada)
+    pools.approve_pool(pool, ada)
     text = QRELS.replace("2 0 d5 0", "2 0 d5 2")
     uploads.accept_judgments(
         scored.collection, upload("v2.txt", text), "v2", ada, note="d5", asks_first=False, pool=pool
@@ -65,9 +65,9 @@ def grown(scored, ada) -> Track:
     )
     work()
     track = Track.objects.get(pk=scored.pk)
-    snapshots.freeze(find_board(sight_of(track, ada)), ada, "final", "as published")
-    people.grant(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
-    people.grant(scored.teams.get(name="cat"), ada, 1, today=True)
+    snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final", "as published")
+    people.grant_runs(scored.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
+    people.grant_runs(scored.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
     return track
 

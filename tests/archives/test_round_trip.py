@@ -152,9 +152,9 @@ def lived(request, collection, ada, ben, cat) -> Track:
     tracks.change_track(Track.objects.get(), ada, change)
     work()
     track = Track.objects.get()
-    snapshots.freeze(find_board(sight_of(track, ada)), ada, "final", "as published")
-    people.grant(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
-    people.grant(track.teams.get(name="cat"), ada, 1, today=True)
+    snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final", "as published")
+    people.grant_runs(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
+    people.grant_runs(track.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
     return track
 
@@ -163,7 +163,7 @@ def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:
     """A good one, one that its team withdrew, a baseline, one with facts, and two refused."""
     good = make_run(track, ben, RUN, description="BM25, k1 = 0.9")
     fact_changes.change_facts(good, ben, {"kind": "manual", "models": "none"})
-    runs.withdraw(make_run(track, cat, RUN), cat, "a slip")
+    runs.withdraw_run(make_run(track, cat, RUN), cat, "a slip")
     tracks.choose_baseline(track, ada, make_run(track, ada, OTHER_RUN))
     make_run(track, ben, RUN.replace("1 Q0 d2 2", "1 Q0 d2"))
     make_run(track, ben, "".join(f"1 Q0 x{n} {n} 1.0 unknown\n" for n in range(200)))
@@ -172,15 +172,15 @@ def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:
 def send_what_leaves_the_board(track: Track, ada: User, dan: User) -> None:
     for docno, how in {"d9": "disqualified", "d11": "hidden"}.items():
         run = make_run(track, dan, OTHER_RUN.replace("d10", docno))
-        runs.take_off(run, ada, how, "a doubt")
+        runs.remove_run(run, ada, how, "a doubt")
 
 
 def judge_a_pool(track: Track, ada: User) -> None:
     """The second judgments came of a kept pool, and the board is theirs."""
-    pools.begin_pool(track, ada, list(track.runs.on_the_board()), "depth", 3)
+    pools.create_pool(track, ada, list(track.runs.on_the_board()), "depth", 3)
     work()
     pool = track.pools.get()
-    pools.keep_pool(pool, ada)
+    pools.approve_pool(pool, ada)
     text = upload("second.txt", QRELS.replace("2 0 d5 0", "2 0 d5 2"))
     uploads.accept_judgments(
         track.collection, text, "v2", ada, note="d5", asks_first=False, pool=pool

@@ -50,7 +50,7 @@ def test_other_teams_do_not_exist_while_blind(blind_track, ben, cat):
 
 def test_a_release_shows_everything_but_the_qrels(blind_track, ada, ben, cat):
     run = make_run(blind_track, ben)
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     sight = run_or_404(cat, run.pk).sight
     assert sight.can_see_scores and sight.can_see_scores_of(run)
     assert not sight.can_download_judgments
@@ -96,7 +96,7 @@ def test_a_leaderboard_that_takes_late_runs_waits_for_the_release(leaderboard_tr
     closed = {"closes_at": timezone.now() - timedelta(minutes=1), "late_runs": "mark"}
     Track.objects.update(**closed)
     assert not track_or_404(ben, "lead").can_see_scores
-    tracks.release(leaderboard_track, ada)
+    tracks.release_track(leaderboard_track, ada)
     assert track_or_404(ben, "lead").can_see_scores
 
 
@@ -127,7 +127,7 @@ def test_counts_of_judgments_stay_with_the_organisers_while_blind(blind_track, a
 
 def test_a_withdrawn_run_shows_its_scores_to_its_team_alone(track, ben, cat):
     run = make_run(track, ben)
-    runs.withdraw(run, ben, "wrong file")
+    runs.withdraw_run(run, ben, "wrong file")
     own, foreign = run_or_404(ben, run.pk), run_or_404(cat, run.pk)
     assert foreign.run.withdrawn_reason == "wrong file"
     assert own.sight.can_see_scores_of(own.run) and not foreign.sight.can_see_scores_of(foreign.run)
@@ -135,7 +135,7 @@ def test_a_withdrawn_run_shows_its_scores_to_its_team_alone(track, ben, cat):
 
 def test_a_withdrawn_run_of_a_blind_track_never_was_for_others(blind_track, ben, cat):
     run = make_run(blind_track, ben)
-    runs.withdraw(run, ben)
+    runs.withdraw_run(run, ben)
     with pytest.raises(Http404):
         run_or_404(cat, run.pk)
 

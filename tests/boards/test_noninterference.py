@@ -221,7 +221,7 @@ def walk(ada: User, world: World) -> list[Heard]:
         pseudonyms=world.pseudonyms,
         public_topics=list(world.public_topics),
     )
-    membership.join(track, ben, membership.Asking(team_name=world.team))
+    membership.join_track(track, ben, membership.JoinDetails(team_name=world.team))
     told = {"description": f"the {world.tag} of {world.team}", "facts": {"models": world.tag}}
     names = {
         "run": make_run(track, ben, RUN.replace("ben-bm25", world.tag), **told).pk,

@@ -45,7 +45,7 @@ def test_two_teams_of_a_track_never_share_a_pseudonym(masked, ben, cat):
 
 def test_a_release_gives_the_names_back(masked, ada, ben, cat):
     make_run(masked, ben)
-    tracks.release(masked, ada)
+    tracks.release_track(masked, ada)
     masked.refresh_from_db()
     assert names_on(sight_of(masked, cat)) == {("ben", "ben-bm25")}
 
@@ -61,7 +61,7 @@ def test_what_tells_of_people_is_left_out_and_figures_stay(masked, ben, cat):
 
 def test_what_a_team_says_of_a_withdrawal_stays_with_it(masked, ben, client):
     run = make_run(masked, ben)
-    runs.withdraw(run, ben, "Ben's slip")
+    runs.withdraw_run(run, ben, "Ben's slip")
     page = client.get(f"/runs/{run.pk}/")
     assert page.status_code == 410 and "slip" not in page.text
     assert "slip" in signed_in(ben).get(f"/runs/{run.pk}/").text
@@ -92,7 +92,7 @@ def test_snapshots_hold_names_and_wait_for_the_release(masked, ada, ben, client)
     make_run(masked, ben)
     assert client.get("/tracks/masked/snapshots/").status_code == 404
     assert signed_in(ada).get("/tracks/masked/snapshots/").status_code == 200
-    tracks.release(masked, ada)
+    tracks.release_track(masked, ada)
     assert client.get("/tracks/masked/snapshots/").status_code == 200
 
 

@@ -138,7 +138,7 @@ def test_new_judgments_are_a_new_set(ada):
 def test_an_open_question_has_to_be_answered(ada):
     topics = TOPICS.replace("Number: 2", "Number: 4").replace("Number: 3", "Number: 8")
     collection = bring(ada, topics=topics)
-    with pytest.raises(submission_rules.NotPossible, match="not in the topics file"):
+    with pytest.raises(submission_rules.ActionError, match="not in the topics file"):
         collections.confirm_collection(collection, ada, Answers(renumber_topics=False))
     collection.refresh_from_db()
     assert collection.state == "preview"
@@ -227,7 +227,7 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
     assert collection.state == "preview"
     (question,) = collection.questions
     assert [each["format"] for each in question["candidates"]] == ["trec", "diversity"]
-    with pytest.raises(submission_rules.NotPossible, match="more than one way"):
+    with pytest.raises(submission_rules.ActionError, match="more than one way"):
         collections.confirm_collection(collection, ada)
     collections.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))
     work()

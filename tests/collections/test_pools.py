@@ -76,7 +76,7 @@ def test_without_a_priority_the_earliest_runs_of_a_team_are_pooled(track, ada, b
 
 
 def gathered(track, ada, runs, size: int = 2, **choices) -> Pool:
-    made = pool_actions.begin_pool(track, ada, runs, "depth", size, **choices)
+    made = pool_actions.create_pool(track, ada, runs, "depth", size, **choices)
     work()
     made.refresh_from_db()
     return made
@@ -94,8 +94,8 @@ def test_judges_get_the_documents_and_not_their_runs(pool):
 
 
 def test_a_kept_pool_is_never_discarded(pool, ada):
-    pool_actions.keep_pool(pool, ada)
-    with pytest.raises(submission_rules.NotPossible):
+    pool_actions.approve_pool(pool, ada)
+    with pytest.raises(submission_rules.ActionError):
         pool_actions.discard_pool(pool, ada)
     assert Pool.objects.get().kept_at is not None
 
@@ -112,7 +112,7 @@ def test_a_pool_after_a_discarded_one_has_a_name_of_its_own(track, ada, runs):
 
 
 def test_judgments_of_a_pool_know_its_runs(pool, track, ada, runs):
-    pool_actions.keep_pool(pool, ada)
+    pool_actions.approve_pool(pool, ada)
     made = send_judgments(track, ada, "v2", pool)
     assert set(made.pooled_runs.all()) == set(runs) and made.pool_depth == 2
 
@@ -151,12 +151,12 @@ def test_two_pools_beside_the_same_judgments_both_count_once_both_are_judged(
 
 def judged_again(pool, track, ada, runs, method: str, size: int) -> JudgmentSet:
     """The judgments of a second pool, made beside those of the first."""
-    pool_actions.keep_pool(pool, ada)
+    pool_actions.approve_pool(pool, ada)
     send_judgments(track, ada, "v2", pool)
     track.judgment_set = track.collection.judgment_sets.get(version="v2")
-    second = pool_actions.begin_pool(track, ada, runs, method, size)
+    second = pool_actions.create_pool(track, ada, runs, method, size)
     work()
-    pool_actions.keep_pool(second, ada)
+    pool_actions.approve_pool(second, ada)
     return send_judgments(track, ada, "v3", second)
 
 
@@ -171,7 +171,7 @@ def send_judgments(track, ada, version: str, pool, more: str = "") -> JudgmentSe
 
 
 def test_fusion_pools_the_documents_that_many_runs_have_high(track, ada, runs):
-    made = pool_actions.begin_pool(track, ada, runs, "rrf", 1)
+    made = pool_actions.create_pool(track, ada, runs, "rrf", 1)
     work()
     made.refresh_from_db()
     assert [each.docno for each in pools.lines_of(made, everything=True)] == ["d1", "d4", "d6"]

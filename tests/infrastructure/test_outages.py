@@ -64,7 +64,7 @@ def test_an_error_of_ours_is_no_outage(answering, track, monkeypatch) -> None:
 
 @pytest.mark.parametrize(("error", "code"), [(AWAY, "E_AWAY"), (FULL, "E_FULL")])
 def test_an_upload_says_when_to_send_it_again(client, track, token, monkeypatch, error, code):
-    monkeypatch.setattr(uploads, "digest_of", break_with(error))
+    monkeypatch.setattr(uploads, "hash_file", break_with(error))
     form = {"file": upload("run.txt", RUN)}
     answer = client.post("/api/v1/tracks/bread/runs", form, **token)
     assert (answer.json()["code"], answer["Retry-After"].isdecimal()) == (code, True)

@@ -40,7 +40,7 @@ def test_a_collection_goes_with_all_that_stands_on_it(track, ben):
 def test_a_run_goes_and_what_was_published_stays_printed(track, ada, ben, cat):
     erased, kept = make_run(track, ben), make_run(track, cat, OTHER_RUN)
     track.refresh_from_db()
-    snapshots.freeze(find_board(sight_of(track, ada)), ada, "final")
+    snapshots.freeze_board(find_board(sight_of(track, ada)), ada, "final")
     call_command("erase", "run", erased.pk, "--yes")
     assert [each.run for each in find_board(sight_of(track, cat)).standings] == [kept]
     page = signed_in(cat).get("/tracks/bread/snapshots/final/").text

@@ -94,7 +94,7 @@ def test_a_mail_of_a_blind_track_says_what_the_notice_says(postman, blind_track,
 
 def test_a_release_is_mailed(postman, blind_track, ada, reader):
     make_run(blind_track, reader)
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     work()
     assert "Scores for Blind track are released." in bodies(postman)[1]
 
@@ -107,7 +107,7 @@ def test_a_refused_run_is_mailed(postman, track, reader):
 @pytest.mark.parametrize(("answer", "said"), [("approve", "You joined"), ("decline", "decl")])
 def test_the_answer_to_a_request_is_mailed(postman, collection, ada, reader, answer, said):
     track = make_track(collection, joining="approval")
-    getattr(people, answer)(people.ask(track, reader, people.Asking()), ada)
+    getattr(people, answer)(people.request_to_join(track, reader, people.JoinDetails()), ada)
     work()
     assert said in bodies(postman)[0]
 

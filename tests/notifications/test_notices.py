@@ -77,7 +77,7 @@ def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
 
 def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assert texts_for(ben)[0] == "Scores for Blind track are released."
 
 

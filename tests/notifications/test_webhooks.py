@@ -79,7 +79,7 @@ def test_two_slow_webhooks_leave_a_slot_for_runs(track, ben):
 def test_a_track_has_ten_webhooks(track, ada):
     for number in range(10):
         tracks.add_webhook(track, ada, f"https://example.org/{number}", Happening.values)
-    with pytest.raises(submission_rules.NotPossible, match="up to 10 webhooks"):
+    with pytest.raises(submission_rules.ActionError, match="up to 10 webhooks"):
         tracks.add_webhook(track, ada, "https://example.org/11", Happening.values)
 
 
@@ -143,6 +143,6 @@ def test_organisers_see_a_webhook_that_is_off_and_switch_it_on(dead, as_ada):
 def test_calls_made_again_switch_their_webhook_on(dead, track, ada, ben):
     failing_for(dead, hours=25)
     make_run(track, ben)
-    runs.call_again(dead, ada)
+    runs.retry_webhook(dead, ada)
     dead.refresh_from_db()
     assert dead.switched_off_at is None and dead.failing_since is None

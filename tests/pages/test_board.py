@@ -407,7 +407,7 @@ def test_a_queued_run_says_its_place(ten, ben, as_ben):
 
 def test_refused_and_withdrawn_runs_are_no_runs_of_the_board(ten, ben, as_ben):
     make_run(ten, ben, "1 Q0 d1 1 broken\n")
-    runs.withdraw(send(ten, ben, "gone", 1), ben)
+    runs.withdraw_run(send(ten, ben, "gone", 1), ben)
     page = page_of(as_ben, ten)
     assert "Rejected" not in words(page) and "gone" not in page
 
@@ -441,7 +441,7 @@ def test_organisers_see_a_blind_board(blind_track, ben, as_ada):
 
 def test_a_released_board_is_for_everybody(blind_track, ada, ben, client):
     make_run(blind_track, ben)
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assert order(page_of(client, blind_track)) == ["ben-bm25"]
 
 

@@ -64,7 +64,7 @@ def test_a_job_of_another_track_is_not_tried_again(track, collection, ben, as_ad
 
 
 def test_a_failed_pool_is_gathered_again(track, ada, ben, as_ada):
-    pool = pools.begin_pool(track, ada, [make_run(track, ben)], "depth", 2)
+    pool = pools.create_pool(track, ada, [make_run(track, ben)], "depth", 2)
     type(pool).objects.update(state="failed")
     Job.objects.filter(kind="gather_pool").update(state="failed")
     as_ada.post(f"{DESK}jobs/{Job.objects.get(kind='gather_pool').pk}/again/")
@@ -216,21 +216,21 @@ def test_a_team_of_another_track_gets_nothing(track, collection, ben, as_ada):
 
 
 def test_the_trail_names_what_it_tells_of(track, ada, ben, as_ada):
-    pools.keep_pool(gathered(track, ada, ben), ada)
+    pools.approve_pool(gathered(track, ada, ben), ada)
     AuditEvent.objects.create(act="keep", target_kind="pool", target_id="", track=track)
     assert "approved the pool <bdi>pool-1</bdi>" in as_ada.get(DESK).text
 
 
 def test_a_kept_pool_waits_until_its_judgments_are_sent(track, ada, ben, as_ada):
     made = gathered(track, ada, ben)
-    pools.keep_pool(made, ada)
+    pools.approve_pool(made, ada)
     assert "to judge." in as_ada.get(DESK).text
     uploads.accept_judgments(track.collection, upload("v2", QRELS), "v2", ada, pool=made)
     assert "to judge." not in as_ada.get(DESK).text
 
 
 def gathered(track, ada, ben) -> Pool:
-    made = pools.begin_pool(track, ada, [make_run(track, ben)], "depth", 2)
+    made = pools.create_pool(track, ada, [make_run(track, ben)], "depth", 2)
     work()
     return made
 
@@ -238,7 +238,7 @@ def gathered(track, ada, ben) -> Pool:
 def test_the_trail_is_told_in_words(track, ada, ben, as_ada):
     run = make_run(track, ben, tag="")
     tracks.change_track(track, ada, {"depth": 500})
-    runs.take_off(run, ada, "hidden", "a copy")
+    runs.remove_run(run, ada, "hidden", "a copy")
     page = as_ada.get(f"{DESK}trail/").text
     assert "changed the track" in page and "depth: 1000 → 500" in page
     assert "hid the run" in page and "reason: a copy" in page

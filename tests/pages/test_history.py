@@ -112,7 +112,7 @@ def test_a_blind_board_has_no_badge_before_its_release(blind_track, ada, ben, as
     page = as_ada.post("/tracks/blind/manage/badge/", follow=True)
     address = urlsplit(page.context["badge_address"]).path
     assert client.get(address).status_code == 404
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assert client.get(address).status_code == 200
 
 
@@ -128,7 +128,7 @@ def test_nothing_of_the_history_of_a_leaderboard_shows_before_its_end(
     pages = ("history/", "history/?format=csv", "badge.svg", "badge.svg?team=ben")
     assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {404}
     assert "verdict" not in Client().get(f"/api/v1/runs/{run.pk}").json()
-    tracks.release(leaderboard_track, ada)
+    tracks.release_track(leaderboard_track, ada)
     assert {as_cat.get(f"/tracks/lead/{page}").status_code for page in pages} == {200}
 
 

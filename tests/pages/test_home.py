@@ -82,7 +82,7 @@ def test_a_closed_blind_track_waits_for_its_scores(collection, ada):
     late = timezone.now() - timedelta(days=2)
     track = make_track(collection, slug="shared", disclosure="blind", closes_at=late)
     assertContains(Client().get("/"), "Waiting for scores")
-    tracks.release(track, ada)
+    tracks.release_track(track, ada)
     assertNotContains(Client().get("/"), "Waiting for scores")
 
 

@@ -319,10 +319,10 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "webhook": blind_track.webhooks.create(url="https://example.org", created_by=ada).pk,
     }
     for _ in range(2):
-        pools.begin_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
+        pools.create_pool(blind_track, ada, list(blind_track.runs.all()), "depth", 2)
         work()
-    pools.keep_pool(blind_track.pools.get(name="pool-2"), ada)
-    snapshots.freeze(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
+    pools.approve_pool(blind_track.pools.get(name="pool-2"), ada)
+    snapshots.freeze_board(find_board(sight_of(Track.objects.get(slug="blind"), ada)), ada, "final")
     clients = {role: signed_in(person) for role, person in people.items()}
     return {"anonymous": Client(), **clients}, names
 

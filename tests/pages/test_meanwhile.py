@@ -50,7 +50,7 @@ def eve_joins_with_a_run(names: Names) -> None:
 
 def ben_withdraws(names: Names) -> None:
     bens = Run.objects.get(pk=names["bens"])
-    runs.withdraw(bens, bens.submitted_by)
+    runs.withdraw_run(bens, bens.submitted_by)
     work()
 
 

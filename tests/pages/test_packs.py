@@ -117,7 +117,7 @@ def test_a_pack_waits_for_the_release(blind_track, ada, ben, as_ben, as_ada):
     make_run(blind_track, ben)
     assert as_ben.get("/tracks/blind/pack.zip").status_code == 404
     assert as_ada.get("/tracks/blind/pack.zip?team=ben").status_code == 200
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assert as_ben.get("/tracks/blind/pack.zip").status_code == 200
 
 

@@ -67,5 +67,5 @@ def test_a_split_board_that_is_closed_waits_for_the_release(collection, ada, ben
     track = make_track(collection, **split)
     make_run(track, ben)
     assert "provisional until the release." in said(as_cat, track, closes_at=AFTER)
-    tracks.release(track, ada)
+    tracks.release_track(track, ada)
     assert "until organisers freeze a snapshot." in said(as_cat, track)

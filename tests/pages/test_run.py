@@ -96,7 +96,7 @@ def test_a_blind_track_says_valid_and_nothing_more(blind_track, ben, as_ben):
 
 
 def test_a_withdrawn_run_answers_with_what_happened(scored, ben, as_ben):
-    runs.withdraw(scored, ben, "wrong file")
+    runs.withdraw_run(scored, ben, "wrong file")
     answer = as_ben.get(f"/runs/{scored.pk}/")
     assert answer.status_code == 410
     assert "wrong file" in answer.content.decode()
@@ -315,6 +315,6 @@ def test_a_rule_shows_no_more_of_it_than_of_any_run(left_out, ada, client):
 
 
 def test_a_withdrawn_run_is_left_out_by_no_rule(left_out, ben, as_ben):
-    runs.withdraw(left_out, ben, "wrong file")
+    runs.withdraw_run(left_out, ben, "wrong file")
     page = words(page_of(as_ben, left_out))
     assert "The board shows" not in page and "Topic by topic" not in page

@@ -72,7 +72,7 @@ def test_what_was_replaced_before_the_release_is_not_handed_out(collection, ada,
     make_run(track, ben)
     bring(track)
     switch(track)
-    tracks.release(track, ada)
+    tracks.release_track(track, ada)
     assert (qrels_at(version="v1"), qrels_at(version="v2")) == (404, SECOND)
 
 
@@ -95,7 +95,7 @@ def test_a_secret_part_of_the_topics_keeps_all_of_them(collection, ada, ben, cli
     assert qrels_at("lead") == 404 and not sight_of(track, ben).can_download_judgments
     about = words(page_at(client, "/tracks/lead/about/"))
     assert "download the judgments once all scores are visible" in about
-    tracks.release(track, ada)
+    tracks.release_track(track, ada)
     assert qrels_at("lead") == QRELS
 
 

@@ -46,7 +46,7 @@ def test_a_late_run_changes_the_board_and_no_snapshot(frozen, track, as_cat):
 
 
 def test_a_run_withdrawn_since_stays_and_says_so(frozen, track, ben, as_cat):
-    runs.withdraw(track.runs.get(tag="ben-bm25"), ben)
+    runs.withdraw_run(track.runs.get(tag="ben-bm25"), ben)
     assert "ben-bm25" in table_of(as_cat) and "withdrawn" in table_of(as_cat)
 
 
@@ -87,7 +87,7 @@ def test_a_blind_track_hides_its_snapshots_until_the_release(blind_track, ada, b
     as_ada.post("/tracks/blind/manage/freeze/", {"name": "final"})
     as_ben = signed_in(ben)
     assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 404
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assert as_ben.get("/tracks/blind/snapshots/final/").status_code == 200
 
 

@@ -23,7 +23,7 @@ def with_terms(collection) -> Track:
 
 @pytest.fixture
 def crumbs(track, ben) -> Team:
-    return people.join(track, ben, people.Asking(team_name="Crumbs"))
+    return people.join_track(track, ben, people.JoinDetails(team_name="Crumbs"))
 
 
 def approve(client, track: Track, **how: str) -> None:
@@ -93,7 +93,7 @@ def test_who_was_let_in_and_left_may_ask_again(by_approval, ada, as_ada, as_ben,
 
 
 def test_a_name_that_is_taken_is_not_asked_for(by_approval, as_ben, cat):
-    people.team_called(by_approval, "Crumbs")
+    people.get_or_create_team(by_approval, "Crumbs")
     answer = as_ben.post("/tracks/bread/join/", {"team_name": "CRUMBS"})
     assert answer.status_code == 422
     assert "The team name CRUMBS is taken. Choose another." in answer.text
@@ -120,7 +120,7 @@ def test_organisers_approve_the_name_that_they_read(by_approval, as_ada, as_ben,
 
 def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_ben, ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    people.team_called(by_approval, "crumbs")
+    people.get_or_create_team(by_approval, "crumbs")
     approve(as_ada, by_approval, approve="Crumbs")
     assert "We asked ben to choose another." in as_ada.get("/tracks/bread/manage/").text
     told = Notice.objects.get(user=ben)
@@ -130,7 +130,7 @@ def test_who_asked_for_a_name_taken_since_is_told(by_approval, ada, as_ada, as_b
 
 def test_organisers_are_told_of_the_name_instead_of_a_taken_one(by_approval, ada, as_ben):
     as_ben.post("/tracks/bread/join/", {"team_name": "Crumbs"})
-    people.team_called(by_approval, "Crumbs")
+    people.get_or_create_team(by_approval, "Crumbs")
     as_ben.post("/tracks/bread/join/", {"team_name": "Crusts"})
     assert Notice.objects.filter(user=ada).first().text.endswith("as Crusts.")
 
@@ -153,16 +153,16 @@ def test_terms_are_read_before_one_takes_part(with_terms, as_ben, ben):
 def test_who_is_approved_has_accepted_the_terms_when_asking(by_approval, ada, ben):
     by_approval.terms = "Runs are published."
     by_approval.save()
-    asked = people.ask(by_approval, ben, people.Asking(accepts_terms=True))
-    people.approve(asked, ada)
+    asked = people.request_to_join(by_approval, ben, people.JoinDetails(accepts_terms=True))
+    people.approve_request(asked, ada)
     accepted = ben.memberships.get().accepted_terms_at
     assert accepted == asked.accepted_terms_at is not None
 
 
 def test_nobody_has_accepted_terms_that_came_later(by_approval, ada, ben):
-    asked = people.ask(by_approval, ben, people.Asking())
+    asked = people.request_to_join(by_approval, ben, people.JoinDetails())
     Track.objects.update(terms="Runs are published.")
-    people.approve(JoinRequest.objects.get(pk=asked.pk), ada)
+    people.approve_request(JoinRequest.objects.get(pk=asked.pk), ada)
     assert ben.memberships.get().accepted_terms_at is None
 
 
@@ -178,13 +178,13 @@ def test_a_mate_joins_by_the_link_of_the_team(crumbs, track, cat, as_cat):
 
 
 def test_mates_share_their_runs(crumbs, track, ben, cat, as_cat):
-    people.join(track, cat, people.Asking(team_code=crumbs.invitation))
+    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     run = make_run(track, ben)
     assert run.pk in as_cat.get("/tracks/bread/runs/").content.decode()
 
 
 def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, as_ben):
-    people.join(track, cat, people.Asking(team_code=crumbs.invitation))
+    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     as_ben.post("/tracks/bread/team/change/", {"act": "leave"})
     assert track.team_of(ben) == crumbs
     as_ben.post("/tracks/bread/team/change/", {"act": "lead", "user": cat.pk})
@@ -193,13 +193,13 @@ def test_a_leader_makes_others_leaders_and_then_leaves(crumbs, track, ben, cat, 
 
 
 def test_members_take_nobody_out(crumbs, track, ben, cat, as_cat):
-    people.join(track, cat, people.Asking(team_code=crumbs.invitation))
+    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     answer = as_cat.post("/tracks/bread/team/change/", {"act": "remove", "user": ben.pk})
     assert answer.status_code == 404 and track.team_of(ben) == crumbs
 
 
 def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, cat, as_ben, as_cat):
-    people.join(track, cat, people.Asking(team_code=crumbs.invitation))
+    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     as_ben.post("/tracks/bread/team/change/", {"act": "remove", "user": cat.pk})
     as_cat.post(f"/tracks/bread/join/?team={crumbs.invitation}", {"team_name": ""})
     assert track.team_of(cat) != crumbs
@@ -208,12 +208,12 @@ def test_who_was_taken_out_does_not_come_back_by_the_link(crumbs, track, ben, ca
 def test_another_link_of_a_team_closes_the_one_before(crumbs, track, cat, as_ben):
     page = as_ben.post("/tracks/bread/team/link/", follow=True).text
     now = Team.objects.get(pk=crumbs.pk).invitation
-    assert people.team_inviting(track, crumbs.invitation) is None
-    assert f"?team={now}" in page and people.team_inviting(track, now) == crumbs
+    assert people.find_inviting_team(track, crumbs.invitation) is None
+    assert f"?team={now}" in page and people.find_inviting_team(track, now) == crumbs
 
 
 def test_members_make_no_link(crumbs, track, cat, as_cat):
-    people.join(track, cat, people.Asking(team_code=crumbs.invitation))
+    people.join_track(track, cat, people.JoinDetails(team_code=crumbs.invitation))
     assert "New link" not in as_cat.get("/tracks/bread/team/").text
     assert as_cat.post("/tracks/bread/team/link/").status_code == 404
 
@@ -237,8 +237,8 @@ def test_organisers_read_who_made_a_link(crumbs, as_ada, as_ben):
 
 @pytest.mark.parametrize("name", ["CRUMBS", "Ϲrumbs", "Сrumbs", "Crumbѕ", "Ｃrumbs", "crumbs  "])
 def test_no_name_passes_for_another(crumbs, track, cat, name):
-    with pytest.raises(people.CannotJoin, match=r"The team name .* is taken"):
-        people.join(track, cat, people.Asking(team_name=name))
+    with pytest.raises(people.JoinError, match=r"The team name .* is taken"):
+        people.join_track(track, cat, people.JoinDetails(team_name=name))
 
 
 UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe0f\uffa0\U000e0100"
@@ -247,26 +247,26 @@ UNSEEN = "\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe
 @pytest.mark.parametrize("sign", UNSEEN, ids=ascii)
 def test_no_name_passes_for_another_by_a_sign_that_nobody_sees(crumbs, track, cat, sign):
     for name in (f"Crumbs{sign}", f"Cr{sign}umbs", sign):
-        with pytest.raises(people.CannotJoin, match="printable characters"):
-            people.join(track, cat, people.Asking(team_name=name))
+        with pytest.raises(people.JoinError, match="printable characters"):
+            people.join_track(track, cat, people.JoinDetails(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["Bäckerei № 7", "李白", "빵집", "रोटी", "نان", "Krümel 🍞"])
 def test_a_name_may_be_of_any_script(track, ben, name):
-    assert people.join(track, ben, people.Asking(team_name=name)).name == name
+    assert people.join_track(track, ben, people.JoinDetails(team_name=name)).name == name
 
 
 @pytest.mark.parametrize("name", ["TU‑AI", "TU–Al", "TU-A1", "tu-ai"])
 def test_no_name_passes_for_another_by_its_dash_or_capital_i(track, ben, cat, name):
-    people.join(track, ben, people.Asking(team_name="TU-AI"))
-    with pytest.raises(people.CannotJoin, match=r"The team name .* is taken"):
-        people.join(track, cat, people.Asking(team_name=name))
+    people.join_track(track, ben, people.JoinDetails(team_name="TU-AI"))
+    with pytest.raises(people.JoinError, match=r"The team name .* is taken"):
+        people.join_track(track, cat, people.JoinDetails(team_name=name))
 
 
 @pytest.mark.parametrize("name", ["organisers", "0rganisers", "OrganIsers", "organlsers"])
 def test_nobody_passes_for_the_organisers(track, cat, name):
-    with pytest.raises(people.CannotJoin, match="is reserved"):
-        people.join(track, cat, people.Asking(team_name=name))
+    with pytest.raises(people.JoinError, match="is reserved"):
+        people.join_track(track, cat, people.JoinDetails(team_name=name))
 
 
 def test_names_in_other_scripts_are_names():

@@ -116,7 +116,7 @@ def test_a_planned_release_stands_on_the_track_until_it_is_done(blind_track, ada
     in_a_week = timezone.now() + timedelta(days=7, minutes=1)
     tracks.change_track(blind_track, ada, {"release_at": in_a_week})
     assertContains(client.get("/tracks/blind/"), "in 7 days", count=2)
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assertNotContains(client.get("/tracks/blind/"), "release planned")
 
 
@@ -179,7 +179,7 @@ def test_before_a_release_stands_what_it_shows_to_whom(blind_track, ben, cat, as
 def test_before_a_release_stand_the_snapshots_and_words_it_shows(blind_track, ada, ben, as_ada):
     run = make_run(blind_track, ben, description="BM25, tuned on last year")
     blind_track.refresh_from_db()
-    snapshots.freeze(find_board(sight_of(blind_track, ada)), ada, "final")
+    snapshots.freeze_board(find_board(sight_of(blind_track, ada)), ada, "final")
     page = as_ada.get("/tracks/blind/manage/release/")
     assertContains(
         page, "1 frozen board, with all runs on it, including runs since removed from the board"

@@ -100,7 +100,7 @@ def test_what_left_the_board_before_the_release_stays_with_organisers(
     work()
     as_ben, address = signed_in(ben), "/tracks/blind/?judgments=v1"
     assert as_ben.get(address).status_code == 404
-    tracks.release(blind_track, ada)
+    tracks.release_track(blind_track, ada)
     assert as_ben.get(address).status_code == 404
     assert as_ada.get(address).status_code == 200
 
@@ -108,7 +108,7 @@ def test_what_left_the_board_before_the_release_stays_with_organisers(
 def test_a_release_takes_no_board_away_that_everybody_saw(switched, ada, client):
     tracks.change_track(switched, ada, {"pseudonyms": True})
     assert client.get(V1).status_code == 200
-    tracks.release(switched, ada)
+    tracks.release_track(switched, ada)
     assert client.get(V1).status_code == 200
 
 
@@ -123,7 +123,7 @@ def test_a_leaderboard_shows_what_stood_on_it_after_the_deadline(
     switch(track, ada, v2)
     Track.objects.filter(closes_at__gt=timezone.now()).update(closes_at=timezone.now())
     assert client.get(V1).status_code == status
-    tracks.release(track, ada)
+    tracks.release_track(track, ada)
     assert client.get(V1).status_code == status
 
 

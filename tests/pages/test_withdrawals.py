@@ -17,7 +17,7 @@ from tests.builders import OTHER_RUN, RUN, make_run, make_track
 @pytest.fixture
 def withdrawn(track, ben) -> Run:
     run = make_run(track, ben)
-    runs.withdraw(run, ben, "the wrong index")
+    runs.withdraw_run(run, ben, "the wrong index")
     return run
 
 
@@ -47,7 +47,7 @@ def test_the_page_says_who_withdrew_it_and_why(withdrawn, as_ben, as_cat):
 
 def test_what_organisers_withdraw_is_said_to_be_withdrawn_by_them(track, ada, ben, as_cat):
     run = make_run(track, ben)
-    runs.withdraw(run, ada, "asked for by mail")
+    runs.withdraw_run(run, ada, "asked for by mail")
     assert "Withdrawn by <bdi>the organisers</bdi>" in as_cat.get(f"/runs/{run.pk}/").text
 
 
@@ -81,7 +81,7 @@ def test_the_same_file_sent_since_keeps_the_place(withdrawn, track, ben, who, re
 def test_a_tag_taken_since_keeps_the_place(collection, ben, as_ben):
     track = make_track(collection, repeated_tags="refuse")
     run = make_run(track, ben)
-    runs.withdraw(run, ben, "a slip")
+    runs.withdraw_run(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN.replace("other", "ben-bm25"))
     assert "Your team already has a run ben-bm25." in undo(as_ben, run)
 
@@ -89,7 +89,7 @@ def test_a_tag_taken_since_keeps_the_place(collection, ben, as_ben):
 def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, as_ada, as_ben):
     track = make_track(collection, disclosure="blind", quota_total=1)
     run = make_run(track, ben)
-    runs.withdraw(run, ben, "a slip")
+    runs.withdraw_run(run, ben, "a slip")
     make_run(track, ben, OTHER_RUN)
     assert "Your team has used all 1 runs." in undo(as_ben, run)
     assert "Run restored." in undo(as_ada, run)
@@ -97,13 +97,13 @@ def test_a_quota_used_up_since_binds_the_team_and_no_organiser(collection, ben, 
 
 def test_what_counts_already_needs_no_room(collection, ben, as_ben):
     run = make_run(make_track(collection, quota_total=1), ben)
-    runs.withdraw(run, ben, "a slip")
+    runs.withdraw_run(run, ben, "a slip")
     assert "Run restored." in undo(as_ben, run)
 
 
 def test_a_refused_run_comes_back_beside_the_same_file(track, ben, as_ben):
     first = make_run(track, ben, "no run")
-    runs.withdraw(first, ben, "a slip")
+    runs.withdraw_run(first, ben, "a slip")
     make_run(track, ben, "no run")
     assert "Run restored." in undo(as_ben, first)
 
@@ -111,7 +111,7 @@ def test_a_refused_run_comes_back_beside_the_same_file(track, ben, as_ben):
 def test_where_another_became_the_primary_run_it_stays_that(collection, ben, as_ben):
     track = make_track(collection, selection="primary")
     first = make_run(track, ben, facts={"primary": True})
-    runs.withdraw(first, ben, "a slip")
+    runs.withdraw_run(first, ben, "a slip")
     second = make_run(track, ben, OTHER_RUN, facts={"primary": True})
     assert "Run restored." in undo(as_ben, first)
     assert list(Run.objects.filter(is_primary=True)) == [second]

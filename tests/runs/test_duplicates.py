@@ -47,7 +47,7 @@ def test_a_twin_is_found_behind_any_number_of_later_runs(track, ben, monkeypatch
 
 
 def test_a_withdrawn_twin_is_no_twin(track, ben):
-    run_actions.withdraw(make_run(track, ben), ben)
+    run_actions.withdraw_run(make_run(track, ben), ben)
     assert codes(make_run(track, ben, TWIN)) == []
 
 
@@ -107,5 +107,5 @@ def test_a_used_tag_in_the_file_is_refused_where_the_track_says_so(collection, b
 
 def test_the_tag_of_a_withdrawn_run_is_free_again(collection, ben):
     track = make_track(collection, repeated_tags="refuse")
-    run_actions.withdraw(make_run(track, ben), ben)
+    run_actions.withdraw_run(make_run(track, ben), ben)
     assert make_run(track, ben).state == "scored"

@@ -189,7 +189,7 @@ def test_a_refused_run_takes_nobodys_place(track, ben):
 def test_where_the_primary_run_is_withdrawn_the_first_one_stands(collection, ben):
     track = make_track(collection, selection="primary")
     first, primary = send(track, ben), send(track, ben, OTHER_RUN, primary=True)
-    run_actions.withdraw(primary, ben)
+    run_actions.withdraw_run(primary, ben)
     assert family(track) == {first.pk}
 
 

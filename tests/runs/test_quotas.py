@@ -28,14 +28,14 @@ from tests.builders import (
 
 def test_withdrawing_what_was_scored_asks_no_second_time(collection, ben):
     track = make_track(collection, quota_total=1)
-    runs.withdraw(make_run(track, ben), ben, "a slip")
+    runs.withdraw_run(make_run(track, ben), ben, "a slip")
     with pytest.raises(NotAccepted, match="has used all 1 runs"):
         make_run(track, ben, OTHER_RUN)
 
 
 def test_while_a_track_is_blind_a_better_run_takes_the_place_of_a_withdrawn_one(collection, ben):
     track = make_track(collection, disclosure="blind", quota_total=1)
-    runs.withdraw(make_run(track, ben), ben, "a slip")
+    runs.withdraw_run(make_run(track, ben), ben, "a slip")
     assert make_run(track, ben, OTHER_RUN).state == "scored"
 
 
@@ -44,15 +44,15 @@ def test_the_quota_of_a_blind_track_tells_of_no_judgments(collection, ben, judge
     judgments = {} if judged else {"judgment_set": None}
     track = make_track(collection, disclosure="blind", quota_total=3, **judgments)
     run = make_run(track, ben)
-    runs.withdraw(run, ben, "a slip")
+    runs.withdraw_run(run, ben, "a slip")
     assert quota_of(track, run.team).left_in_all == 3
 
 
 def test_after_the_release_withdrawn_runs_count_as_well(collection, ada, ben):
     track = make_track(collection, disclosure="blind", quota_total=3)
     run = make_run(track, ben)
-    runs.withdraw(run, ben, "a slip")
-    tracks.release(track, ada)
+    runs.withdraw_run(run, ben, "a slip")
+    tracks.release_track(track, ada)
     assert quota_of(track, run.team).left_in_all == 2
 
 

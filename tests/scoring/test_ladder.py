@@ -74,7 +74,7 @@ def test_each_team_climbs_by_itself(ladder, ben, cat):
 def test_a_withdrawal_does_not_ask_the_ladder_again(ladder, ben, cat):
     first = with_mean(ladder, ben, "first", 0.50)
     with_mean(ladder, ben, "second", 0.53)
-    runs.withdraw(first, ben)
+    runs.withdraw_run(first, ben)
     assert shown(ladder, cat) == {}
 
 
@@ -106,7 +106,7 @@ def heard(track, run, *users):
 def test_the_ladder_ends_with_the_release(ladder, ada, ben, cat):
     with_mean(ladder, ben, "first", 0.50)
     with_mean(ladder, ben, "second", 0.51)
-    tracks.release(ladder, ada)
+    tracks.release_track(ladder, ada)
     ladder.refresh_from_db()
     assert shown(ladder, cat) == {"first": 0.5, "second": 0.51}
 

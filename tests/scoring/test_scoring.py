@@ -135,7 +135,7 @@ def test_a_second_scoring_leaves_one_score_set(track, ben):
     run = make_run(track, ben)
     before = values_of(run)
     Run.objects.filter(pk=run.pk).update(state="failed")
-    runs.try_again(run, ben)
+    runs.retry_run(run, ben)
     work()
     assert ScoreSet.objects.count() == 1
     assert values_of(run) == before

@@ -36,7 +36,7 @@ def test_organisers_see_all_topics_and_everybody_after_the_release(split, ada, b
     split.refresh_from_db()
     whole = means(find_board(sight_of(split, ada)))
     assert find_board(sight_of(split, cat)) is None
-    tracks.release(split, ada)
+    tracks.release_track(split, ada)
     split.refresh_from_db()
     assert means(find_board(sight_of(split, cat))) == whole == [pytest.approx(25 / 36)]
 

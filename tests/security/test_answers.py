@@ -179,10 +179,10 @@ def test_t22_tex_and_bibtex_print_names_and_run_none(track, run, ada, as_ada):
     Track.objects.update(name=name)
     User.objects.filter(pk=ada.pk).update(first_name=name)
     board = find_board(sight_of(Track.objects.get(), ada))
-    snapshot = snapshots.freeze(board, ada, name)
+    snapshot = snapshots.freeze_board(board, ada, name)
     texts = [
         as_ada.get("/tracks/bread/?format=tex").content.decode(),
-        snapshots.bibtex(snapshot, "http://testserver/"),
+        snapshots.render_bibtex(snapshot, "http://testserver/"),
     ]
     for text in texts:
         text = text.replace(r"\textbackslash{}", "BACKSLASH").replace(r"\$", "DOLLAR")

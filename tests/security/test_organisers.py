@@ -58,7 +58,7 @@ def test_t24_every_act_has_its_line_with_who_did_it(track, ben, ada, as_ada):
     as_ada.post(f"/runs/{run.pk}/bring-back/")
     as_ada.post("/tracks/bread/desk/grant/", {"team": run.team_id, "runs": 1, "reason": "asked"})
     judge_anew(Track.objects.get())
-    tracks.release(Track.objects.get(), ada)
+    tracks.release_track(Track.objects.get(), ada)
     new = AuditEvent.objects.order_by("pk")[before:]
     assert len(new) >= 7 and {event.actor for event in new} == {ada}
     renamed = next(event for event in new if event.after and "name" in event.after)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.people import CannotJoin
+from leaderboard.actions.people import JoinError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import Track
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError("Give the names of the teams, or --file with one name per line.")
         try:
             made = create_teams(track, track.owner, names)
-        except CannotJoin as reason:
+        except JoinError as reason:
             raise CommandError(f"{reason} No team was created.") from None
         for account in made:
             self.stdout.write(f"{account.team.name}\t{account.token}")

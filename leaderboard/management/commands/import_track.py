@@ -16,7 +16,7 @@ from evaluation.conventions import SCORING_VERSION
 from evaluation.problems import Problem
 from leaderboard.actions import tracks
 from leaderboard.actions.names import clean_slug
-from leaderboard.actions.people import CannotJoin
+from leaderboard.actions.people import JoinError
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.archives.manifests import Manifest
 from leaderboard.archives.track_import import (
@@ -64,7 +64,7 @@ class Command(BaseCommand):
         try:
             with options["file"].open("rb") as file, opened_archive(file) as archive:
                 self.restore(archive, manifest_in(archive), options)
-        except (OSError, ValueError, NotAnArchive, NotAccepted, CannotJoin) as reason:
+        except (OSError, ValueError, NotAnArchive, NotAccepted, JoinError) as reason:
             raise CommandError(f"{options['file']}: {reason}") from None
 
     def restore(self, archive: Archive, manifest: Manifest, options: dict[str, Any]) -> None:

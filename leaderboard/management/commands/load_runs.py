@@ -80,8 +80,8 @@ def files_in(folder: Path) -> list[Path]:
 
 def team_called(track: Track, name: str | None) -> Team | None:
     try:
-        return people.team_called(track, name) if name else None
-    except people.CannotJoin as reason:
+        return people.get_or_create_team(track, name) if name else None
+    except people.JoinError as reason:
         raise CommandError(str(reason)) from None
 
 

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
 from evaluation.measures import Measure, MeasureError, parse_measure
-from leaderboard.actions.names import LARGEST, MOST_MEASURES
+from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
 
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
@@ -128,5 +128,5 @@ def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
 
 
 def no_larger(value: int) -> None:
-    if value > LARGEST:
-        raise ValidationError(f"Use {LARGEST:,} or less.")
+    if value > LARGEST_INTEGER:
+        raise ValidationError(f"Use {LARGEST_INTEGER:,} or less.")

@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions.names import LARGEST
+from leaderboard.actions.names import LARGEST_INTEGER
 from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.fields import (
@@ -212,7 +212,7 @@ class TrackForm(forms.ModelForm):
         for name in ("slug", *HAVE_DEFAULTS):
             self.fields[name].required = False
         for name in NUMBERS:
-            self.fields[name].max_value = LARGEST
+            self.fields[name].max_value = LARGEST_INTEGER
             self.fields[name].validators.append(no_larger)
         for name in DATES:
             label, words = self.fields[name].label, self.fields[name].help_text

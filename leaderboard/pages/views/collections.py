@@ -127,7 +127,7 @@ def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     first_set = found.judgment_sets.first()
     judgments = found.preview.get("judgments", {})
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
-    look, confirm = collection_actions.look_again, collection_actions.confirm_collection
+    look, confirm = collection_actions.preview_answers, collection_actions.confirm_collection
     return _answered(request, slug, grading, partial(look, found), partial(confirm, found))
 
 
@@ -151,7 +151,7 @@ def _answered(
             look(request.user, answers)
             return redirect(reverse("collection", args=[slug]) + "#grades")
         confirm(request.user, answers)
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -164,7 +164,7 @@ def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
     try:
         replace_files(found, request.user, files)
-    except (submission_rules.NotPossible, NotAccepted) as reason:
+    except (submission_rules.ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -175,7 +175,7 @@ def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
     found = _organised_or_404(request, slug)
     try:
         collection_actions.discard_collection(found, request.user)
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
         return redirect("collection", slug=slug)
     return redirect("collections")
@@ -216,7 +216,7 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
         replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
-    except (submission_rules.NotPossible, NotAccepted) as reason:
+    except (submission_rules.ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 
@@ -227,7 +227,7 @@ def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
         collection_actions.discard_judgments(judgment_set, request.user)
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)
 

@@ -74,7 +74,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
         return _desk(request, sight, grant=form)
-    people.grant(user=request.user, **form.cleaned_data)
+    people.grant_runs(user=request.user, **form.cleaned_data)
     messages.success(request, "Granted. The team is notified.")
     return redirect("desk", slug=slug)
 
@@ -96,7 +96,7 @@ def _try_again(request: HttpRequest, failed: FailedJob) -> None:
         messages.success(request, "Back in the queue.")
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
 
 
@@ -105,7 +105,7 @@ def _try_again(request: HttpRequest, failed: FailedJob) -> None:
 def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Make the calls of a webhook again that were given up."""
     track = organised_or_403(request, slug).track
-    runs.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
+    runs.retry_webhook(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
     messages.success(request, "The calls are queued again.")
     return redirect("desk", slug=slug)
 
@@ -115,9 +115,9 @@ def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse
 def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
-        tracks.score_again(track, request.user)
+        tracks.rescore_track(track, request.user)
         messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("desk", slug=slug)
 

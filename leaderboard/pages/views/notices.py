@@ -37,7 +37,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             tracks.add_webhook(sight.track, request.user, **form.cleaned_data)
             return redirect("webhooks", slug=slug)
-        except submission_rules.NotPossible as reason:
+        except submission_rules.ActionError as reason:
             form.add_error("url", str(reason))
     context = {
         "sight": sight,

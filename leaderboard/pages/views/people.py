@@ -24,7 +24,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
             added = membership.add_organiser(sight.track, request.user, **form.cleaned_data)
             messages.success(request, f"{added} is now an organiser.")
             return redirect("people", slug=slug)
-        except membership.CannotAppoint as reason:
+        except membership.OrganiserError as reason:
             form.add_error("name", str(reason))
     members = sight.track.memberships.select_related("team", "user")
     context = {
@@ -44,7 +44,7 @@ def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpRespo
     organiser = get_object_or_404(track.organisers(), pk=user_id)
     try:
         membership.remove_organiser(track, request.user, organiser)
-    except membership.CannotAppoint as reason:
+    except membership.OrganiserError as reason:
         messages.error(request, str(reason))
     if not track.is_organised_by(request.user):
         return redirect("home")

@@ -40,9 +40,9 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
     form = PoolForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
         try:
-            made = pool_actions.begin_pool(sight.track, request.user, **form.cleaned_data)
+            made = pool_actions.create_pool(sight.track, request.user, **form.cleaned_data)
             return redirect("pool", slug=slug, name=made.name)
-        except submission_rules.NotPossible as reason:
+        except submission_rules.ActionError as reason:
             form.add_error(None, str(reason))
     context = {
         "sight": sight,
@@ -84,9 +84,9 @@ def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None)
 def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
-        pool_actions.keep_pool(get_object_or_404(track.pools, name=name), request.user)
+        pool_actions.approve_pool(get_object_or_404(track.pools, name=name), request.user)
         messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
     return redirect("pool", slug=slug, name=name)
 
@@ -97,7 +97,7 @@ def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     track = organised_or_403(request, slug).track
     try:
         pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
-    except submission_rules.NotPossible as reason:
+    except submission_rules.ActionError as reason:
         messages.error(request, str(reason))
         return redirect("pool", slug=slug, name=name)
     return redirect("pools", slug=slug)

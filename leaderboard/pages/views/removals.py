@@ -23,7 +23,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = inside_or_403(request, run_id)
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        runs.withdraw(seen.run, request.user, form.cleaned_data["reason"])
+        runs.withdraw_run(seen.run, request.user, form.cleaned_data["reason"])
         return redirect("run", run_id=run_id)
     status = 422 if request.method == "POST" else 200
     context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
@@ -49,9 +49,9 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
     form = TakeOffForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            runs.take_off(seen.run, request.user, **form.cleaned_data)
+            runs.remove_run(seen.run, request.user, **form.cleaned_data)
             return redirect("run", run_id=run_id)
-        except submission_rules.NotPossible as reason:
+        except submission_rules.ActionError as reason:
             form.add_error("reason", str(reason))
     status = 422 if request.method == "POST" else 200
     context = {"track": seen.sight.track, "run": seen.run, "form": form}
@@ -62,7 +62,7 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_POST
 def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = _organised_or_403(request, run_id)
-    runs.bring_back(seen.run, request.user)
+    runs.restore_run(seen.run, request.user)
     messages.success(request, "Run restored.")
     return redirect("run", run_id=run_id)
 

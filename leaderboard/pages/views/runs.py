@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation.reading.repairs import FIXES
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions.people import joins_by_a_run
-from leaderboard.actions.submission_rules import NotAccepted, NotPossible
+from leaderboard.actions.people import can_join_by_run
+from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.analysis import run_breakdown
 from leaderboard.analysis.history import against_previous_best
@@ -48,7 +48,7 @@ REFUSED = 100
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     joined = sight.team is not None or sight.is_organiser
-    if request.method == "GET" and not joined and not joins_by_a_run(sight.track):
+    if request.method == "GET" and not joined and not can_join_by_run(sight.track):
         return redirect("join", slug=slug)
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
     facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.is_organiser)
@@ -282,7 +282,7 @@ def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
     """Another try for a run that failed by our fault."""
     seen = inside_or_403(request, run_id)
     try:
-        run_actions.try_again(seen.run, request.user)
+        run_actions.retry_run(seen.run, request.user)
     except NotAccepted as refusal:
         messages.error(request, refusal.message)
     return redirect("run", run_id=run_id)
@@ -296,8 +296,8 @@ def repair(request: HttpRequest, run_id: str) -> HttpResponse:
     fix = request.POST.get("fix", "")
     try:
         if fix not in FIXES:
-            raise NotPossible("There is no such repair.")
-        run_actions.repair(seen.run, request.user, fix, request.POST.get("tag", "").strip())
-    except (NotAccepted, NotPossible) as refusal:
+            raise ActionError("There is no such repair.")
+        run_actions.repair_run(seen.run, request.user, fix, request.POST.get("tag", "").strip())
+    except (NotAccepted, ActionError) as refusal:
         messages.error(request, str(refusal))
     return redirect("run", run_id=run_id)

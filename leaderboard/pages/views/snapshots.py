@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import snapshots as snapshot_actions
-from leaderboard.actions.submission_rules import NotPossible
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import FORMATS, text_file
@@ -49,9 +49,9 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "snapshot": found,
-        "heads": snapshot_actions.heads_of(found),
-        "lines": snapshot_actions.lines_of(found),
-        "bibtex": snapshot_actions.bibtex(found, request.build_absolute_uri(request.path)),
+        "heads": snapshot_actions.snapshot_heads(found),
+        "lines": snapshot_actions.snapshot_lines(found),
+        "bibtex": snapshot_actions.render_bibtex(found, request.build_absolute_uri(request.path)),
         "exports": FORMATS,
     }
     return render(request, "snapshot.html", context)
@@ -59,7 +59,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
     if format == "bib":
-        text = snapshot_actions.bibtex(found, request.build_absolute_uri(request.path))
+        text = snapshot_actions.render_bibtex(found, request.build_absolute_uri(request.path))
         return HttpResponse(text, content_type=BIBTEX)
     if format not in found.files:
         raise Http404("no such format")
@@ -78,8 +78,8 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, "Enter a name. The board needs scores.")
         return redirect("snapshots", slug=slug)
     try:
-        made = snapshot_actions.freeze(board, request.user, **form.cleaned_data)
-    except NotPossible as reason:
+        made = snapshot_actions.freeze_board(board, request.user, **form.cleaned_data)
+    except ActionError as reason:
         messages.error(request, str(reason))
         return redirect("snapshots", slug=slug)
     return redirect("snapshot", slug=slug, name=made.slug)

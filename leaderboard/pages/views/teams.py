@@ -25,8 +25,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Take part in a track; an invitation link shows also a track that is not public."""
     track = get_object_or_404(Track, slug=slug)
     asking = _asking(request)
-    inviting = people.team_inviting(track, asking.team_code)
-    invited = inviting is not None or people.may_join(track, asking.invitation)
+    inviting = people.find_inviting_team(track, asking.team_code)
+    invited = inviting is not None or people.can_join(track, asking.invitation)
     if not invited:
         track_or_404(request.user, slug)
     asks = not invited and track.joining == Track.Joining.APPROVAL
@@ -35,7 +35,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and (invited or asks) and form.is_valid():
         try:
             return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
-        except people.CannotJoin as reason:
+        except people.JoinError as reason:
             form.add_error("team_name", str(reason))
     context = {
         "track": track,
@@ -49,20 +49,20 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
 
 
-def _asking(request: HttpRequest) -> people.Asking:
-    return people.Asking(
+def _asking(request: HttpRequest) -> people.JoinDetails:
+    return people.JoinDetails(
         invitation=request.GET.get("invitation", ""),
         team_code=request.GET.get("team", ""),
     )
 
 
 def _taken_part(
-    request: HttpRequest, track: Track, asking: people.Asking, asks: bool
+    request: HttpRequest, track: Track, asking: people.JoinDetails, asks: bool
 ) -> HttpResponse:
     if asks:
-        people.ask(track, request.user, asking)
+        people.request_to_join(track, request.user, asking)
         return redirect("join", slug=track.slug)
-    people.join(track, request.user, asking)
+    people.join_track(track, request.user, asking)
     return redirect("submit", slug=track.slug)
 
 
@@ -126,8 +126,8 @@ def _team_or_404(request: HttpRequest, slug: str) -> Team:
 
 def _left(request: HttpRequest, track: Track) -> HttpResponse:
     try:
-        people.leave(track, request.user)
-    except people.CannotJoin as reason:
+        people.leave_team(track, request.user)
+    except people.JoinError as reason:
         messages.error(request, str(reason))
         return redirect("team", slug=track.slug)
     return redirect("board", slug=track.slug)
@@ -143,10 +143,10 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
         if "approve" in request.POST:
             # The name that was read, which may not be the one asked for since.
             asked.team_name = request.POST["approve"].replace("\0", "")
-            people.approve(asked, request.user)
+            people.approve_request(asked, request.user)
         else:
-            people.decline(asked, request.user)
-    except people.CannotJoin as reason:
+            people.decline_request(asked, request.user)
+    except people.JoinError as reason:
         messages.error(request, str(reason))
     return redirect("manage", slug=slug)
 

@@ -131,7 +131,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             track_actions.change_track(track, request.user, form.changes)
             messages.success(request, "Saved. Affected scores are being recomputed.")
             return redirect("manage", slug=track.slug)
-        except submission_rules.NotPossible as reason:
+        except submission_rules.ActionError as reason:
             form.add_error("disclosure", str(reason))
     context = {
         "sight": sight,
@@ -188,6 +188,6 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "num_snapshots": sight.track.snapshots.count(),
         }
         return render(request, "release.html", context)
-    track_actions.release(sight.track, request.user)
+    track_actions.release_track(sight.track, request.user)
     messages.success(request, "Released. Everyone who sees the track sees its scores.")
     return redirect("board", slug=slug)
