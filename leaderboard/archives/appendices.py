@@ -1,4 +1,4 @@
-"""A run as the appendix of the proceedings prints it: one page of plain text."""
+"""A run in the appendix of the proceedings: one page of plain text."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ WIDTH = 72
 
 
 @dataclass(frozen=True)
-class ByTopic:
-    """The values of a run by topic, and the medians from which they are measured, if any."""
+class TopicScores:
+    """The scores of a run by topic, and the medians to compare them with, if any."""
 
     topics: list[Topic]
     values: NDArray[np.float64]
     median: NDArray[np.float64] | None = None
 
 
-def appendix(board: Board, run: Run, precision: Precision, by_topic: ByTopic) -> str:
-    """The page of a run of this board."""
+def render_appendix(board: Board, run: Run, precision: Precision, by_topic: TopicScores) -> str:
+    """Render the page of a run of this board."""
     parts = [
-        title_of(board, run),
-        section("Summary", measures_of(board, run)),
-        section("Recall level averages", recall_of(run, precision)),
-        section("Document level averages", depths_of(run, precision)),
-        section(f"{board.measure} by topic", lines_of(by_topic)),
+        render_title(board, run),
+        render_section("Summary", measure_lines(board, run)),
+        render_section("Recall level averages", recall_lines(run, precision)),
+        render_section("Document level averages", depth_lines(run, precision)),
+        render_section(f"{board.measure} by topic", topic_lines(by_topic)),
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def folder_of(run: Run) -> str:
-    """A name for its files that any system takes, and no other run has."""
+def name_folder(run: Run) -> str:
+    """Return a folder name that is valid on any system and unique to the run."""
     return f"{slugify(run.tag)[:60] or 'run'}-{run.pk}"
 
 
-def title_of(board: Board, run: Run) -> list[str]:
+def render_title(board: Board, run: Run) -> list[str]:
     edition = board.edition
     return [
         f"{run}",
@@ -59,11 +59,11 @@ def title_of(board: Board, run: Run) -> list[str]:
     ]
 
 
-def section(title: str, lines: Iterable[str]) -> list[str]:
+def render_section(title: str, lines: Iterable[str]) -> list[str]:
     return [title, "-" * WIDTH, *lines, ""]
 
 
-def measures_of(board: Board, run: Run) -> Iterator[str]:
+def measure_lines(board: Board, run: Run) -> Iterator[str]:
     standing = board.standing_of(run)
     for measure, mean in standing.scores.items() if standing is not None else ():
         yield f"{measure:<40}{format_four_decimals(mean):>12}"
@@ -73,17 +73,17 @@ def measures_of(board: Board, run: Run) -> Iterator[str]:
         yield f"{'Relevant retrieved':<40}{count(found.num_relevant_retrieved):>12}"
 
 
-def recall_of(run: Run, precision: Precision) -> Iterator[str]:
+def recall_lines(run: Run, precision: Precision) -> Iterator[str]:
     for level, value in zip(LEVELS, precision.curve_of(run).tolist(), strict=True):
         yield f"at recall {level:<30.1f}{format_four_decimals(value):>12}"
 
 
-def depths_of(run: Run, precision: Precision) -> Iterator[str]:
+def depth_lines(run: Run, precision: Precision) -> Iterator[str]:
     for line in precision.depth_lines(run):
         yield f"in the first {line.depth:<27}{format_four_decimals(line.own):>12}"
 
 
-def lines_of(by_topic: ByTopic) -> Iterator[str]:
+def topic_lines(by_topic: TopicScores) -> Iterator[str]:
     own, median = by_topic.values.tolist(), by_topic.median
     if median is None:
         for topic, value in zip(by_topic.topics, own, strict=True):

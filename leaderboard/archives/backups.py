@@ -5,9 +5,9 @@
     secret_key                           where the site made its own
     manifest.json                        version, time, and the sha256 of each file above
 
-The database comes first.  A file is stored before its row is written and never changes, so every
-file that a row of the copy names is there when it is copied, while the site runs on.  What the
-sweeper takes away in between was refused or belongs to nothing; it is listed as gone.
+The database is copied first, while the site runs on.  A file is stored before its row is written
+and never changes, so every file that the copy names still exists.  The cleanup may delete rejected
+or orphaned files in between; the manifest lists them as gone.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ MANIFEST = "manifest.json"
 SQLITE, DUMP = "database.sqlite3", "database.dump"
 
 
-class CannotKeep(Exception):
-    """Why no backup was made, or none restored."""
+class BackupError(Exception):
+    """Why a backup cannot be made or restored."""
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What a backup holds."""
+class Backup:
+    """The manifest of a backup: version, time, checksums, missing files and row counts."""
 
     version: str
     made_at: str
@@ -55,14 +55,14 @@ class Kept:
     counts: dict[str, int]
 
 
-def back_up(folder: Path) -> Kept:
-    """Write a backup into a new folder; it has its name only once it is whole."""
+def create_backup(folder: Path) -> Backup:
+    """Write a backup into a new folder, which gets its name only once it is complete."""
     if folder.exists():
-        raise CannotKeep(f"{folder} is there already.")
+        raise BackupError(f"{folder} is there already.")
     part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")
     part.mkdir(parents=True, mode=0o700)
     try:
-        kept = _write(part)
+        kept = _write_backup(part)
         part.rename(folder)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
@@ -70,22 +70,22 @@ def back_up(folder: Path) -> Kept:
     return kept
 
 
-def _write(folder: Path) -> Kept:
+def _write_backup(folder: Path) -> Backup:
     counts = {model._meta.model_name: model.objects.count() for model in (User, Track, Run)}
     database = _copy_database(folder)
-    sums, gone = {database.name: _sum_of(database)}, []
-    # Rows of later than the copy name files too: a few more do no harm.
+    sums, gone = {database.name: _hash_file(database)}, []
+    # Rows written after the copy name files too; a few more files do no harm.
     for name in sorted(set(stored_file_names())):
         try:
             with default_storage.open(name) as file:
-                sums[f"files/{name}"] = _copy(file, folder / "files" / name)
+                sums[f"files/{name}"] = _copy_file(file, folder / "files" / name)
         except FileNotFoundError:
             gone.append(name)
     key = Path(settings.RANKFIELD_HOME) / "secret_key"
     if key.exists():
         with key.open("rb") as file:
-            sums["secret_key"] = _copy(file, folder / "secret_key")
-    kept = Kept(settings.VERSION, timezone.now().isoformat(), sums, gone, counts)
+            sums["secret_key"] = _copy_file(file, folder / "secret_key")
+    kept = Backup(settings.VERSION, timezone.now().isoformat(), sums, gone, counts)
     (folder / MANIFEST).write_text(json.dumps(vars(kept), indent=1))
     return kept
 
@@ -98,36 +98,36 @@ def _copy_database(folder: Path) -> Path:
             connection.connection.backup(copy)
     else:
         path = folder / DUMP
-        _run("pg_dump", "--format=custom", "--no-owner", f"--file={path}")
+        _run_program("pg_dump", "--format=custom", "--no-owner", f"--file={path}")
     path.chmod(0o600)
     return path
 
 
-def _run(program: str, *words: str) -> None:
-    """A program of PostgreSQL on the database of this site; its password is on no command line."""
+def _run_program(program: str, *words: str) -> None:
+    """Run a PostgreSQL program on this site's database, with the password in the environment."""
     database = connection.settings_dict
     names = {"HOST": "PGHOST", "PORT": "PGPORT", "USER": "PGUSER", "PASSWORD": "PGPASSWORD"}
-    told = {there: str(database[here]) for here, there in names.items() if database.get(here)}
+    variables = {there: str(database[here]) for here, there in names.items() if database.get(here)}
     ssl = {name: word for name, word in database["OPTIONS"].items() if name.startswith("ssl")}
-    told |= {f"PG{name.upper()}": str(word) for name, word in ssl.items()}
+    variables |= {f"PG{name.upper()}": str(word) for name, word in ssl.items()}
     try:
         subprocess.run(
             [program, *words],
-            env={**os.environ, **told, "PGDATABASE": str(database["NAME"])},
+            env={**os.environ, **variables, "PGDATABASE": str(database["NAME"])},
             check=True,
             capture_output=True,
             text=True,
         )
     except FileNotFoundError:
-        raise CannotKeep(
+        raise BackupError(
             f"There is no {program} on this machine; install PostgreSQL's client."
         ) from None
     except subprocess.CalledProcessError as error:
-        raise CannotKeep(f"{program} failed: {error.stderr.strip()}") from None
+        raise BackupError(f"{program} failed: {error.stderr.strip()}") from None
 
 
-def _copy(file: BinaryIO | File, path: Path) -> str:
-    """Copy a file and hash it on the way."""
+def _copy_file(file: BinaryIO | File, path: Path) -> str:
+    """Copy a file and return its SHA-256."""
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
@@ -137,63 +137,70 @@ def _copy(file: BinaryIO | File, path: Path) -> str:
     return digest.hexdigest()
 
 
-def _sum_of(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return sha256_of(file)
 
 
-def restore(folder: Path) -> Kept:
-    """Bring a backup back into an installation that holds nothing yet."""
+def restore_backup(folder: Path) -> Backup:
+    """Restore a backup into an empty installation."""
     kept = read_backup(folder)
-    refuse_full_site()
+    refuse_used_site()
     database = SQLITE if SQLITE in kept.sums else DUMP
     if (database == SQLITE) != (connection.vendor == "sqlite"):
-        raise CannotKeep(f"{database} is of the other kind of database than DATABASE_URL names.")
+        raise BackupError(f"{database} is of the other kind of database than DATABASE_URL names.")
     _restore_database(folder / database)
-    for name in stored_names(kept):
+    for name in find_stored_names(kept):
         if not default_storage.exists(name):
             with (folder / "files" / name).open("rb") as file:
                 saved = default_storage.save(name, File(file))
             if saved != name:
-                raise CannotKeep(f"{name} was stored as {saved}.")
+                raise BackupError(f"{name} was stored as {saved}.")
     key = Path(settings.RANKFIELD_HOME) / "secret_key"
     if "secret_key" in kept.sums:
         key.unlink(missing_ok=True)
         with (folder / "secret_key").open("rb") as file:
-            _copy(file, key)
+            _copy_file(file, key)
     call_command("migrate", interactive=False, verbosity=0)
     return kept
 
 
-def read_backup(folder: Path) -> Kept:
-    """The manifest, once every file has been found as it says."""
+def read_backup(folder: Path) -> Backup:
+    """Return the manifest of a backup after checking every file."""
     try:
-        kept = Kept(**json.loads((folder / MANIFEST).read_text()))
+        kept = Backup(**json.loads((folder / MANIFEST).read_text()))
     except (OSError, ValueError, TypeError):
-        raise CannotKeep(
+        raise BackupError(
             f"{folder} is no backup: it holds no {MANIFEST} that can be read."
         ) from None
     for name, digest in kept.sums.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise CannotKeep(f"{name} leads out of {folder}.")
-        if not path.is_file() or _sum_of(path) != digest:
-            raise CannotKeep(f"{name} is gone or is not what was backed up.")
+            raise BackupError(f"{name} leads out of {folder}.")
+        if not path.is_file() or _hash_file(path) != digest:
+            raise BackupError(f"{name} is gone or is not what was backed up.")
     return kept
 
 
-def stored_names(kept: Kept) -> Iterator[str]:
+def find_stored_names(kept: Backup) -> Iterator[str]:
     return (name.removeprefix("files/") for name in kept.sums if name.startswith("files/"))
 
 
-def refuse_full_site() -> None:
+def refuse_used_site() -> None:
     if User._meta.db_table in connection.introspection.table_names() and User.objects.exists():
-        raise CannotKeep("This site already has accounts. Restore into an empty database.")
+        raise BackupError("This site already has accounts. Restore into an empty database.")
 
 
 def _restore_database(path: Path) -> None:
     if connection.vendor != "sqlite":
-        _run("pg_restore", "--no-owner", "--clean", "--if-exists", "--exit-on-error", *_into(path))
+        _run_program(
+            "pg_restore",
+            "--no-owner",
+            "--clean",
+            "--if-exists",
+            "--exit-on-error",
+            *_restore_arguments(path),
+        )
         connections.close_all()
         return
     connection.ensure_connection()
@@ -202,5 +209,5 @@ def _restore_database(path: Path) -> None:
     connections.close_all()
 
 
-def _into(path: Path) -> list[str]:
+def _restore_arguments(path: Path) -> list[str]:
     return [f"--dbname={connection.settings_dict['NAME']}", str(path)]

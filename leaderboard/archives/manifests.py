@@ -1,4 +1,4 @@
-"""What an archive of a track says of itself: its manifest, and which fields of a row go with it."""
+"""The manifest of a track's archive, and the fields of each row that an archive contains."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leaderboard.models import Edition, JudgmentSet, Pool, Run, Track
 
-# Raised when an older reader could misunderstand what is written.
+# Increased when an older version could misread a new archive.
 ARCHIVE_VERSION = 3
 
-# What belongs to this installation, or is found again where the archive is read.
-LEFT_OUT: dict[type[models.Model], set[str]] = {
+# Fields that belong to this installation, or that the importing site computes again.
+LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
     JudgmentSet: {
         *("id", "version", "state", "asks_first", "note", "sha256", "top_grade", "relevant_from"),
         *("pool_depth", "grade_counts", "num_judgments", "num_topics", "num_relevant"),
@@ -32,12 +32,12 @@ LEFT_OUT: dict[type[models.Model], set[str]] = {
     },
     Pool: {"id", "reason"},
 }
-# Of a run that was refused everything is a fact: it is not judged again by other rules.
-LEFT_OUT_OF_REFUSED = {"id", "idempotency_key", "fingerprint"}
+# A rejected run keeps all its other fields, because it is not checked again on import.
+LOCAL_FIELDS_OF_REJECTED = {"id", "idempotency_key", "fingerprint"}
 
 
 class Entry(BaseModel):
-    """A part of the manifest, made of the attributes of a row."""
+    """A part of the manifest, built from the attributes of a row."""
 
     model_config = ConfigDict(from_attributes=True, extra="forbid")
 
@@ -54,7 +54,7 @@ class JudgmentsEntry(Entry):
     top_grade: int | None
     relevant_from: int
     pool_depth: int | None
-    # Of the file as it was brought, which may have had other grades.
+    # The SHA-256 of the original file, which may have other grades.
     sha256: str
     pooled_runs: list[str]
     fields: dict[str, Any] = {}
@@ -68,7 +68,7 @@ class TrackEntry(Entry):
 
 
 class TeamEntry(Entry):
-    """A team with what it may send beyond the quota."""
+    """A team with its grants beyond the quota."""
 
     name: str
     of_organisers: bool = False
@@ -78,7 +78,7 @@ class TeamEntry(Entry):
 
 
 class RunEntry(Entry):
-    """`team` is empty for runs of the organisers."""
+    """A run; `team` is empty for the organisers' runs."""
 
     id: str
     team: str
@@ -87,7 +87,7 @@ class RunEntry(Entry):
 
 
 class EditionEntry(Entry):
-    """`settings` are those of the track that change a value."""
+    """An edition with the track's settings that change a score."""
 
     name: str
     judgments: str
@@ -101,7 +101,7 @@ class PoolEntry(Entry):
     name: str
     runs: list[str]
     judged_in: str | None
-    # The versions that came back from it.
+    # The versions of the judgments made from this pool.
     judgments: list[str] = []
     fields: dict[str, Any]
 
@@ -129,7 +129,7 @@ class Manifest(Entry):
 
 
 def named_rows(track: Track) -> dict[str, models.QuerySet]:
-    """What events are about beside runs, by kind: the key here, and the name in an archive."""
+    """Return the other targets of events by kind: the key here, and the name in an archive."""
     return {
         "judgmentset": track.collection.judgment_sets.values_list("pk", "version"),
         "pool": track.pools.values_list("pk", "name"),
@@ -139,7 +139,7 @@ def named_rows(track: Track) -> dict[str, models.QuerySet]:
 
 def plain_fields(model: type[models.Model], left_out: set[str] | None = None) -> list[models.Field]:
     """The fields that go with an archive: neither relations nor files, nor what is left out."""
-    left_out = LEFT_OUT.get(model, {"id"}) if left_out is None else left_out
+    left_out = LOCAL_FIELDS.get(model, {"id"}) if left_out is None else left_out
     return [
         field
         for field in model._meta.concrete_fields

@@ -23,7 +23,7 @@ from leaderboard.analysis.origins import command_of, qrels_name, run_name
 from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.scores import evaluated_topics, read_scores
-from leaderboard.archives.appendices import ByTopic, appendix, folder_of
+from leaderboard.archives.appendices import TopicScores, name_folder, render_appendix
 from leaderboard.archives.zip_files import Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import Cell, paper_columns, shown_columns
@@ -33,9 +33,9 @@ from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
 from leaderboard.scoring.judgments import load_judgments, resolve_measure, topic_mask
 
-SPREAD = ("best", "median", "worst")
+SPREAD_HEADS = ("best", "median", "worst")
 
-OF_A_TEAM = """{track}: the runs of {team}
+TEAM_README = """{track}: the runs of {team}
 
 Judgments {judgments}, {topics}, scoring version {version}.
 
@@ -53,7 +53,7 @@ Every scored run counts, also one that the rule of the board leaves out.
 Where fewer than {fewest} other teams have a run of a type, nothing is told
 of the type: {withheld}.
 """
-OF_A_BOARD = """{caption}
+BOARD_README = """{caption}
 
 board.csv    the board
 board.tex    the same for a paper
@@ -61,8 +61,8 @@ scores.csv   a line for each run and topic, a column for each measure
 """
 
 
-def table(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> Iterator[bytes]:
-    """A CSV file line by line: every digit, and no cell is a formula."""
+def render_csv_lines(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> Iterator[bytes]:
+    """Yield the lines of a CSV file with every digit and no formulas."""
     out = io.StringIO()
     writer = csv.writer(out)
     for line in chain([head], lines):
@@ -73,8 +73,8 @@ def table(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> Iterator[byt
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The runs of a team by one measure, and by type the spread of those beside them."""
+class MeasureResults:
+    """The scores of a team's runs on one measure, and the spread of other teams' runs by type."""
 
     measure: str
     own: dict[str, NDArray[np.float64]]
@@ -86,16 +86,16 @@ class Beside:
         for place, topic in enumerate(topics):
             own = None if values is None else float(values[place])
             title = topic.title or topic.description
-            yield [self.measure, topic.number, title, own, *cells_of(spread, place)]
+            yield [self.measure, topic.number, title, own, *spread_cells(spread, place)]
 
 
-def cells_of(spread: Spread | None, column: int) -> Sequence[Cell]:
+def spread_cells(spread: Spread | None, column: int) -> Sequence[Cell]:
     return (None, None, None) if spread is None else spread.at(column)
 
 
 @dataclass(frozen=True)
-class Pack:
-    """The runs of a team on the board of every run, and those beside which it sees them."""
+class TeamResults:
+    """The results of a team on the board of every run, compared with other teams' runs."""
 
     board: Board
     team: Team
@@ -119,15 +119,15 @@ class Pack:
         return evaluated_topics(self.board.edition)
 
     @cached_property
-    def by_measure(self) -> list[Beside]:
-        """One measure after the other is read whole; of the runs of others the spread is kept."""
-        return [self._beside(measure) for measure in self.board.measures]
+    def by_measure(self) -> list[MeasureResults]:
+        """The results by measure; of other teams' runs only the spread stays in memory."""
+        return [self._measure_results(measure) for measure in self.board.measures]
 
-    def _beside(self, measure: str) -> Beside:
+    def _measure_results(self, measure: str) -> MeasureResults:
         runs = [standing.run for standing in self.board.standings]
         scores = read_scores(self.board.edition, measure, runs)
         direction = parse_measure(measure).direction
-        return Beside(
+        return MeasureResults(
             measure=measure,
             own={run.pk: scores.of(run) for run in scores.runs if run.team_id == self.team.pk},
             spreads=self.spreads_of(scores.runs, scores.values, direction),
@@ -136,16 +136,18 @@ class Pack:
     def spreads_of(
         self, runs: list[Run], values: NDArray[np.float64], direction: int = 1
     ) -> dict[str, Spread]:
-        """By type the spread of each column of float64[runs, columns]."""
+        """Return the spread of each column of float64[runs, columns] by type of run."""
         return {
             kind: spread_of(values[[run in peers for run in runs]], direction)
             for kind, peers in self.peers.items()
         }
 
     def members(self) -> Iterator[Member]:
+        """Yield the files of the archive."""
         yield Member("README.txt", [self._readme().encode()])
         yield Member(
-            "summary.csv", table(("run", "type", "measure", "value", *SPREAD), self._summary())
+            "summary.csv",
+            render_csv_lines(("run", "type", "measure", "value", *SPREAD_HEADS), self._summary()),
         )
         for standing in self.standings:
             yield from self._members_of(standing.run)
@@ -153,7 +155,7 @@ class Pack:
     def _readme(self) -> str:
         edition = self.board.edition
         withheld = sorted({standing.run.kind for standing in self.standings} - set(self.peers))
-        return OF_A_TEAM.format(
+        return TEAM_README.format(
             track=self.board.sight.track.name,
             team=self.team.name,
             judgments=edition.judgment_set.version,
@@ -173,21 +175,32 @@ class Pack:
             spreads = self.spreads_of([standing.run for standing in everyone], means, direction)
             for standing in self.standings:
                 run, spread = standing.run, spreads.get(standing.run.kind)
-                yield [str(run), run.kind, measure, standing.scores[measure], *cells_of(spread, 0)]
+                yield [
+                    str(run),
+                    run.kind,
+                    measure,
+                    standing.scores[measure],
+                    *spread_cells(spread, 0),
+                ]
 
     def _members_of(self, run: Run) -> Iterator[Member]:
-        folder = folder_of(run)
+        folder = name_folder(run)
         lines = (line for scores in self.by_measure for line in scores.lines_of(run, self.topics))
-        head = ("measure", "topic", "title", "value", *SPREAD)
-        yield Member(f"{folder}/topics.csv", table(head, lines))
+        head = ("measure", "topic", "title", "value", *SPREAD_HEADS)
+        yield Member(f"{folder}/topics.csv", render_csv_lines(head, lines))
         precision = self.precision
         for name, at, values in (
             ("recall", LEVELS, precision.by_recall),
             ("depth", precision.depths, precision.by_depth),
         ):
             averages = self._averages(run, at, values)
-            yield Member(f"{folder}/{name}.csv", table((name, "precision", *SPREAD), averages))
-        yield Member(f"{folder}/curves.csv", table(("topic", *LEVELS), self._curves(run)))
+            yield Member(
+                f"{folder}/{name}.csv",
+                render_csv_lines((name, "precision", *SPREAD_HEADS), averages),
+            )
+        yield Member(
+            f"{folder}/curves.csv", render_csv_lines(("topic", *LEVELS), self._curves(run))
+        )
         yield Member(f"{folder}/command.txt", [self._command(run).encode()])
         yield Member(f"{folder}/page.txt", [self._page(run).encode()])
 
@@ -197,7 +210,7 @@ class Pack:
         runs = self.precision.runs
         spread = self.spreads_of(runs, values).get(run.kind)
         for column, value in enumerate(values[runs.index(run)].tolist()):
-            yield [at[column], value, *cells_of(spread, column)]
+            yield [at[column], value, *spread_cells(spread, column)]
 
     def _curves(self, run: Run) -> Iterator[list[Cell]]:
         edition, threshold = self.board.edition, self.board.sight.track.relevance_threshold
@@ -214,24 +227,26 @@ class Pack:
         return f"{command_of(edition, measures, files)}\n"
 
     def _page(self, run: Run) -> str:
-        beside = next(scores for scores in self.by_measure if scores.measure == self.board.measure)
-        spread = beside.spreads.get(run.kind)
-        values, median = beside.own[run.pk], None if spread is None else spread.median
-        return appendix(self.board, run, self.precision, ByTopic(self.topics, values, median))
+        results = next(scores for scores in self.by_measure if scores.measure == self.board.measure)
+        spread = results.spreads.get(run.kind)
+        values, median = results.own[run.pk], None if spread is None else spread.median
+        return render_appendix(
+            self.board, run, self.precision, TopicScores(self.topics, values, median)
+        )
 
 
-def members_of_board(board: Board) -> Iterator[Member]:
-    """The board and every score behind it, as far as this viewer sees them."""
+def build_board_members(board: Board) -> Iterator[Member]:
+    """Yield a board and its scores as files, as far as this viewer may see them."""
     columns = shown_columns(board)
-    yield Member("README.txt", [OF_A_BOARD.format(caption=exports.build_caption(board)).encode()])
+    yield Member("README.txt", [BOARD_README.format(caption=exports.build_caption(board)).encode()])
     yield Member("board.csv", [exports.render_csv(board, columns).encode()])
     yield Member("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
     head = ("run", "tag", "team", "topic", *board.measures)
-    yield Member("scores.csv", table(head, score_lines(board)))
+    yield Member("scores.csv", render_csv_lines(head, score_lines(board)))
 
 
 def score_lines(board: Board) -> Iterator[list[Cell]]:
-    """A line for each run and evaluated topic; the scores of one run are read at a time."""
+    """Yield a line for each run and evaluated topic, reading one run's scores at a time."""
     topics, mask = evaluated_topics(board.edition), topic_mask(board.edition)
     for standing in board.standings:
         run = standing.run

@@ -1,15 +1,15 @@
-"""A track as one file: collection, judgments, runs, scores and boards, for another installation.
+"""Export a track as one file: collection, judgments, runs, scores and boards.
 
-What a person is here stays here: users, tokens, invitations and memberships are not in it, and
-what happened is told without who did it.
+People are not exported: users, tokens, invitations and memberships stay here, and events do not
+name who did them.
 
     manifest.json                        versions; fields of collection, judgments, track and runs
     topics.jsonl                         in the order of their positions
     docnos.txt or documents.jsonl        where the collection has documents
-    judgments/<version>.qrels            as they count: grades are mapped
-    judgments/<version>.file             as they were brought
-    runs/<id>                            the file as it was sent
-    problems/<id>.jsonl                  of a refused run, where there are many
+    judgments/<version>.qrels            as they count, with mapped grades
+    judgments/<version>.file             the original file
+    runs/<id>                            the original file
+    problems/<id>.jsonl                  of a rejected run with many problems
     scores/<edition>/<id>.json           its values in each edition
     board.csv  board.tex                 as an organiser sees it
     pages/<tag>-<id>.txt                 each scored run on a page
@@ -34,10 +34,10 @@ from pydantic_core import to_json
 from evaluation.conventions import SCORING_VERSION
 from leaderboard.analysis.precision import read_precision
 from leaderboard.analysis.scores import read_scores
-from leaderboard.archives.appendices import ByTopic, appendix, folder_of
+from leaderboard.archives.appendices import TopicScores, name_folder, render_appendix
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
-    LEFT_OUT_OF_REFUSED,
+    LOCAL_FIELDS_OF_REJECTED,
     CollectionEntry,
     EditionEntry,
     JudgmentsEntry,
@@ -50,7 +50,7 @@ from leaderboard.archives.manifests import (
     named_rows,
     plain_values,
 )
-from leaderboard.archives.zip_files import MANIFEST, PIECE, Member
+from leaderboard.archives.zip_files import CHUNK_SIZE, MANIFEST, Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
 from leaderboard.boards.disclosure import sight_of
@@ -60,101 +60,101 @@ from leaderboard.infrastructure.portions import in_portions
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 
-# The judgments of so many topics are in memory at once.
-TOPICS = 50
-# Whose deeds are told; the others are of people, or name addresses of theirs.
-TOLD = ("track", "run", "snapshot", "pool", "judgmentset", "grant", "announcement")
-OF_PEOPLE = ("add organiser", "remove organiser")
+# How many topics' judgments are in memory at once.
+TOPICS_AT_A_TIME = 50
+# The kinds of events to export; the others are about people or contain their URLs.
+EXPORTED_KINDS = ("track", "run", "snapshot", "pool", "judgmentset", "grant", "announcement")
+EXCLUDED_ACTS = ("add organiser", "remove organiser")
 
 
-def members_of(track: Track, with_documents: bool = False) -> Iterator[Member]:
-    """The members of its archive: every run of a track, also those off the board or refused."""
+def build_track_members(track: Track, with_documents: bool = False) -> Iterator[Member]:
+    """Build the members of a track's archive, with every run, also removed and rejected ones."""
     collection = track.collection
-    yield Member("topics.jsonl", as_lines(topics_of(collection)))
+    yield Member("topics.jsonl", render_json_lines(topic_rows(collection)))
     if collection.documents and with_documents:
-        yield Member("documents.jsonl", as_lines(documents_of(collection)))
+        yield Member("documents.jsonl", render_json_lines(document_rows(collection)))
     elif collection.documents:
         docnos = open_documents(collection.documents.name).docnos()
         yield Member("docnos.txt", (f"{docno}\n".encode() for docno in docnos))
-    for judged in judgments_of(collection):
-        yield Member(f"judgments/{judged.version}.qrels", lines_of(judged))
-        yield Member(f"judgments/{judged.version}.file", pieces_of(judged.file))
-    editions = editions_of(track)
-    for run in runs_of(track):
-        yield Member(f"runs/{run.pk}", pieces_of(run.file))
+    for judged in ready_judgments(collection):
+        yield Member(f"judgments/{judged.version}.qrels", render_qrels(judged))
+        yield Member(f"judgments/{judged.version}.file", read_chunks(judged.file))
+    editions = ready_editions(track)
+    for run in accepted_runs(track):
+        yield Member(f"runs/{run.pk}", read_chunks(run.file))
         for edition in editions:
-            scores = json.dumps(scores_of(run, edition)).encode()
+            scores = json.dumps(run_scores(run, edition)).encode()
             yield Member(f"scores/{edition.pk}/{run.pk}.json", [scores])
-    for run in refused_of(track):
-        yield from files_of_refused(run)
-    yield from board_of(track)
+    for run in rejected_runs(track):
+        yield from rejected_run_members(run)
+    yield from board_members(track)
     for snapshot in track.snapshots.all():
         frozen = plain_values(snapshot)
-        yield Member(f"snapshots/{snapshot.slug}.json", as_lines([frozen]))
-    for pool in pools_of(track):
-        yield Member(f"pools/{pool.name}.tsv", pieces_of(pool.file))
-    yield Member("events.jsonl", as_lines(events_of(track)))
-    yield Member(MANIFEST, [manifest_of(track).model_dump_json(indent=1).encode()])
+        yield Member(f"snapshots/{snapshot.slug}.json", render_json_lines([frozen]))
+    for pool in approved_pools(track):
+        yield Member(f"pools/{pool.name}.tsv", read_chunks(pool.file))
+    yield Member("events.jsonl", render_json_lines(event_rows(track)))
+    yield Member(MANIFEST, [build_manifest(track).model_dump_json(indent=1).encode()])
 
 
-def judgments_of(collection: Collection) -> list[JudgmentSet]:
+def ready_judgments(collection: Collection) -> list[JudgmentSet]:
     return list(collection.judgment_sets.filter(state=ImportState.READY))
 
 
-def editions_of(track: Track) -> list[Edition]:
-    """Every complete one, those that left the board as well."""
+def ready_editions(track: Track) -> list[Edition]:
+    """Return every complete edition, also those no longer on the board."""
     ready = track.editions.filter(state=Edition.State.READY)
     return list(ready.select_related("judgment_set").order_by("pk"))
 
 
-def pools_of(track: Track) -> list[Pool]:
+def approved_pools(track: Track) -> list[Pool]:
     return list(track.pools.filter(state=Pool.State.KEPT).select_related("judged_in"))
 
 
-def events_of(track: Track) -> Iterator[dict[str, Any]]:
-    told = track.events.filter(target_kind__in=TOLD).exclude(act__in=OF_PEOPLE)
-    names = names_of(track)
-    for row in told.order_by("at", "pk").values(
+def event_rows(track: Track) -> Iterator[dict[str, Any]]:
+    events = track.events.filter(target_kind__in=EXPORTED_KINDS).exclude(act__in=EXCLUDED_ACTS)
+    names = archive_names(track)
+    for row in events.order_by("at", "pk").values(
         "at", "act", "target_kind", "target_id", "before", "after"
     ):
         yield {**row, "target_id": names.get((row["target_kind"], row["target_id"]), "")}
 
 
-def names_of(track: Track) -> dict[tuple[str, str], str]:
-    """What events are about, by kind and key here, under the name that it has in an archive."""
+def archive_names(track: Track) -> dict[tuple[str, str], str]:
+    """Return the archive's names of events' targets by kind and key here."""
     runs = {("run", run_id): run_id for run_id in track.runs.values_list("pk", flat=True)}
     rows = named_rows(track).items()
     return runs | {(kind, str(key)): name for kind, pairs in rows for key, name in pairs}
 
 
-def runs_of(track: Track) -> list[Run]:
+def accepted_runs(track: Track) -> list[Run]:
     return list(track.runs.accepted().select_related("team").order_by("received_at"))
 
 
-def refused_of(track: Track) -> list[Run]:
-    """Those that never came on a board: refused, or failed by us."""
+def rejected_runs(track: Track) -> list[Run]:
+    """Return the runs that were rejected or that failed by our fault."""
     ended = track.runs.filter(state__in=[Run.State.REFUSED, Run.State.FAILED])
     return list(ended.select_related("team").order_by("received_at"))
 
 
-def files_of_refused(run: Run) -> Iterator[Member]:
-    """What is still kept of it."""
+def rejected_run_members(run: Run) -> Iterator[Member]:
+    """Yield the stored files of a rejected run."""
     if run.file:
-        yield Member(f"runs/{run.pk}", pieces_of(run.file))
+        yield Member(f"runs/{run.pk}", read_chunks(run.file))
     if run.problems_file:
-        yield Member(f"problems/{run.pk}.jsonl", pieces_of(run.problems_file))
+        yield Member(f"problems/{run.pk}.jsonl", read_chunks(run.problems_file))
 
 
-def teams_of(track: Track) -> QuerySet[Team]:
+def ordered_teams(track: Track) -> QuerySet[Team]:
     return track.teams.order_by("pk")
 
 
-def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+def render_json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     for row in rows:
         yield to_json(row) + b"\n"
 
 
-def topics_of(collection: Collection) -> Iterator[dict[str, str]]:
+def topic_rows(collection: Collection) -> Iterator[dict[str, str]]:
     for portion in in_portions(collection.topics.all(), "position"):
         for topic in portion:
             yield {
@@ -165,27 +165,27 @@ def topics_of(collection: Collection) -> Iterator[dict[str, str]]:
             }
 
 
-def documents_of(collection: Collection) -> Iterator[dict[str, str]]:
+def document_rows(collection: Collection) -> Iterator[dict[str, str]]:
     for document in open_documents(collection.documents.name):
         yield {"docno": document.docno, "title": document.title, "text": document.text}
 
 
-def lines_of(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
-    """Qrels, some topics at a time, without those that are left out."""
-    told = judgment_set.collection.topics.exclude(number__in=left_out)
-    for topics in in_portions(told, "position", TOPICS):
+def render_qrels(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
+    """Yield the lines of a qrels file, without the topics that are left out."""
+    kept = judgment_set.collection.topics.exclude(number__in=left_out)
+    for topics in in_portions(kept, "position", TOPICS_AT_A_TIME):
         rows = judgment_set.judgments.filter(topic__in=topics).order_by("topic__position", "pk")
         for number, docno, grade in rows.values_list("topic__number", "docno", "grade"):
             yield f"{number} 0 {docno} {grade}\n".encode()
 
 
-def pieces_of(stored: FieldFile) -> Iterator[bytes]:
+def read_chunks(stored: FieldFile) -> Iterator[bytes]:
     with default_storage.open(stored.name) as file:
-        yield from file.chunks(PIECE)
+        yield from file.chunks(CHUNK_SIZE)
 
 
-def scores_of(run: Run, edition: Edition) -> dict[str, Any]:
-    """The mean of each measure and its value a topic by position; what is undefined is null."""
+def run_scores(run: Run, edition: Edition) -> dict[str, Any]:
+    """Return the mean and the topic scores of each measure; undefined scores are null."""
     return {
         score.measure: {
             "mean": score.mean,
@@ -195,7 +195,7 @@ def scores_of(run: Run, edition: Edition) -> dict[str, Any]:
     }
 
 
-def board_of(track: Track) -> Iterator[Member]:
+def board_members(track: Track) -> Iterator[Member]:
     sight = sight_of(track, track.owner)
     board, whole = (
         find_board(sight, Choice(columns=(ALL_COLUMNS,))),
@@ -204,20 +204,20 @@ def board_of(track: Track) -> Iterator[Member]:
     if board is not None and board.standings and whole is not None:
         yield Member("board.csv", [exports.render_csv(board, shown_columns(board)).encode()])
         yield Member("board.tex", [exports.render_latex(board, paper_columns(board)).encode()])
-        yield from pages_of(whole)
+        yield from page_members(whole)
 
 
-def pages_of(board: Board) -> Iterator[Member]:
-    """Each run of the board on a page, as proceedings print them."""
+def page_members(board: Board) -> Iterator[Member]:
+    """Yield a page for each run of the board, as proceedings print them."""
     runs = [standing.run for standing in board.standings]
     precision, scores = read_precision(board), read_scores(board.edition, board.measure, runs)
     for run in scores.runs:
-        by_topic = ByTopic(scores.topics, scores.of(run), scores.median)
-        page = appendix(board, run, precision, by_topic)
-        yield Member(f"pages/{folder_of(run)}.txt", [page.encode()])
+        by_topic = TopicScores(scores.topics, scores.of(run), scores.median)
+        page = render_appendix(board, run, precision, by_topic)
+        yield Member(f"pages/{name_folder(run)}.txt", [page.encode()])
 
 
-def manifest_of(track: Track) -> Manifest:
+def build_manifest(track: Track) -> Manifest:
     judged = track.judgment_set
     return Manifest(
         archive=ARCHIVE_VERSION,
@@ -226,7 +226,7 @@ def manifest_of(track: Track) -> Manifest:
         made_at=timezone.now(),
         collection=CollectionEntry.model_validate(track.collection),
         judgments=[
-            judgments_entry(judgment_set) for judgment_set in judgments_of(track.collection)
+            judgments_entry(judgment_set) for judgment_set in ready_judgments(track.collection)
         ],
         track=TrackEntry(
             slug=track.slug,
@@ -234,14 +234,14 @@ def manifest_of(track: Track) -> Manifest:
             judgments=None if judged is None else judged.version,
             baseline=track.baseline_id,
         ),
-        teams=[team_entry(team) for team in teams_of(track)],
-        runs=[run_entry(run) for run in runs_of(track)],
-        refused=[run_entry(run, LEFT_OUT_OF_REFUSED) for run in refused_of(track)],
+        teams=[team_entry(team) for team in ordered_teams(track)],
+        runs=[run_entry(run) for run in accepted_runs(track)],
+        refused=[run_entry(run, LOCAL_FIELDS_OF_REJECTED) for run in rejected_runs(track)],
         announcements=[
             plain_values(announcement) for announcement in track.announcements.order_by("pk")
         ],
-        editions=[edition_entry(edition) for edition in editions_of(track)],
-        pools=[pool_entry(pool) for pool in pools_of(track)],
+        editions=[edition_entry(edition) for edition in ready_editions(track)],
+        pools=[pool_entry(pool) for pool in approved_pools(track)],
         snapshots=[
             SnapshotEntry(slug=snapshot.slug, edition=str(snapshot.edition_id))
             for snapshot in track.snapshots.all()

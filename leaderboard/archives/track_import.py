@@ -1,6 +1,6 @@
-"""An archive becomes a track again: through the same intake as everything that is brought.
+"""Import a track from its archive, through the same checks as any upload.
 
-Each step queues work and returns; whoever calls them lets the work be done in between.
+Each step queues work and returns; the caller lets the work finish before the next step.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from leaderboard.actions import people, tracks, uploads
 from leaderboard.actions.uploads import CollectionFiles, RunDetails
 from leaderboard.archives.manifests import (
     ARCHIVE_VERSION,
-    LEFT_OUT_OF_REFUSED,
+    LOCAL_FIELDS_OF_REJECTED,
     EditionEntry,
     JudgmentsEntry,
     Manifest,
@@ -39,7 +39,7 @@ from leaderboard.archives.manifests import (
     named_rows,
     plain_fields,
 )
-from leaderboard.archives.zip_files import Archive, NotAnArchive
+from leaderboard.archives.zip_files import Archive, ArchiveError
 from leaderboard.models import (
     Announcement,
     AuditEvent,
@@ -59,91 +59,91 @@ from leaderboard.runs.facts import clean_facts
 from leaderboard.scoring.editions import get_or_create_edition
 from leaderboard.scoring.work import complete_run, find_missing_measures
 
-# Whoever restores an archive counts as gone after so long without a sign.
-ABSENCE = timedelta(seconds=60)
-SIGN_SECONDS = 15
-DOCUMENTS = {"documents.jsonl": "jsonl", "docnos.txt": "docnos"}
+# An import without a heartbeat for this long counts as abandoned.
+ABSENCE_LIMIT = timedelta(seconds=60)
+HEARTBEAT_SECONDS = 15
+DOCUMENT_FORMATS = {"documents.jsonl": "jsonl", "docnos.txt": "docnos"}
 
 
-def manifest_in(archive: Archive) -> Manifest:
-    """What an archive says of itself. Raises NotAnArchive."""
+def read_manifest(archive: Archive) -> Manifest:
+    """Read the manifest of an archive; raises ArchiveError."""
     try:
         manifest = Manifest.model_validate_json(archive.manifest())
     except NotAManifest as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise NotAnArchive(f"its manifest is not one of a track: {where}: {first['msg']}") from None
+        raise ArchiveError(f"its manifest is not one of a track: {where}: {first['msg']}") from None
     if manifest.archive != ARCHIVE_VERSION:
-        raise NotAnArchive(
+        raise ArchiveError(
             f"it is of version {manifest.archive}; version {ARCHIVE_VERSION} is read here"
         )
     return manifest
 
 
 def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: str) -> Collection:
-    """Bring the collection of an archive under the name `slug`; its check is queued."""
-    told = manifest.collection
+    """Restore the collection of an archive under the name `slug` and queue its check."""
+    entry = manifest.collection
     judged = manifest.judgments[0] if manifest.judgments else None
-    documents = next((name for name in DOCUMENTS if name in archive), "")
+    documents = next((name for name in DOCUMENT_FORMATS if name in archive), "")
     formats = {"topics": "jsonl", "judgments": "trec"}
     if documents:
-        formats["documents"] = DOCUMENTS[documents]
+        formats["documents"] = DOCUMENT_FORMATS[documents]
     collection = Collection(
         slug=slug,
-        name=told.name,
-        description=told.description,
+        name=entry.name,
+        description=entry.description,
         owner=owner,
         asks_first=False,
         formats=formats,
-        arrives_until=timezone.now() + ABSENCE,
+        arrives_until=timezone.now() + ABSENCE_LIMIT,
     )
     with ExitStack() as stack:
-        names = ("topics.jsonl", documents, qrels_of(judged) if judged else "")
-        files = CollectionFiles(*(member(archive, name, stack) for name in names))
+        names = ("topics.jsonl", documents, qrels_path(judged) if judged else "")
+        files = CollectionFiles(*(open_member(archive, name, stack) for name in names))
         if judged is None:
             return uploads.accept_collection(collection, files)
         uploads.accept_collection(collection, files, judged.version, judged.top_grade)
-    collection.judgment_sets.update(**said_of(judged))
+    collection.judgment_sets.update(**judgment_fields(judged))
     return collection
 
 
-class Arrival(threading.Thread):
-    """Gives signs of life while a collection is restored, by a connection of its own.
+class ImportHeartbeat(threading.Thread):
+    """A thread that sends heartbeats while a collection is restored, over its own connection.
 
-    Where they end, the collection was left half restored, and is swept away.
+    When they stop, the cleanup deletes the partly restored collection.
     """
 
     def __init__(self, collection: Collection) -> None:
-        super().__init__(name=f"arrival of {collection.slug}", daemon=True)
+        super().__init__(name=f"import of {collection.slug}", daemon=True)
         self.row = Collection.objects.filter(pk=collection.pk)
-        self.over = threading.Event()
+        self.stopped = threading.Event()
 
-    def __enter__(self) -> Arrival:
+    def __enter__(self) -> ImportHeartbeat:
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.over.set()
+        self.stopped.set()
         self.join()
 
     def run(self) -> None:
         try:
-            while not self.over.wait(SIGN_SECONDS):
-                self.row.update(arrives_until=timezone.now() + ABSENCE)
+            while not self.stopped.wait(HEARTBEAT_SECONDS):
+                self.row.update(arrives_until=timezone.now() + ABSENCE_LIMIT)
         finally:
             connection.close()
 
-    def ended(self) -> None:
-        """It is whole.  Raises NotAnArchive where it was swept away meanwhile."""
+    def finish(self) -> None:
+        """Mark the collection as complete; raises ArchiveError if it was deleted meanwhile."""
         if not self.row.update(arrives_until=None):
-            raise NotAnArchive("it took so long without a sign that it was taken for broken off")
+            raise ArchiveError("it took so long without a sign that it was taken for broken off")
 
 
-def qrels_of(entry: JudgmentsEntry) -> str:
+def qrels_path(entry: JudgmentsEntry) -> str:
     return f"judgments/{entry.version}.qrels"
 
 
-def said_of(entry: JudgmentsEntry) -> dict[str, Any]:
+def judgment_fields(entry: JudgmentsEntry) -> dict[str, Any]:
     return {
         "note": entry.note,
         "pool_depth": entry.pool_depth,
@@ -154,78 +154,76 @@ def said_of(entry: JudgmentsEntry) -> dict[str, Any]:
 def restore_judgments(
     archive: Archive, entry: JudgmentsEntry, collection: Collection
 ) -> JudgmentSet:
-    """Bring a further version of the judgments; its check is queued."""
-    with archive.member(qrels_of(entry)) as file, transaction.atomic():
+    """Restore a further version of the judgments and queue its check."""
+    with archive.member(qrels_path(entry)) as file, transaction.atomic():
         sent = File(file, name=f"{entry.version}.qrels")
         judged = uploads.accept_judgments(
             collection, sent, entry.version, collection.owner, format="trec", asks_first=False
         )
-        kept = {**said_of(entry), "top_grade": entry.top_grade}
+        kept = {**judgment_fields(entry), "top_grade": entry.top_grade}
         JudgmentSet.objects.filter(pk=judged.pk).update(**kept)
     return judged
 
 
-def restore_file_as_brought(
-    archive: Archive, entry: JudgmentsEntry, collection: Collection
-) -> None:
-    """Judgments that are ready again get the file that they came in, and its dates.
+def restore_original_file(archive: Archive, entry: JudgmentsEntry, collection: Collection) -> None:
+    """Restore the original file of ready judgments, and its dates.
 
-    An archive of an earlier version does not hold it.
+    An archive of an earlier version does not have that file.
     """
     name = f"judgments/{entry.version}.file"
-    judged = judgments_called(collection, entry.version)
+    judged = find_judgments(collection, entry.version)
     if judged is None or name not in archive:
         return
-    values = values_of(JudgmentSet, entry.fields)
+    values = clean_values(JudgmentSet, entry.fields)
     with archive.member(name) as file:
         sent = File(file, name=name)
         if uploads.hash_file(sent) != entry.sha256:
-            raise NotAnArchive(f"{name} is not the file that the judgments came in")
+            raise ArchiveError(f"{name} is not the file that the judgments came in")
         stored = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", sent)
     JudgmentSet.objects.filter(pk=judged.pk).update(file=stored, sha256=entry.sha256, **values)
 
 
-def member(archive: Archive, name: str, stack: ExitStack) -> File | None:
+def open_member(archive: Archive, name: str, stack: ExitStack) -> File | None:
     return File(stack.enter_context(archive.member(name)), name=name) if name else None
 
 
 def restore_track(manifest: Manifest, collection: Collection, slug: str) -> Track:
-    """Open the track of an archive on its collection, once that is ready."""
-    values = values_of(Track, manifest.track.fields)
+    """Restore the track of an archive on its collection, which must be ready."""
+    values = clean_values(Track, manifest.track.fields)
     track = Track(slug=slug, collection=collection, **values)
-    track.judgment_set = judgments_called(collection, manifest.track.judgments)
+    track.judgment_set = find_judgments(collection, manifest.track.judgments)
     try:
         for text in (*track.measures, track.primary_measure):
             parse_measure(text)
     except MeasureError as error:
-        raise NotAnArchive(str(error)) from None
+        raise ArchiveError(str(error)) from None
     return tracks.open_track(track, collection.owner)
 
 
-def judgments_called(collection: Collection, version: str | None) -> JudgmentSet | None:
+def find_judgments(collection: Collection, version: str | None) -> JudgmentSet | None:
     if version is None:
         return None
     found = collection.judgment_sets.filter(version=version).first()
     if found is None:
-        raise NotAnArchive(f"it holds no judgments {version}")
+        raise ArchiveError(f"it holds no judgments {version}")
     return found
 
 
-def values_of(
-    model: type[models.Model], told: dict[str, Any], left_out: set[str] | None = None
+def clean_values(
+    model: type[models.Model], values: dict[str, Any], left_out: set[str] | None = None
 ) -> dict[str, Any]:
-    """The values of plain fields, each such as its field takes. Raises NotAnArchive."""
+    """Return the values of plain fields, each cleaned by its field; raises ArchiveError."""
     known = {field.name: field for field in plain_fields(model, left_out)}
-    if unknown := sorted(set(told) - set(known)):
-        raise NotAnArchive(f"it was made by a newer version: {unknown[0]} is not known here")
+    if unknown := sorted(set(values) - set(known)):
+        raise ArchiveError(f"it was made by a newer version: {unknown[0]} is not known here")
     try:
-        return {name: cleaned(known[name], value) for name, value in told.items()}
+        return {name: clean_value(known[name], value) for name, value in values.items()}
     except ValidationError as error:
-        raise NotAnArchive("; ".join(error.messages)) from None
+        raise ArchiveError("; ".join(error.messages)) from None
 
 
-def cleaned(field: models.Field, value: Any) -> Any:
-    """A value from JSON as the field keeps it; a form asks for more, so what is empty passes."""
+def clean_value(field: models.Field, value: Any) -> Any:
+    """Return a JSON value as the field stores it; unlike in a form, an empty value is valid."""
     return (
         value
         if value in ("", [], {}) or (value is None and field.null)
@@ -234,19 +232,19 @@ def cleaned(field: models.Field, value: Any) -> Any:
 
 
 def restore_teams(manifest: Manifest, track: Track) -> None:
-    """The teams by their names, without members, with what was granted to them."""
+    """Restore the teams with their grants, but without members."""
     for entry in manifest.teams:
-        team = team_called(track, "" if entry.of_organisers else entry.name)
-        came = {} if entry.created_at is None else {"created_at": entry.created_at}
-        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **came)
-        grants = [values_of(Grant, grant) for grant in entry.grants]
+        team = find_or_create_team(track, "" if entry.of_organisers else entry.name)
+        created = {} if entry.created_at is None else {"created_at": entry.created_at}
+        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **created)
+        grants = [clean_values(Grant, grant) for grant in entry.grants]
         Grant.objects.bulk_create(
             Grant(team=team, granted_by=track.owner, **values) for values in grants
         )
 
 
-def team_called(track: Track, name: str) -> Team:
-    """The team of that name, made if need be; that of the organisers has none in an archive."""
+def find_or_create_team(track: Track, name: str) -> Team:
+    """Return the team of that name, created if missing; no name means the organisers' team."""
     return (
         people.get_or_create_team(track, name)
         if name
@@ -255,69 +253,72 @@ def team_called(track: Track, name: str) -> Team:
 
 
 def restore_announcements(manifest: Manifest, track: Track) -> None:
-    told = [values_of(Announcement, announcement) for announcement in manifest.announcements]
+    """Restore the announcements of a track."""
+    rows = [clean_values(Announcement, announcement) for announcement in manifest.announcements]
     Announcement.objects.bulk_create(
-        Announcement(track=track, created_by=track.owner, **values) for values in told
+        Announcement(track=track, created_by=track.owner, **values) for values in rows
     )
 
 
 def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
-    """Send a run of an archive to the track, as of its team; its check is queued.
+    """Submit a run of an archive to the track for its team, and queue its check.
 
-    Raises NotAnArchive, and NotAccepted where the track does not take it.
+    Raises ArchiveError, and NotAccepted if the track does not accept the run.
     """
-    values = values_of(Run, entry.fields)
+    values = clean_values(Run, entry.fields)
     values["facts"] = clean_facts(values["facts"])
-    fixes = known_fixes(values)
+    fixes = check_fixes(values)
     details = RunDetails(tag=values["tag"], lenient=values["lenient"], fixes=fixes)
     with archive.member(f"runs/{entry.id}") as file:
         sent = File(file, name=values["filename"])
-        team = team_called(track, entry.team)
+        team = find_or_create_team(track, entry.team)
         run = uploads.accept_run(track, track.owner, sent, details, team=team).run
     Run.objects.filter(pk=run.pk).update(**values)
     return run
 
 
-def restore_refused_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
-    """A run that was refused stays refused, with what was said of it and what is kept of it.
+def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run:
+    """Restore a rejected run with its problems and files.
 
-    It is not read again: the rules of the track may be others now.
+    It is not checked again, because the track's rules may have changed.
     """
-    values = values_of(Run, entry.fields, LEFT_OUT_OF_REFUSED)
+    values = clean_values(Run, entry.fields, LOCAL_FIELDS_OF_REJECTED)
     values["facts"] = clean_facts(values["facts"])
-    known_fixes(values)
-    refuse_other_problems(values["problems"])
-    run = Run(track=track, team=team_called(track, entry.team), submitted_by=track.owner, **values)
+    check_fixes(values)
+    check_problems(values["problems"])
+    run = Run(
+        track=track, team=find_or_create_team(track, entry.team), submitted_by=track.owner, **values
+    )
     if run.state not in (Run.State.REFUSED, Run.State.FAILED):
-        raise NotAnArchive(f"its run {entry.id} is {run.state} and stands among the refused")
+        raise ArchiveError(f"its run {entry.id} is {run.state} and stands among the refused")
     problems = f"problems/{entry.id}.jsonl"
     if problems in archive:
-        refuse_other_problems(objects_in(archive, problems))
-    run.file = stored_member(archive, f"runs/{entry.id}", f"runs/{run.pk}/file")
-    run.problems_file = stored_member(archive, problems, f"runs/{run.pk}/problems")
+        check_problems(read_json_lines(archive, problems))
+    run.file = store_member(archive, f"runs/{entry.id}", f"runs/{run.pk}/file")
+    run.problems_file = store_member(archive, problems, f"runs/{run.pk}/problems")
     run.save(force_insert=True)
     return run
 
 
-def known_fixes(values: dict[str, Any]) -> tuple[str, ...]:
-    """The repairs of a run, none in older archives. Raises NotAnArchive."""
+def check_fixes(values: dict[str, Any]) -> tuple[str, ...]:
+    """Return the repairs of a run, none in older archives; raises ArchiveError."""
     fixes = values.get("fixes", [])
     if not isinstance(fixes, list) or not all(f in list(FIXES) for f in fixes):
-        raise NotAnArchive("it has a repair of a run that is not known here")
+        raise ArchiveError("it has a repair of a run that is not known here")
     return tuple(fixes)
 
 
-def refuse_other_problems(told: list[dict[str, Any]]) -> None:
-    """Whether each is a problem as pages print it. Raises NotAnArchive."""
+def check_problems(rows: list[dict[str, Any]]) -> None:
+    """Raise ArchiveError unless each row is a problem that pages can show."""
     try:
-        for row in told:
+        for row in rows:
             Problem(**row)
     except TypeError:
-        raise NotAnArchive("it tells problems of a run as they are not written here") from None
+        raise ArchiveError("it tells problems of a run as they are not written here") from None
 
 
-def stored_member(archive: Archive, name: str, place: str) -> str:
-    """The name under which a member is stored here; empty where the archive does not hold it."""
+def store_member(archive: Archive, name: str, place: str) -> str:
+    """Store a member and return its name here, empty if the archive does not have it."""
     if name not in archive:
         return ""
     with archive.member(name) as file:
@@ -328,36 +329,36 @@ Runs = dict[str, Run]
 
 
 def restore_edition(archive: Archive, entry: EditionEntry, track: Track, runs: Runs) -> Edition:
-    """Score the runs once more as they were scored there: with those judgments and settings."""
-    settings = values_of(Track, {**entry.settings, "convention": entry.convention})
+    """Score the runs as they were scored there, with the same judgments and settings."""
+    settings = clean_values(Track, {**entry.settings, "convention": entry.convention})
     as_it_was = copy(track)
     for name, value in settings.items():
         setattr(as_it_was, name, value)
-    as_it_was.judgment_set = judgments_called(track.collection, entry.judgments)
+    as_it_was.judgment_set = find_judgments(track.collection, entry.judgments)
     edition = get_or_create_edition(as_it_was)
     for old_id, run in runs.items():
-        as_it_was.measures = list(scores_told(archive, entry, old_id))
+        as_it_was.measures = list(read_scores_of(archive, entry, old_id))
         edition.track = as_it_was
         if missing := find_missing_measures(edition, run.pk):
             complete_run(run, edition, missing)
-    values = values_of(Edition, entry.fields)
+    values = clean_values(Edition, entry.fields)
     Edition.objects.filter(pk=edition.pk).update(state=Edition.State.READY, **values)
     return edition
 
 
-def scores_told(archive: Archive, edition: EditionEntry, run_id: str) -> dict[str, Any]:
-    """The values of a run in an edition by measure, as they were there."""
-    (told,) = objects_in(archive, f"scores/{edition.name}/{run_id}.json")
-    return told
+def read_scores_of(archive: Archive, edition: EditionEntry, run_id: str) -> dict[str, Any]:
+    """Read the scores of a run in an edition by measure, as they were there."""
+    (scores,) = read_json_lines(archive, f"scores/{edition.name}/{run_id}.json")
+    return scores
 
 
 def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -> Pool:
-    values = values_of(Pool, entry.fields)
-    pooled = [here(runs, run_id) for run_id in entry.runs]
-    values["summary"]["runs"] = [here(runs, run_id).pk for run_id in values["summary"]["runs"]]
+    values = clean_values(Pool, entry.fields)
+    pooled = [find_run(runs, run_id) for run_id in entry.runs]
+    values["summary"]["runs"] = [find_run(runs, run_id).pk for run_id in values["summary"]["runs"]]
     with archive.member(f"pools/{entry.name}.tsv") as file, transaction.atomic():
         pool = Pool(track=track, created_by=track.owner, **values)
-        pool.judged_in = judgments_called(track.collection, entry.judged_in)
+        pool.judged_in = find_judgments(track.collection, entry.judged_in)
         pool.save(force_insert=True)
         pool.file.save(f"pools/{pool.pk}/pool", File(file))
         pool.runs.set(pooled)
@@ -369,31 +370,31 @@ def restore_pool(archive: Archive, entry: PoolEntry, track: Track, runs: Runs) -
 def restore_snapshot(
     archive: Archive, entry: SnapshotEntry, track: Track, editions: dict[str, Edition], runs: Runs
 ) -> Snapshot:
-    """A frozen board with all that it says; its lines lead to the runs here."""
+    """Restore a frozen board, with links to the runs here."""
     name = f"snapshots/{entry.slug}.json"
-    (told,) = objects_in(archive, name)
+    (fields,) = read_json_lines(archive, name)
     snapshot = Snapshot(track=track, edition=editions[entry.edition], created_by=track.owner)
     try:
-        for field, value in values_of(Snapshot, told).items():
+        for field, value in clean_values(Snapshot, fields).items():
             setattr(snapshot, field, value)
         snapshot.clean_fields()
     except ValidationError as error:
-        raise NotAnArchive(f"{name}: {'; '.join(error.messages)}") from None
-    snapshot.rows = [[here(runs, run_id).pk, *cells] for run_id, *cells in snapshot.rows]
+        raise ArchiveError(f"{name}: {'; '.join(error.messages)}") from None
+    snapshot.rows = [[find_run(runs, run_id).pk, *cells] for run_id, *cells in snapshot.rows]
     snapshot.save(force_insert=True)
     return snapshot
 
 
 def restore_pooled_runs(entry: JudgmentsEntry, collection: Collection, runs: Runs) -> None:
-    """Which runs the judgments came of; those of other tracks are not here."""
-    judged = judgments_called(collection, entry.version)
+    """Restore which runs the judgments were pooled from, except runs of other tracks."""
+    judged = find_judgments(collection, entry.version)
     if judged is not None:
         judged.pooled_runs.set([runs[run_id] for run_id in entry.pooled_runs if run_id in runs])
 
 
 def restore_events(archive: Archive, track: Track, runs: Runs) -> None:
-    """What happened there; who did it is not in an archive."""
-    events = [values_of(AuditEvent, row) for row in objects_in(archive, "events.jsonl")]
+    """Restore the activity log, without the people who acted."""
+    events = [clean_values(AuditEvent, row) for row in read_json_lines(archive, "events.jsonl")]
     keys = keys_by_name(track, runs)
     for values in events:
         kind, name = values["target_kind"], values["target_id"]
@@ -402,49 +403,49 @@ def restore_events(archive: Archive, track: Track, runs: Runs) -> None:
 
 
 def keys_by_name(track: Track, runs: Runs) -> dict[tuple[str, str], Any]:
-    """What events may be about: by kind and its name in the archive, its key here."""
+    """Return the keys here of events' targets by kind and name in the archive."""
     keys: dict[tuple[str, str], Any] = {("run", old_id): run.pk for old_id, run in runs.items()}
     rows = named_rows(track).items()
     return keys | {(kind, name): key for kind, pairs in rows for key, name in pairs}
 
 
-def objects_in(archive: Archive, name: str) -> list[dict[str, Any]]:
-    """The JSON objects of a member, one a line."""
+def read_json_lines(archive: Archive, name: str) -> list[dict[str, Any]]:
+    """Read a member with one JSON object per line."""
     try:
         with archive.member(name) as file:
-            told = [json.loads(line) for line in file]
+            rows = [json.loads(line) for line in file]
     except (ValueError, RecursionError):
-        told = [None]
-    if not all(isinstance(row, dict) for row in told):
-        raise NotAnArchive(f"{name} is not JSON as it is written here")
-    return told
+        rows = [None]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ArchiveError(f"{name} is not JSON as it is written here")
+    return rows
 
 
-def here(runs: Runs, old_id: str) -> Run:
-    """The run that had this id in the archive."""
+def find_run(runs: Runs, old_id: str) -> Run:
+    """Return the run that had this id in the archive; raises ArchiveError."""
     if old_id not in runs:
-        raise NotAnArchive(f"it speaks of a run {old_id} and does not hold it")
+        raise ArchiveError(f"it speaks of a run {old_id} and does not hold it")
     return runs[old_id]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A measure whose values here are not those of the archive."""
+    """A run and a measure whose scores here differ from those in the archive."""
 
     run: Run
     measure: str
 
 
-def differences(
+def find_differences(
     archive: Archive, entry: EditionEntry, edition: Edition, runs: Runs
 ) -> list[Difference]:
-    """Where restored runs, by their ids in the archive, score otherwise than they did there."""
+    """Find the restored runs whose scores here differ from those in the archive."""
     found = []
     for old_id, run in runs.items():
-        kept = Score.objects.filter(score_set__run=run, score_set__edition=edition)
-        now = {score.measure: score.values for score in kept}
-        for measure, there in scores_told(archive, entry, old_id).items():
-            # Undefined is None there, NaN here.
+        scores = Score.objects.filter(score_set__run=run, score_set__edition=edition)
+        now = {score.measure: score.values for score in scores}
+        for measure, there in read_scores_of(archive, entry, old_id).items():
+            # An undefined score is None there, and NaN here.
             values = np.array(there["topics"], dtype=np.float64)
             if not np.array_equal(values, now.get(measure, ()), equal_nan=True):
                 found.append(Difference(run, measure))

@@ -1,11 +1,11 @@
-"""An archive: a zip file with a manifest, and the checksum of every member in its last one.
+"""An archive: a zip file with a manifest, and with the checksums of its members in the last one.
 
-    manifest.json   what it is an archive of
+    manifest.json   the contents of the archive
     ...             members, each named by letters, digits and `. _ / -`
-    SHA256SUMS      one line a member, as `sha256sum -c` reads it
+    SHA256SUMS      one line per member, as `sha256sum -c` reads it
 
-A reader never unpacks to a path: it copies a member into a file without a name, as long as the
-directory says that it is and no longer, and gives it out once its checksum is right.
+A reader never unpacks to a path: it copies a member into an unnamed file, no longer than the
+directory says, and returns it only if its checksum is right.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from django.conf import settings
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
-SUM = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9._/-]{1,200})")
-PIECE = 1 << 20
-# So much is read whole, and so much may unpack to anything.
-SMALL = 64 << 20
-RATIO = 100
+SUM_LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9._/-]{1,200})")
+CHUNK_SIZE = 1 << 20
+# Up to this size a member is read whole, and any compression ratio is allowed.
+SMALL_SIZE = 64 << 20
+MAX_RATIO = 100
 MOST_MEMBERS = 100_000
 
 
-class NotAnArchive(Exception):
-    """Why a file cannot be read as an archive, for whoever brought it."""
+class ArchiveError(Exception):
+    """Why a file cannot be read as an archive; the person who imports it sees the text."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One file of a zip file; its bytes are made when it is their turn."""
+    """One file of a zip file; its bytes are made only when they are written."""
 
     name: str
     pieces: Iterable[bytes]
 
 
-class Outbox(RawIOBase):
-    """A file to write to; what was written is taken out in between."""
+class WriteBuffer(RawIOBase):
+    """A file object whose written bytes can be taken out at any time."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
@@ -56,33 +56,33 @@ class Outbox(RawIOBase):
         return len(self.written[-1])
 
     def take(self) -> Iterator[bytes]:
-        """What there is; nothing rather than a piece of no bytes."""
+        """Yield the bytes written so far, or nothing if there are none."""
         taken, self.written = b"".join(self.written), []
         if taken:
             yield taken
 
 
-def zipped(members: Iterable[Member]) -> Iterator[bytes]:
-    """The bytes of a zip file with the checksums as its last member, in flat memory.
+def stream_zip(members: Iterable[Member]) -> Iterator[bytes]:
+    """Yield the bytes of a zip file with the checksums as its last member, in little memory.
 
-    Every member has the date of the first zip file, so the same members are the same bytes.
+    Every member has the same date, so the same members give the same bytes.
     """
-    out, sums = Outbox(), []
+    out, sums = WriteBuffer(), []
     with zipfile.ZipFile(out, "w") as archive:
         for source in members:
             digest = hashlib.sha256()
-            with archive.open(dated(source.name), "w", force_zip64=True) as member:
+            with archive.open(fixed_date_entry(source.name), "w", force_zip64=True) as member:
                 for piece in source.pieces:
                     digest.update(piece)
                     member.write(piece)
                     yield from out.take()
             sums.append(f"{digest.hexdigest()}  {source.name}\n")
-        archive.writestr(dated(SUMS), "".join(sums))
+        archive.writestr(fixed_date_entry(SUMS), "".join(sums))
     yield from out.take()
 
 
-def dated(name: str) -> zipfile.ZipInfo:
-    """A member of the first of January 1980."""
+def fixed_date_entry(name: str) -> zipfile.ZipInfo:
+    """Return an entry dated 1 January 1980."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
@@ -90,7 +90,7 @@ def dated(name: str) -> zipfile.ZipInfo:
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive as it is read, member by member."""
+    """An archive opened for reading, with the checksums of its members."""
 
     zip: zipfile.ZipFile
     sums: dict[str, str]
@@ -100,9 +100,9 @@ class Archive:
 
     @contextmanager
     def member(self, name: str) -> Iterator[IO[bytes]]:
-        """A file that holds the whole member, its checksum proved. Raises NotAnArchive."""
+        """Open a checked copy of a member; raises ArchiveError."""
         with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as copy:
-            self._copy_proved(name, copy)
+            self._copy_checked(name, copy)
             copy.seek(0)
             yield copy
 
@@ -110,24 +110,24 @@ class Archive:
         with self.member(MANIFEST) as file:
             return file.read()
 
-    def _copy_proved(self, name: str, copy: IO[bytes]) -> None:
+    def _copy_checked(self, name: str, copy: IO[bytes]) -> None:
         if name not in self.sums:
-            raise NotAnArchive(f"there is no {name} in it")
+            raise ArchiveError(f"there is no {name} in it")
         digest = hashlib.sha256()
-        # zipfile gives out no more bytes of a member than the directory says.
-        with damage_told(), self.zip.open(name) as member:
-            while piece := member.read(PIECE):
+        # zipfile reads no more bytes of a member than the directory says.
+        with report_damage(), self.zip.open(name) as member:
+            while piece := member.read(CHUNK_SIZE):
                 digest.update(piece)
                 copy.write(piece)
         if digest.hexdigest() != self.sums[name]:
-            raise NotAnArchive(f"{name} is not what {SUMS} says")
+            raise ArchiveError(f"{name} is not what {SUMS} says")
 
 
 @contextmanager
-def opened_archive(file: BinaryIO) -> Iterator[Archive]:
-    """The archive in a file from anywhere. Raises NotAnArchive."""
+def open_archive(file: BinaryIO) -> Iterator[Archive]:
+    """Open an archive from an untrusted file; raises ArchiveError."""
     with ExitStack() as stack:
-        with damage_told():
+        with report_damage():
             members = stack.enter_context(zipfile.ZipFile(file))
             _check_directory(members)
             archive = Archive(members, _read_sums(members))
@@ -135,42 +135,42 @@ def opened_archive(file: BinaryIO) -> Iterator[Archive]:
 
 
 @contextmanager
-def damage_told() -> Iterator[None]:
-    """What the library says of a damaged zip file, or of one it cannot unpack."""
+def report_damage() -> Iterator[None]:
+    """Turn the library's errors for a damaged or locked zip file into ArchiveError."""
     try:
         yield
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
-        raise NotAnArchive(f"the zip file is damaged or locked: {error}") from None
+        raise ArchiveError(f"the zip file is damaged or locked: {error}") from None
 
 
 def _check_directory(members: zipfile.ZipFile) -> None:
-    """Whether what the directory promises can be taken at all."""
+    """Raise ArchiveError if the directory breaks a limit or lacks a required member."""
     entries = members.infolist()
     for entry in entries:
-        # Each other library raises errors of its own for damaged data.
+        # The libraries of other compression methods raise errors of their own for damaged data.
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise NotAnArchive(f"{entry.orig_filename} is neither stored nor deflated")
+            raise ArchiveError(f"{entry.orig_filename} is neither stored nor deflated")
     names = [entry.orig_filename for entry in entries]
     if len(names) > MOST_MEMBERS or len(set(names)) < len(names):
-        raise NotAnArchive("the zip file holds too many members, or two of one name")
+        raise ArchiveError("the zip file holds too many members, or two of one name")
     if not {MANIFEST, SUMS} <= set(names):
-        raise NotAnArchive(f"the zip file holds no {MANIFEST} or no {SUMS}")
+        raise ArchiveError(f"the zip file holds no {MANIFEST} or no {SUMS}")
     unpacked = sum(entry.file_size for entry in entries)
     packed = sum(entry.compress_size for entry in entries)
     if unpacked > settings.COLLECTION_UNPACKED_LIMIT:
-        raise NotAnArchive(f"it unpacks to {unpacked:,} bytes, which is more than is taken")
-    if unpacked > max(SMALL, RATIO * packed):
-        raise NotAnArchive(f"{packed:,} bytes unpack to {unpacked:,}: a bomb, not an archive")
+        raise ArchiveError(f"it unpacks to {unpacked:,} bytes, which is more than is taken")
+    if unpacked > max(SMALL_SIZE, MAX_RATIO * packed):
+        raise ArchiveError(f"{packed:,} bytes unpack to {unpacked:,}: a bomb, not an archive")
     for name in (MANIFEST, SUMS):
-        if members.getinfo(name).file_size > SMALL:
-            raise NotAnArchive(f"{name} is larger than {SMALL:,} bytes")
+        if members.getinfo(name).file_size > SMALL_SIZE:
+            raise ArchiveError(f"{name} is larger than {SMALL_SIZE:,} bytes")
 
 
 def _read_sums(members: zipfile.ZipFile) -> dict[str, str]:
-    """The checksum of each member; names that are not listed are nobody's, and refused."""
+    """Return the checksum of each member; raise ArchiveError if a member is not listed."""
     lines = members.read(SUMS).decode("ascii", "replace").splitlines()
-    matches = [SUM.fullmatch(line) for line in lines]
+    matches = [SUM_LINE.fullmatch(line) for line in lines]
     sums = {match[2]: match[1] for match in matches if match is not None}
     if None in matches or set(sums) != set(members.namelist()) - {SUMS}:
-        raise NotAnArchive(f"{SUMS} does not list the members of the zip file")
+        raise ArchiveError(f"{SUMS} does not list the members of the zip file")
     return sums

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
 from leaderboard.archives import zip_files
-from leaderboard.archives.track_import import Arrival
-from leaderboard.archives.zip_files import NotAnArchive, opened_archive
+from leaderboard.archives.track_import import ImportHeartbeat
+from leaderboard.archives.zip_files import ArchiveError, open_archive
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.jobs import cleanup
@@ -234,10 +234,10 @@ def test_the_next_import_takes_the_place_of_a_killed_one(killed):
 
 
 def test_a_collection_that_took_too_long_to_arrive_is_said_to_be_gone(collection):
-    arrival = Arrival(collection)
+    arrival = ImportHeartbeat(collection)
     Collection.objects.all().delete()
-    with pytest.raises(NotAnArchive, match="taken for broken off"):
-        arrival.ended()
+    with pytest.raises(ArchiveError, match="taken for broken off"):
+        arrival.finish()
 
 
 def test_a_run_that_is_refused_here_breaks_the_import_off(file):
@@ -350,9 +350,9 @@ def test_a_member_is_given_out_only_with_its_checksum(file, settings):
     with zipfile.ZipFile(file, "w") as new:
         for name, text in members.items():
             new.writestr(name, text.replace(b"1 0 d1 2", b"1 0 d1 0"))
-    with file.open("rb") as packed, opened_archive(packed) as archive:
+    with file.open("rb") as packed, open_archive(packed) as archive:
         archive.manifest()
-        with pytest.raises(NotAnArchive, match="is not what SHA256SUMS says"):
+        with pytest.raises(ArchiveError, match="is not what SHA256SUMS says"):
             archive.member("judgments/v1.qrels").__enter__()
 
 
@@ -364,9 +364,9 @@ def test_no_damage_of_an_archive_is_our_bug(file):
             bad[place] = random.integers(256)
         file.write_bytes(bad)
         try:
-            with file.open("rb") as packed, opened_archive(packed) as archive:
+            with file.open("rb") as packed, open_archive(packed) as archive:
                 archive.manifest()
-        except NotAnArchive:
+        except ArchiveError:
             pass
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import default_storage
 
-from leaderboard.archives.backups import CannotKeep, back_up, read_backup, restore
+from leaderboard.archives.backups import BackupError, create_backup, read_backup, restore_backup
 from tests.builders import make_run
 
 
@@ -16,7 +16,7 @@ from tests.builders import make_run
 def backup(transactional_db, track, ben, tmp_path) -> Path:
     """Of a site with one scored run."""
     make_run(track, ben)
-    back_up(tmp_path / "backup")
+    create_backup(tmp_path / "backup")
     return tmp_path / "backup"
 
 
@@ -35,27 +35,27 @@ def test_nobody_else_reads_a_backup(backup):
 def test_a_file_that_the_sweeper_took_meanwhile_is_told(transactional_db, track, ben, tmp_path):
     run = make_run(track, ben)
     default_storage.delete(run.file.name)
-    assert back_up(tmp_path / "backup").gone == [run.file.name]
+    assert create_backup(tmp_path / "backup").gone == [run.file.name]
 
 
 def test_a_backup_that_broke_off_leaves_nothing(
     transactional_db, track, ben, tmp_path, monkeypatch
 ):
     make_run(track, ben)
-    monkeypatch.setattr("leaderboard.archives.backups._copy", lambda *_: 1 / 0)
+    monkeypatch.setattr("leaderboard.archives.backups._copy_file", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        back_up(tmp_path / "backup")
+        create_backup(tmp_path / "backup")
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
 
 
 def test_a_folder_that_is_there_is_not_written_into(db, tmp_path):
-    with pytest.raises(CannotKeep, match="is there already"):
-        back_up(tmp_path)
+    with pytest.raises(BackupError, match="is there already"):
+        create_backup(tmp_path)
 
 
 def test_a_site_that_has_accounts_is_not_written_over(backup):
-    with pytest.raises(CannotKeep, match="already has accounts"):
-        restore(backup)
+    with pytest.raises(BackupError, match="already has accounts"):
+        restore_backup(backup)
 
 
 @pytest.mark.parametrize("fault", ["changed", "gone", "no manifest", "leads out", "not a folder"])
@@ -71,5 +71,5 @@ def test_a_backup_that_is_not_whole_is_refused_before_anything_is_written(backup
         kept = json.loads(manifest.read_text())
         kept["sums"]["../../secret"] = "0"
         manifest.write_text(json.dumps(kept))
-    with pytest.raises(CannotKeep):
+    with pytest.raises(BackupError):
         read_backup(tmp_path / "nothing" if fault == "not a folder" else backup)

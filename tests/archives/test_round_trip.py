@@ -19,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
-from leaderboard.archives.track_export import TOLD
+from leaderboard.archives.track_export import EXPORTED_KINDS
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import (
@@ -207,7 +207,7 @@ def rows_of(model: type[models.Model], track: Track) -> list[dict[str, Any]]:
         # Those of earlier boards are made again when somebody asks for them.
         rows = rows.filter(edition=track.edition)
     if model is AuditEvent:
-        rows = rows.filter(target_kind__in=TOLD).exclude(at__gte=arrival_of(track))
+        rows = rows.filter(target_kind__in=EXPORTED_KINDS).exclude(at__gte=arrival_of(track))
     names = {run.pk: name_of(run) for run in track.runs.all()}
     return sorted((said(row, names) for row in rows), key=repr)
 

@@ -55,7 +55,7 @@ def test_nobody_is_taken_out_who_does_not_organise(track, as_ada, ben):
 def test_the_trail_says_who_was_named_and_an_archive_does_not(track, as_ada, ada, ben):
     people.add_organiser(track, ada, "ben")
     assertContains(as_ada.get("/tracks/bread/desk/trail/"), "organiser: ben")
-    assert "add organiser" not in {each["act"] for each in track_export.events_of(track)}
+    assert "add organiser" not in {each["act"] for each in track_export.event_rows(track)}
 
 
 def test_the_page_lists_who_takes_part_and_who_organises(track, as_ada, ben):

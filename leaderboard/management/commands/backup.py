@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives.backups import CannotKeep, back_up
+from leaderboard.archives.backups import BackupError, create_backup
 
 
 class Command(BaseCommand):
@@ -19,8 +19,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            kept = back_up(options["folder"])
-        except CannotKeep as reason:
+            kept = create_backup(options["folder"])
+        except BackupError as reason:
             raise CommandError(str(reason)) from None
         counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
         self.stdout.write(f"{options['folder']}: {counts}, {len(kept.sums):,} files.")

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives.track_export import members_of, runs_of
-from leaderboard.archives.zip_files import zipped
+from leaderboard.archives.track_export import accepted_runs, build_track_members
+from leaderboard.archives.zip_files import stream_zip
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.models import Track
@@ -38,11 +38,11 @@ class Command(BaseCommand):
         part = path.with_name(f"{path.name}.part")
         try:
             with part.open("wb") as file:
-                file.writelines(zipped(members_of(track, options["documents"])))
+                file.writelines(stream_zip(build_track_members(track, options["documents"])))
             part.replace(path)
         except OSError as error:
             raise CommandError(str(error)) from None
         finally:
             part.unlink(missing_ok=True)
-        runs = len(runs_of(track))
+        runs = len(accepted_runs(track))
         self.stdout.write(f"{path}: {counted(runs, 'run')}, {count(path.stat().st_size)} bytes")

@@ -20,24 +20,24 @@ from leaderboard.actions.people import JoinError
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.archives.manifests import Manifest
 from leaderboard.archives.track_import import (
-    Arrival,
-    differences,
-    manifest_in,
+    ImportHeartbeat,
+    find_differences,
+    read_manifest,
     restore_announcements,
     restore_collection,
     restore_edition,
     restore_events,
-    restore_file_as_brought,
     restore_judgments,
+    restore_original_file,
     restore_pool,
     restore_pooled_runs,
-    restore_refused_run,
+    restore_rejected_run,
     restore_run,
     restore_snapshot,
     restore_teams,
     restore_track,
 )
-from leaderboard.archives.zip_files import Archive, NotAnArchive, opened_archive
+from leaderboard.archives.zip_files import Archive, ArchiveError, open_archive
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
@@ -62,9 +62,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
         try:
-            with options["file"].open("rb") as file, opened_archive(file) as archive:
-                self.restore(archive, manifest_in(archive), options)
-        except (OSError, ValueError, NotAnArchive, NotAccepted, JoinError) as reason:
+            with options["file"].open("rb") as file, open_archive(file) as archive:
+                self.restore(archive, read_manifest(archive), options)
+        except (OSError, ValueError, ArchiveError, NotAccepted, JoinError) as reason:
             raise CommandError(f"{options['file']}: {reason}") from None
 
     def restore(self, archive: Archive, manifest: Manifest, options: dict[str, Any]) -> None:
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         )
         owner = organiser(options["owner"])
         collection = restore_collection(archive, manifest, owner, other)
-        with nothing_left_of(collection), Arrival(collection) as arrival:
+        with nothing_left_of(collection), ImportHeartbeat(collection) as arrival:
             self.settle(collection)
             for entry in manifest.judgments[1:]:
                 self.settle(restore_judgments(archive, entry, collection))
@@ -83,7 +83,7 @@ class Command(BaseCommand):
             restore_teams(manifest, track)
             runs = self.restore_runs(archive, manifest, track, owner)
             editions = self.restore_history(archive, manifest, track, runs)
-            arrival.ended()
+            arrival.finish()
         self.stdout.write(f"{track.slug}: {counted(len(runs), 'run')} on {collection.slug}")
         self.compare(archive, manifest, editions, runs)
 
@@ -123,13 +123,13 @@ class Command(BaseCommand):
         }
         for judged in manifest.judgments:
             restore_pooled_runs(judged, track.collection, runs)
-            restore_file_as_brought(archive, judged, track.collection)
+            restore_original_file(archive, judged, track.collection)
         for pool in manifest.pools:
             restore_pool(archive, pool, track, runs)
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
-        refused = {each.id: restore_refused_run(archive, each, track) for each in manifest.refused}
+        refused = {each.id: restore_rejected_run(archive, each, track) for each in manifest.refused}
         restore_events(archive, track, runs | refused)
         return editions
 
@@ -144,7 +144,7 @@ class Command(BaseCommand):
         found = [
             difference
             for entry in manifest.editions
-            for difference in differences(archive, entry, editions[entry.name], runs)
+            for difference in find_differences(archive, entry, editions[entry.name], runs)
         ]
         for each in found:
             self.stderr.write(f"{each.run} ({each.run.state}): {each.measure} differs")

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.archives.backups import CannotKeep, restore
+from leaderboard.archives.backups import BackupError, restore_backup
 from leaderboard.management.processes import CannotServe, only_one
 
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with only_one():
-                kept = restore(options["folder"])
-        except (CannotKeep, CannotServe) as reason:
+                kept = restore_backup(options["folder"])
+        except (BackupError, CannotServe) as reason:
             raise CommandError(str(reason)) from None
         counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
         self.stdout.write(f"Restored the backup of {kept.made_at}: {counts}.")

@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.views.decorators.http import require_GET
 
 from leaderboard.archives import track_export
-from leaderboard.archives.result_archives import Pack, members_of_board
-from leaderboard.archives.zip_files import Member, zipped
+from leaderboard.archives.result_archives import TeamResults, build_board_members
+from leaderboard.archives.zip_files import Member, stream_zip
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
@@ -24,7 +24,7 @@ def pack(request: HttpRequest, slug: str) -> HttpResponse:
     """The runs of one's team, or for organisers those of `?team=`, beside the other runs."""
     sight = track_or_404(request.user, slug)
     team = _team_or_404(sight, request.GET.get("team", ""))
-    found = Pack(_whole_board_or_404(sight.with_every_run()), team)
+    found = TeamResults(_whole_board_or_404(sight.with_every_run()), team)
     if not found.standings:
         raise Http404("no scored run of this team")
     return zip_file(f"{slug}-runs.zip", found.members())
@@ -43,7 +43,7 @@ def _team_or_404(sight: Sight, name: str) -> Team:
 def everything(request: HttpRequest, slug: str) -> HttpResponse:
     """The board with the scores of all its runs on every topic."""
     board = _whole_board_or_404(track_or_404(request.user, slug))
-    return zip_file(f"{slug}-everything.zip", members_of_board(board))
+    return zip_file(f"{slug}-everything.zip", build_board_members(board))
 
 
 def _whole_board_or_404(sight: Sight) -> Board:
@@ -60,8 +60,8 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     """All of a track for its organisers, as `import_track` reads it; `?documents=1` with those."""
     track = organised_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
-    return zip_file(f"{slug}.zip", track_export.members_of(track, with_documents))
+    return zip_file(f"{slug}.zip", track_export.build_track_members(track, with_documents))
 
 
 def zip_file(name: str, members: Iterable[Member]) -> StreamingHttpResponse:
-    return streamed_bytes(name, zipped(members), "application/zip")
+    return streamed_bytes(name, stream_zip(members), "application/zip")

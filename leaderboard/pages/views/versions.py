@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from leaderboard.actions import tracks
 from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
 from leaderboard.analysis.origins import qrels_name
-from leaderboard.archives.track_export import lines_of
+from leaderboard.archives.track_export import render_qrels
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
@@ -90,7 +90,7 @@ def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpRe
         judgment_set, kept = _version_or_404(sight.track, version), []
     else:
         judgment_set, kept = _shared_or_404(sight, version)
-    return streamed_text(qrels_name(judgment_set), lines_of(judgment_set, kept))
+    return streamed_text(qrels_name(judgment_set), render_qrels(judgment_set, kept))
 
 
 def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
