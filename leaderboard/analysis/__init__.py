@@ -1,18 +1,18 @@
 """Behind a number: a run by topics, a topic by runs, one ranking, two runs beside each other."""
 
-from leaderboard.analysis.origins import Origin, origin_of
+from leaderboard.analysis.origins import Origin, find_origin
 from leaderboard.analysis.pairs import Pair, compare_runs
-from leaderboard.analysis.rankings import RankingPage, ranking_page, topic_or_404
-from leaderboard.analysis.runs import RunBreakdown, run_breakdown
+from leaderboard.analysis.rankings import RankingPage, build_ranking_page, topic_or_404
+from leaderboard.analysis.runs import RunBreakdown, build_run_breakdown
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import (
     TopicSummary,
-    judged_topics,
-    judgment_counts,
-    topic_summaries,
+    build_topic_summaries,
+    count_judgments,
+    load_judged_topics,
 )
-from leaderboard.analysis.topics import Answer, TopicBreakdown, topic_breakdown
-from leaderboard.analysis.waiting import WaitingRuns, waiting_runs
+from leaderboard.analysis.topics import Answer, TopicBreakdown, build_topic_breakdown
+from leaderboard.analysis.waiting import WaitingRuns, find_waiting_runs
 
 __all__ = [
     "Answer",
@@ -24,15 +24,15 @@ __all__ = [
     "TopicBreakdown",
     "TopicSummary",
     "WaitingRuns",
+    "build_ranking_page",
+    "build_run_breakdown",
+    "build_topic_breakdown",
+    "build_topic_summaries",
     "compare_runs",
-    "judged_topics",
-    "judgment_counts",
-    "origin_of",
-    "ranking_page",
+    "count_judgments",
+    "find_origin",
+    "find_waiting_runs",
+    "load_judged_topics",
     "read_scores",
-    "run_breakdown",
-    "topic_breakdown",
     "topic_or_404",
-    "topic_summaries",
-    "waiting_runs",
 ]

@@ -16,7 +16,7 @@ from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Run
 
 # A run is short if it retrieves less than this share of what the run in the middle does.
-SHORT = 0.5
+SHORT_RUN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RankedRun:
 
 
 @dataclass(frozen=True)
-class LeastAgreed:
+class FurthestMeasures:
     """The two measures whose boards are furthest apart."""
 
     one: str
@@ -79,18 +79,18 @@ class MeasureAgreement:
         return all(first == self.leaders[0] for first in self.leaders)
 
     @property
-    def furthest_apart(self) -> LeastAgreed | None:
+    def furthest_apart(self) -> FurthestMeasures | None:
         pairs = [
-            LeastAgreed(self.measures[one], self.measures[other], float(self.tau[one, other]))
+            FurthestMeasures(self.measures[one], self.measures[other], float(self.tau[one, other]))
             for one, other in combinations(range(len(self.measures)), 2)
             if not math.isnan(self.tau[one, other])
         ]
         return min(pairs, key=lambda pair: pair.tau, default=None)
 
 
-def measure_agreement(board: Board) -> MeasureAgreement:
+def compute_agreement(board: Board) -> MeasureAgreement:
     """The measures of a board in the track's order, the runs in the order of the board."""
-    boards = np.array([_good(board, measure) for measure in board.measures])
+    boards = np.array([_signed_means(board, measure) for measure in board.measures])
     boards = boards.reshape(len(board.measures), len(board.standings))
     return MeasureAgreement(
         measures=board.measures,
@@ -100,7 +100,7 @@ def measure_agreement(board: Board) -> MeasureAgreement:
     )
 
 
-def _good(board: Board, measure: str) -> list[float]:
+def _signed_means(board: Board, measure: str) -> list[float]:
     """The means of the runs, higher is better, NaN where undefined."""
     direction = parse_measure(measure).direction
     values = [standing.scores[measure] for standing in board.standings]
@@ -118,7 +118,7 @@ def _ranked_runs(board: Board, boards: NDArray[np.float64]) -> list[RankedRun]:
             ranks=[row[place] for row in by_measure],
             places=[int(row[place]) for row in places],
             documents=documents[place],
-            is_short=documents[place] < SHORT * usual,
+            is_short=documents[place] < SHORT_RUN_SHARE * usual,
         )
         for place, standing in enumerate(board.standings)
     ]

@@ -86,7 +86,7 @@ class CostBreakdown:
         return sorted({words for words in stated if words})
 
 
-def cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
+def build_cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
     """The runs of the board by the cost that is asked for, or else by what most of them state."""
     stating = {
         name: [standing for standing in board.ranked if figure_of(standing.run.facts, name)]
@@ -118,7 +118,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
         key=lambda standing: (direction * _mean(board, standing), -_figure(standing, cost).value),
     )
     against = load_differences(board.edition, board.measure, best.run.pk, family)
-    front = pareto(
+    front = find_pareto_front(
         [
             (_figure(standing, cost).value, direction * _mean(board, standing))
             for standing in standings
@@ -155,10 +155,10 @@ def _mean(board: Board, standing: Standing) -> float:
     return mean
 
 
-def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+def find_pareto_front(points: Sequence[tuple[float, float]]) -> list[bool]:
     """Whether each point (cost, worth) is on the front: nothing else is as good and better in one.
 
-    >>> pareto([(1, 0.2), (2, 0.3), (2, 0.25), (3, 0.3)])
+    >>> find_pareto_front([(1, 0.2), (2, 0.3), (2, 0.25), (3, 0.3)])
     [True, True, False, False]
     """
     front = []

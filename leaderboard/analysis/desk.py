@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Model, Q, QuerySet
 
-from leaderboard.analysis.summaries import JudgedTopic, judged_topics
-from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, topic_map
+from leaderboard.analysis.summaries import JudgedTopic, load_judged_topics
+from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, build_topic_map
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.models import (
@@ -66,7 +66,7 @@ class Rescoring:
 
 
 @dataclass(frozen=True)
-class SilentWebhook:
+class FailingWebhook:
     """A webhook with calls that were given up, and what was answered last."""
 
     webhook: Webhook
@@ -110,7 +110,7 @@ class Desk:
     rescoring: list[Rescoring]
     # Every run is scored in it; the board stays as it is until somebody switches.
     tried: Edition | None
-    silent: list[SilentWebhook]
+    silent: list[FailingWebhook]
     previews: list[JudgmentSet]
     refused_judgments: list[JudgmentSet]
     pools: list[Pool]
@@ -134,16 +134,16 @@ class Desk:
         return any(lists) or bool(self.tried or counts or self.release_waits)
 
 
-def desk_of(sight: Sight) -> Desk:
+def build_desk(sight: Sight) -> Desk:
     """Everything on the desk of a track; for its organisers."""
     track = sight.track
     board = find_board(sight)
     return Desk(
         release_waits=track.planned_release is not None and not track.takes_runs(),
-        failed=failed_jobs(track),
+        failed=find_failed_jobs(track),
         rescoring=_rescoring(track),
-        tried=_tried(track),
-        silent=silent_webhooks(track),
+        tried=_find_trial(track),
+        silent=find_failing_webhooks(track),
         previews=list(track.collection.judgment_sets.filter(state=ImportState.PREVIEW)),
         refused_judgments=list(track.collection.judgment_sets.filter(state=ImportState.REFUSED)),
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
@@ -152,14 +152,14 @@ def desk_of(sight: Sight) -> Desk:
         num_valid=track.runs.in_good_standing().filter(state=Run.State.VALID).count(),
         alike=alike_across_teams(track.runs.in_good_standing().accepted().select_related("team")),
         little_judged=_little_judged(board),
-        odd_topics=odd_topics(board),
-        names=_contenders(track) if track.hides_names else [],
+        odd_topics=find_odd_topics(board),
+        names=_competing_teams(track) if track.hides_names else [],
         teams=_teams(track),
         queue=_queue(),
     )
 
 
-def failed_jobs(track: Track) -> list[FailedJob]:
+def find_failed_jobs(track: Track) -> list[FailedJob]:
     """The latest job of each piece of work of a track, where it failed."""
     failed_judgments = track.collection.judgment_sets.filter(state=ImportState.FAILED)
     rows: dict[str, QuerySet] = {
@@ -186,11 +186,11 @@ def _latest(kind: str, targets: dict[str, Model]) -> dict[str, Job]:
     return {job.target_id: job for job in jobs.order_by("pk")}
 
 
-def silent_webhooks(track: Track) -> list[SilentWebhook]:
+def find_failing_webhooks(track: Track) -> list[FailingWebhook]:
     """The webhooks that did not answer calls until these were given up."""
     given_up = Q(deliveries__state=Delivery.State.GIVEN_UP)
     silent = track.webhooks.annotate(calls=Count("deliveries", filter=given_up)).filter(calls__gt=0)
-    return [SilentWebhook(webhook, webhook.calls, _last_given_up(webhook)) for webhook in silent]
+    return [FailingWebhook(webhook, webhook.calls, _last_given_up(webhook)) for webhook in silent]
 
 
 def _last_given_up(webhook: Webhook) -> Delivery:
@@ -206,7 +206,7 @@ def _rescoring(track: Track) -> list[Rescoring]:
     return [Rescoring(editions[job.target_id], job) for job in jobs]
 
 
-def _tried(track: Track) -> Edition | None:
+def _find_trial(track: Track) -> Edition | None:
     edition = find_trial_edition(track)
     return edition if edition is not None and edition.state == Edition.State.READY else None
 
@@ -223,17 +223,17 @@ def _judged(standing: Standing) -> float:
     return standing.judged_at_10 or 0.0
 
 
-def odd_topics(board: Board | None) -> OddTopics:
+def find_odd_topics(board: Board | None) -> OddTopics:
     if board is None:
         return OddTopics([], [], [])
-    topics = judged_topics(board.edition, list(board.edition.track.collection.topics.all()))
+    topics = load_judged_topics(board.edition, list(board.edition.track.collection.topics.all()))
     judged = [topic for topic in topics if topic.judged]
     return OddTopics(
         empty=[topic for topic in judged if not topic.relevant],
         mostly_relevant=[
             topic for topic in judged if topic.relevant > MOSTLY_RELEVANT * topic.judged
         ],
-        inverted=topic_map(board).inverted if len(board.ranked) >= FEWEST_RUNS else [],
+        inverted=build_topic_map(board).inverted if len(board.ranked) >= FEWEST_RUNS else [],
     )
 
 
@@ -241,12 +241,12 @@ def _teams(track: Track) -> list[TeamQuota]:
     """Every team and what it has left, where the track has a quota."""
     if track.quota_per_day is None and track.quota_total is None:
         return []
-    teams = _contenders(track)
+    teams = _competing_teams(track)
     quotas = quotas_of(teams)
     return [TeamQuota(team, quotas[team.pk]) for team in teams]
 
 
-def _contenders(track: Track) -> list[Team]:
+def _competing_teams(track: Track) -> list[Team]:
     teams = track.teams.filter(of_organisers=False)
     return list(teams.order_by("name").select_related("track"))
 

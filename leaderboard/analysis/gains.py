@@ -16,9 +16,9 @@ from leaderboard.models import Track
 CUTOFFS = (10, 20, 100)
 
 # With so large a share of what is lost, one of the two parts has lost it.
-MOSTLY = 0.8
+MAJORITY_SHARE = 0.8
 # Losses below this are rounding.
-NOTHING = 1e-9
+ROUNDING_ERROR = 1e-9
 
 Curve = NDArray[np.float64]
 
@@ -55,12 +55,12 @@ class GainCurves:
         """Which part lost most of it: `ranking`, `retrieval` or `both`; `nothing` is lost."""
         parts = {"ranking": self.lost_by_ranking, "retrieval": self.lost_by_retrieval}
         lost = sum(parts.values())
-        if lost < NOTHING:
+        if lost < ROUNDING_ERROR:
             return "nothing"
-        return next((part for part in parts if parts[part] >= MOSTLY * lost), "both")
+        return next((part for part in parts if parts[part] >= MAJORITY_SHARE * lost), "both")
 
 
-def gain_curves(
+def build_gain_curves(
     scale: GainScale, grades: Mapping[AnyStr, int], docnos: Sequence[AnyStr], cutoff: int
 ) -> GainCurves | None:
     """None where the topic has nothing to gain."""
@@ -72,19 +72,19 @@ def gain_curves(
         return None
     return GainCurves(
         cutoff=cutoff,
-        own=_cumulated(own, scale, cutoff),
-        reordered=_cumulated(np.sort(own)[::-1], scale, cutoff),
-        ideal=_cumulated(ideal, scale, cutoff),
+        own=_cumulate(own, scale, cutoff),
+        reordered=_cumulate(np.sort(own)[::-1], scale, cutoff),
+        ideal=_cumulate(ideal, scale, cutoff),
     )
 
 
-def _cumulated(gains: Curve, scale: GainScale, cutoff: int) -> Curve:
+def _cumulate(gains: Curve, scale: GainScale, cutoff: int) -> Curve:
     first = np.zeros(cutoff)
     first[: len(gains)] = gains[:cutoff]
     return np.cumsum(first / scale.discount_at(np.arange(1, cutoff + 1)))
 
 
-def scale_of(track: Track) -> GainScale:
+def find_gain_scale(track: Track) -> GainScale:
     """How the track's own measures of gain count; grades as they are where it has none."""
     for text in track.measures:
         measure = parse_measure(text)

@@ -46,7 +46,7 @@ class History:
         return [line for line in reversed(self.lines) if line.leads]
 
 
-def history_of_track(sight: Sight, asked: str = "") -> History | None:
+def build_history(sight: Sight, asked: str = "") -> History | None:
     """By the measure asked for, where the track has it; None where no score may be seen."""
     edition = sight.edition
     if edition is None:
@@ -56,7 +56,7 @@ def history_of_track(sight: Sight, asked: str = "") -> History | None:
 
 
 def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
-    means, direction = _defined(edition, measure), parse_measure(measure).direction
+    means, direction = _defined_means(edition, measure), parse_measure(measure).direction
     runs = sight.runs().on_the_board().filter(pk__in=means).order_by("received_at", "pk")
     lines: list[HistoryLine] = []
     for run in runs:
@@ -67,7 +67,7 @@ def _lines(sight: Sight, edition: Edition, measure: str) -> list[HistoryLine]:
     return lines
 
 
-def _defined(edition: Edition, measure: str) -> dict[str, float]:
+def _defined_means(edition: Edition, measure: str) -> dict[str, float]:
     means = load_measure_means(edition, measure)
     return {run_id: mean for run_id, mean in means.items() if mean is not None}
 
@@ -83,12 +83,12 @@ def _changes(sight: Sight, edition: Edition) -> list[Change]:
     return sorted(changes, key=lambda change: change.at)
 
 
-def against_previous_best(sight: Sight, run: Run) -> Pair | None:
+def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
     """A run held to the best that its team had on the board before; None where it had nothing."""
     edition, measure = sight.edition, sight.track.primary_measure
     if edition is None or not sight.can_see_scores_of(run):
         return None
-    means, direction = _defined(edition, measure), parse_measure(measure).direction
+    means, direction = _defined_means(edition, measure), parse_measure(measure).direction
     before = (
         sight.runs()
         .on_the_board()

@@ -29,13 +29,13 @@ from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 CUTOFFS = (5, 10, 20, 100)
 # So many runs of a board have a line.
-MOST = 100
+MOST_RUNS = 100
 # Runs x topics up to which doubts are counted while the reader waits.
 MOST_SCORES = 50_000
 
 
 @dataclass(frozen=True)
-class Doubt:
+class VerdictBounds:
     """A verdict against the baseline, and what it is where the missing judgments are extreme.
 
     `difference`, `low` and `high` are means over the topics, `needed` and `among` those of
@@ -67,7 +67,7 @@ class HoleLine:
     score: float
     low: float
     high: float
-    doubt: Doubt | None
+    doubt: VerdictBounds | None
 
 
 @dataclass(frozen=True)
@@ -99,12 +99,12 @@ class HoleTable:
         return [line for line in self.lines if line.doubt is not None and not line.doubt.stands]
 
 
-def hole_table(board: Board, asked: str = "") -> HoleTable:
+def build_hole_table(board: Board, asked: str = "") -> HoleTable:
     """The holes of the runs that a board shows, by a measure that can be bounded."""
     measures = [text for text in board.measures if parse_measure(text).definition.bounds != "none"]
-    text = asked if asked in measures else most_telling(board.measure, measures)
-    shown = board.shown[:MOST]
-    doubts = _doubts(board, text) if text else {}
+    text = asked if asked in measures else choose_measure(board.measure, measures)
+    shown = board.shown[:MOST_RUNS]
+    doubts = _bound_board_verdicts(board, text) if text else {}
     records = _records(board.edition, shown)
     return HoleTable(
         measure=text,
@@ -115,11 +115,11 @@ def hole_table(board: Board, asked: str = "") -> HoleTable:
     )
 
 
-def most_telling(ranking: str, measures: Sequence[str]) -> str:
+def choose_measure(ranking: str, measures: Sequence[str]) -> str:
     """The measure that ranks where its bounds hold; else the first whose verdicts have bounds."""
     ways = (
         lambda text: text == ranking and parse_measure(text).definition.bounds == "true",
-        lambda text: _sums_tops(parse_measure(text)),
+        lambda text: _is_sum_over_tops(parse_measure(text)),
         lambda text: parse_measure(text).definition.bounds == "true",
         lambda text: text == ranking,
         lambda text: True,
@@ -128,7 +128,7 @@ def most_telling(ranking: str, measures: Sequence[str]) -> str:
     return next(found, "")
 
 
-def _sums_tops(measure: Measure) -> bool:
+def _is_sum_over_tops(measure: Measure) -> bool:
     """Whether it is a sum over documents of the tops that every ranking file keeps at hand."""
     cutoff = measure.parameters.get("k")
     return (
@@ -145,17 +145,21 @@ def _records(edition: Edition, shown: Sequence[Standing]) -> dict[str, bytes]:
 
 
 def _line(
-    board: Board, standing: Standing, text: str, records: dict[str, bytes], doubts: dict[str, Doubt]
+    board: Board,
+    standing: Standing,
+    text: str,
+    records: dict[str, bytes],
+    doubts: dict[str, VerdictBounds],
 ) -> HoleLine:
     judgments = load_judgments(board.edition.pk)
     measure = resolve_measure(board.sight.track, text) if text else None
-    found = reach_of(records[standing.run.pk], judgments, measure)
+    found = bound_scores(records[standing.run.pk], judgments, measure)
     return HoleLine(standing, *found, doubts.get(standing.run.pk))
 
 
 # A record never changes, nor do the judgments of an edition.
 @lru_cache(maxsize=1024)
-def reach_of(
+def bound_scores(
     record: bytes, judgments: Judgments, measure: Measure | None
 ) -> tuple[dict[int, float], float, float, float]:
     """Judged@k by k, the score of a run, and the lowest and highest that it could have."""
@@ -163,11 +167,11 @@ def reach_of(
     judged_at = holes(run, CUTOFFS).judged_at
     if measure is None:
         return judged_at, np.nan, np.nan, np.nan
-    low, high = measure.bounds(_reaching(run, measure))
+    low, high = measure.bounds(_cut_to_measure(run, measure))
     return judged_at, *(measure.aggregate(values) for values in (measure.scores(run), low, high))
 
 
-def _reaching(run: JudgedRun, measure: Measure) -> JudgedRun:
+def _cut_to_measure(run: JudgedRun, measure: Measure) -> JudgedRun:
     """The run as far as a measure with a cutoff and true bounds looks: the rest is not filled."""
     cutoff = measure.parameters.get("k")
     if not isinstance(cutoff, int) or measure.definition.bounds != "true":
@@ -182,25 +186,30 @@ def _reaching(run: JudgedRun, measure: Measure) -> JudgedRun:
     )
 
 
-def _doubts(board: Board, text: str) -> dict[str, Doubt]:
+def _bound_board_verdicts(board: Board, text: str) -> dict[str, VerdictBounds]:
     """The verdicts of the whole family; none where they cannot be bounded while one waits."""
     measure = resolve_measure(board.sight.track, text)
     family = tuple(sorted(standing.run.pk for standing in board.standings))
     size = len(family) * board.edition.num_evaluated
-    if board.baseline is None or len(family) < 2 or not _sums_tops(measure) or size > MOST_SCORES:
+    if (
+        board.baseline is None
+        or len(family) < 2
+        or not _is_sum_over_tops(measure)
+        or size > MOST_SCORES
+    ):
         return {}
-    return dict(doubts_of(board.edition.pk, measure, board.baseline.pk, family))
+    return dict(bound_verdicts(board.edition.pk, measure, board.baseline.pk, family))
 
 
 @lru_cache(maxsize=32)
-def doubts_of(
+def bound_verdicts(
     edition_id: int, measure: Measure, baseline: str, family: tuple[str, ...]
-) -> tuple[tuple[str, Doubt], ...]:
+) -> tuple[tuple[str, VerdictBounds], ...]:
     edition = Edition.objects.select_related("track").get(pk=edition_id)
     judgments = load_judgments(edition_id)
     runs = Run.objects.in_bulk(family)
     others = [run_id for run_id in family if run_id != baseline]
-    tops = {run_id: top_of(runs[run_id]) for run_id in family}
+    tops = {run_id: load_top(runs[run_id]) for run_id in family}
     cutoff = int(measure.parameters["k"])  # type: ignore[arg-type]
     pairs = [
         compare_with_holes(measure, tops[run_id], tops[baseline], judgments, cutoff)
@@ -210,11 +219,11 @@ def doubts_of(
         _verdicts(edition, np.array([getattr(pair, which) for pair in pairs]))
         for which in ("difference", "low", "high")
     ]
-    doubts = [_doubt(*found) for found in zip(pairs, *verdicts, strict=True)]
+    doubts = [_build_bounds(*found) for found in zip(pairs, *verdicts, strict=True)]
     return tuple(zip(others, doubts, strict=True))
 
 
-def top_of(run: Run) -> ReadRun:
+def load_top(run: Run) -> ReadRun:
     """The first documents of a run for every topic."""
     with default_storage.open(run.ranking_file.name) as file:
         tops = Rankings(file).tops
@@ -235,8 +244,8 @@ def _verdicts(edition: Edition, differences: NDArray[np.float64]) -> list[str]:
     return [verdict_of(difference, edition.num_evaluated) for difference in tested]
 
 
-def _doubt(pair: PairBounds, verdict: str, low: str, high: str) -> Doubt:
-    return Doubt(
+def _build_bounds(pair: PairBounds, verdict: str, low: str, high: str) -> VerdictBounds:
+    return VerdictBounds(
         difference=float(pair.difference.mean()),
         low=float(pair.low.mean()),
         high=float(pair.high.mean()),

@@ -32,7 +32,7 @@ class Version:
     edition: Edition | None
 
 
-def versions_beside(sight: Sight) -> list[Version]:
+def find_other_versions(sight: Sight) -> list[Version]:
     """The latest first: those once on the board, and for organisers those that never were."""
     boards: dict[JudgmentSet, Edition] = {}
     for edition in sight.other_editions:
@@ -57,7 +57,7 @@ Verdicts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Moved:
+class Move:
     """A run on both boards: its ranks, its means and what is said of it against the baseline.
 
     A mean is None where the measure is undefined on every topic.
@@ -95,7 +95,7 @@ class MeasureImpact:
 
     measure: str
     agreement: BoardAgreement
-    moves: list[Moved]
+    moves: list[Move]
     # Those whose runs a job has still to test against the baseline: verdicts may change yet.
     untested: list[Edition]
     pairs: VerdictChanges
@@ -103,7 +103,7 @@ class MeasureImpact:
     topics: list[ChangedTopic]
 
     @property
-    def leader(self) -> Moved:
+    def leader(self) -> Move:
         return min(self.moves, key=lambda move: move.new_rank)
 
     @property
@@ -111,7 +111,7 @@ class MeasureImpact:
         return sum(move.rose != 0 for move in self.moves)
 
     @property
-    def turned(self) -> list[Moved]:
+    def turned(self) -> list[Move]:
         """The runs whose verdict against the baseline changes; none before both are known."""
         return [move for move in self.moves if move.before != move.after]
 
@@ -155,7 +155,7 @@ class Boards:
         return [self.topics[position] for position in np.flatnonzero(chosen).tolist()]
 
 
-def impact_of(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | None:
+def compute_impact(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | None:
     """What the new edition does to the old board; None below two runs on both."""
     families = {edition.pk: family_of(edition) for edition in (old, new)}
     family = sorted(set(families[old.pk]) & set(families[new.pk]))
@@ -182,7 +182,7 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
     old_means, new_means = (_means(edition, measure, family) for edition in (old, new))
     # Two runs on which a measure is undefined are tied.
     with np.errstate(invalid="ignore"):
-        agreement = compare_boards(*_placed(direction, old_means, new_means), direction)
+        agreement = compare_boards(*_fill_undefined(direction, old_means, new_means), direction)
         moves = _moves(boards, (old_means, new_means), direction, verdicts)
     return MeasureImpact(
         measure=measure,
@@ -200,7 +200,7 @@ def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.floa
     return np.array([means[run_id] for run_id in family], dtype=np.float64)
 
 
-def _placed(direction: int, *boards: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _fill_undefined(direction: int, *boards: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Means that rank what is undefined last, as the board does."""
     return [np.where(np.isnan(board), -direction * np.inf, board) for board in boards]
 
@@ -210,14 +210,16 @@ def _moves(
     means: tuple[NDArray[np.float64], NDArray[np.float64]],
     direction: int,
     verdicts: Mapping[int, Verdicts | None],
-) -> list[Moved]:
+) -> list[Move]:
     """The runs by how far they moved, the largest move first."""
     before, after = verdicts[boards.old.pk], verdicts[boards.new.pk]
     if before is None or after is None:
         before = after = {}
-    old_ranks, new_ranks = (ranks(placed, direction) for placed in _placed(direction, *means))
+    old_ranks, new_ranks = (
+        ranks(placed, direction) for placed in _fill_undefined(direction, *means)
+    )
     moved = [
-        Moved(
+        Move(
             run,
             int(old_ranks[i]),
             int(new_ranks[i]),
@@ -253,12 +255,12 @@ def _pairs(
 ) -> VerdictChanges:
     """How many pairs of runs are told apart on one board and not on the other."""
     (away, apart), (now_away, now_apart) = (
-        _apart(edition, scores, family, measure) for edition, scores in (old, new)
+        _significant_pairs(edition, scores, family, measure) for edition, scores in (old, new)
     )
     return changes_of(away, apart, now_away, now_apart)
 
 
-def _apart(
+def _significant_pairs(
     edition: Edition, scores: NDArray[np.float64], family: list[str], measure: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The differences of all pairs, and which of them exceed the margin of Tukey's HSD."""

@@ -10,8 +10,8 @@ import numpy as np
 
 import evaluation
 from evaluation import CONVENTIONS, Problems, Qrels, Ranking, judge, prepare
-from leaderboard.analysis.gains import CUTOFFS, GainCurves, gain_curves, scale_of
-from leaderboard.analysis.rankings import Titles, rankings_of
+from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, find_gain_scale
+from leaderboard.analysis.rankings import Titles, open_rankings
 from leaderboard.analysis.runs import TopicLine
 from leaderboard.boards.standings import Board
 from leaderboard.models import Run
@@ -26,7 +26,7 @@ Grades = dict[bytes, int]
 
 
 @dataclass(frozen=True)
-class Missed:
+class MissedDocument:
     """A relevant document that the best run of the topic ranks higher."""
 
     docno: str
@@ -43,34 +43,34 @@ class Missed:
 class Loss:
     line: TopicLine
     # None where the best run ranks no relevant document higher.
-    missed: Missed | None
+    missed: MissedDocument | None
     # None where the topic has nothing to gain.
     gains: GainCurves | None
 
 
-def losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
+def find_losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
     """The topics where most is lost to the best run, and the document that most explains it."""
     worst = sorted((line for line in lines if line.lost > 0), key=lambda line: -line.lost)[:WORST]
-    here = ranks_of(run, worst)
+    here = load_ranks(run, worst)
     there: dict[str, Ranks] = {}
     for best in {line.best_run for line in worst}:
-        there |= ranks_of(best, [line for line in worst if line.best_run == best])
+        there |= load_ranks(best, [line for line in worst if line.best_run == best])
     judgments, threshold = load_judgments(board.edition.pk), board.sight.track.relevance_threshold
     grades = {line.topic.number: judgments.grades[place] for place, line in enumerate(lines)}
-    scale, found = scale_of(board.sight.track), []
+    scale, found = find_gain_scale(board.sight.track), []
     for line in worst:
         number = line.topic.number
         relevant = {docno: g for docno, g in grades[number].items() if g >= threshold}
-        fallen = list(fallen_of(relevant, here[number], there[number]))
-        tried = with_worth(board, grades[number], line, list(here[number]), fallen)
-        gains = gain_curves(scale, grades[number], list(here[number]), CUTOFFS[0])
-        found.append(Loss(line, max(tried, key=weight_of, default=None), gains))
+        fallen = list(find_fallen(relevant, here[number], there[number]))
+        tried = estimate_worth(board, grades[number], line, list(here[number]), fallen)
+        gains = build_gain_curves(scale, grades[number], list(here[number]), CUTOFFS[0])
+        found.append(Loss(line, max(tried, key=weigh, default=None), gains))
     return _with_titles(board, found)
 
 
-def ranks_of(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
+def load_ranks(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
     """The rank of every document that a run retrieves for these topics."""
-    with rankings_of(run) as rankings:
+    with open_rankings(run) as rankings:
         found = {line.topic.number: rankings.ranking(line.topic.number) for line in lines}
     return {
         number: {docno: rank for rank, docno in enumerate(ranking.docnos, start=1)}
@@ -80,7 +80,7 @@ def ranks_of(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
     }
 
 
-def fallen_of(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator[Missed]:
+def find_fallen(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator[MissedDocument]:
     """The documents that stand lower here than there, those that fell most first.
 
     From 1 to 10 is further than from 500 to 900.
@@ -91,16 +91,16 @@ def fallen_of(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator
 
     lower = [docno for docno in relevant if docno in there and fall(docno) > 0]
     for docno in sorted(lower, key=lambda docno: (-fall(docno), docno))[:TRIED]:
-        yield Missed(docno.decode(), relevant[docno], there[docno], here.get(docno))
+        yield MissedDocument(docno.decode(), relevant[docno], there[docno], here.get(docno))
 
 
-def with_worth(
+def estimate_worth(
     board: Board,
     grades: Grades,
     line: TopicLine,
     docnos: list[bytes],
-    fallen: Sequence[Missed],
-) -> list[Missed]:
+    fallen: Sequence[MissedDocument],
+) -> list[MissedDocument]:
     """Each with what it alone would bring: the ranking is scored with it where the best has it."""
     track, top = board.sight.track, load_judgments(board.edition.pk).top_grade
     tries = {
@@ -118,7 +118,7 @@ def with_worth(
     ]
 
 
-def _with_document_at(docnos: list[bytes], missed: Missed) -> Ranking:
+def _with_document_at(docnos: list[bytes], missed: MissedDocument) -> Ranking:
     docno, above = missed.docno.encode(), missed.rank_in_best - 1
     rest = [other for other in docnos if other != docno]
     # Where the ranking is shorter, documents that nobody judged fill the ranks between.
@@ -127,7 +127,7 @@ def _with_document_at(docnos: list[bytes], missed: Missed) -> Ranking:
     return Ranking(moved, -np.arange(len(moved), dtype=float))
 
 
-def weight_of(missed: Missed) -> tuple[float, int]:
+def weigh(missed: MissedDocument) -> tuple[float, int]:
     """What is worth most explains most; else the highest grade, and of these what fell most."""
     return round(missed.worth, 9), missed.grade
 

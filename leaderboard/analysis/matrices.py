@@ -48,7 +48,7 @@ class SignificanceMatrix:
         return self.num_runs > len(self.standings)
 
 
-def significance_matrix(board: Board, most: int) -> SignificanceMatrix:
+def build_significance_matrix(board: Board, most: int) -> SignificanceMatrix:
     """The first `most` runs of a board with two ranked runs or more."""
     # In the order of the board's own comparison, so that both reach the same numbers.
     family = sorted(standing.run.pk for standing in board.standings)
@@ -62,7 +62,7 @@ def significance_matrix(board: Board, most: int) -> SignificanceMatrix:
         direction=direction,
         standings=shown,
         differences=differences,
-        p=_adjusted(differences, pairs.tail if board.has_enough_topics else None),
+        p=_adjust_p(differences, pairs.tail if board.has_enough_topics else None),
         letters=[board.pairs.letters.get(standing.run.pk, "") for standing in shown],
         num_runs=len(board.ranked),
         topics=pairs.topics,
@@ -72,7 +72,7 @@ def significance_matrix(board: Board, most: int) -> SignificanceMatrix:
     )
 
 
-def _adjusted(differences: NDArray[np.float64], tail: Tail | None) -> NDArray[np.float64]:
+def _adjust_p(differences: NDArray[np.float64], tail: Tail | None) -> NDArray[np.float64]:
     """p of the pairs that are shown: of hundreds of runs there are too many to work out all."""
     if tail is None:
         return np.full(differences.shape, np.nan)

@@ -66,7 +66,7 @@ class Origin:
     @property
     def command(self) -> str:
         """Ours; "" where the topics are a secret."""
-        words = command_of(self.edition, [str(self.measure)], self._files)
+        words = score_command(self.edition, [str(self.measure)], self._files)
         return f"{words} -q" if words and self.topic is not None else words
 
     @property
@@ -91,7 +91,7 @@ class Origin:
         ]
 
 
-def command_of(edition: Edition, measures: Sequence[str], files: list[str]) -> str:
+def score_command(edition: Edition, measures: Sequence[str], files: list[str]) -> str:
     """What computes these measures again; "" where it would tell which topics are kept back."""
     return _command(edition, ["score", *files, *_options(edition, measures)])
 
@@ -115,14 +115,14 @@ def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """What compares what two runs retrieve; needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
-    return _joined(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
+    return _join_words(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
 
 
 def _command(edition: Edition, words: list[str]) -> str:
-    return "" if edition.is_part else _joined(words)
+    return "" if edition.is_part else _join_words(words)
 
 
-def _joined(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "evaluation", *words])
 
 
@@ -157,7 +157,7 @@ def run_name(run: Run) -> str:
     return f"{run.tag or 'RUN'}.run"
 
 
-def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
+def find_origin(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
     """How a measure of the track was computed: in general, of a run, of a run on a topic."""
     edition = sight.board_edition
     if edition is None or text not in [*sight.measures, *JUDGED]:
@@ -171,7 +171,7 @@ def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Or
         raise Http404("no such run")
     if number:
         topic = _topic(sight, number)
-        value = score_on(edition, run, text, topic)
+        value = find_topic_score(edition, run, text, topic)
         if value is None:
             raise Http404("no such number")
         return Origin(edition, measure, sight.with_shown_name(run), value, 0, topic)
@@ -181,14 +181,14 @@ def origin_of(sight: Sight, text: str, run_id: str = "", number: str = "") -> Or
     return Origin(edition, measure, sight.with_shown_name(run), value, undefined)
 
 
-def score_on(edition: Edition, run: Run, measure: str, topic: Topic) -> float | None:
+def find_topic_score(edition: Edition, run: Run, measure: str, topic: Topic) -> float | None:
     """NaN where the measure is undefined on the topic; None where it was not computed."""
     score = _score(edition, run, measure)
     return None if score is None else float(score.values[topic.position])
 
 
 @dataclass(frozen=True)
-class Held:
+class RunComparison:
     """A run held to another; `family` counts the runs that p is adjusted for, 0 for none."""
 
     run: Run
@@ -198,7 +198,7 @@ class Held:
     command: str
 
 
-def held_to_baseline(board: Board, run_id: str) -> Held:
+def compare_run_with_baseline(board: Board, run_id: str) -> RunComparison:
     """The run as the board compares it."""
     standing, baseline = standing_or_404(board, run_id), board.baseline
     if baseline is None or standing.against is None:
@@ -206,15 +206,15 @@ def held_to_baseline(board: Board, run_id: str) -> Held:
     # p is adjusted for all that are compared, so the command names all.
     family = [standing.run for standing in board.standings if standing.against is not None]
     command = compare_command(board.edition, board.measure, baseline, family)
-    return Held(standing.run, baseline, standing.against, board.num_compared, command)
+    return RunComparison(standing.run, baseline, standing.against, board.num_compared, command)
 
 
-def held_to_run(board: Board, run_id: str, other_id: str) -> Held:
+def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunComparison:
     """The one comparison that was asked for."""
     run, other = standing_or_404(board, run_id).run, standing_or_404(board, other_id).run
     pair = compare_runs(board.sight, other, run, board.measure)
     command = compare_command(board.edition, board.measure, other, [run])
-    return Held(run, other, pair.against, 0, command and f"{command} --correction none")
+    return RunComparison(run, other, pair.against, 0, command and f"{command} --correction none")
 
 
 def standing_or_404(board: Board, run_id: str) -> Standing:

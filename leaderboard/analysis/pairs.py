@@ -11,7 +11,7 @@ from django.http import Http404
 from evaluation.agreement import rbo
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference
-from leaderboard.analysis.rankings import rankings_of
+from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
@@ -109,12 +109,12 @@ def _or_nan(mean: float | None) -> float:
     return math.nan if mean is None else mean
 
 
-def overlaps(a: Run, b: Run, lines: Iterable[PairLine]) -> dict[str, float]:
+def compute_overlaps(a: Run, b: Run, lines: Iterable[PairLine]) -> dict[str, float]:
     """How much alike both rank on these topics, by number: rank-biased overlap, p = .9.
 
     Of the first twenty documents, extrapolated; 1 where the two list the same in one order.
     """
-    with rankings_of(a) as of_a, rankings_of(b) as of_b:
+    with open_rankings(a) as of_a, open_rankings(b) as of_b:
         tops_a, tops_b = of_a.tops, of_b.tops
     return {
         number: rbo(tops_a.get(number, []), tops_b.get(number, []), PERSISTENCE)

@@ -26,10 +26,10 @@ class Spread:
         return [float(values[column]) for values in (self.best, self.median, self.worst)]
 
 
-def spread_of(values: NDArray[np.float64], direction: int = 1) -> Spread:
+def compute_spread(values: NDArray[np.float64], direction: int = 1) -> Spread:
     """Of float64[runs, columns]; with direction -1 lower is better.
 
-    >>> spread_of(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]])).median.tolist()
+    >>> compute_spread(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]])).median.tolist()
     [0.25, nan]
     """
     known = ~np.isnan(values).all(axis=0)
@@ -40,7 +40,7 @@ def spread_of(values: NDArray[np.float64], direction: int = 1) -> Spread:
     return Spread(*found)
 
 
-def peers_by_kind(board: Board, team: Team) -> dict[str, list[Run]]:
+def find_peers_by_kind(board: Board, team: Team) -> dict[str, list[Run]]:
     """The runs of each type on the board, the team's own among them and the organisers' not.
 
     A type is missing where fewer than FEWEST_TEAMS other teams have a run of it.

@@ -64,9 +64,10 @@ def read_precision(board: Board) -> Precision:
     rows = ScoreSet.objects.filter(edition=edition, run__in=[s.run for s in board.standings])
     records = {run_id: bytes(record) for run_id, record in rows.values_list("run_id", "record")}
     runs = [standing.run for standing in board.standings if standing.run.pk in records]
-    depths = depths_of(track)
+    depths = choose_depths(track)
     means = [
-        means_of(records[run.pk], judgments, track.relevance_threshold, depths) for run in runs
+        compute_precision(records[run.pk], judgments, track.relevance_threshold, depths)
+        for run in runs
     ]
     return Precision(
         runs=runs,
@@ -77,7 +78,7 @@ def read_precision(board: Board) -> Precision:
 
 
 @dataclass(frozen=True)
-class Means:
+class RunPrecision:
     """The precision of one run, the mean over its topics."""
 
     by_recall: NDArray[np.float64]
@@ -86,9 +87,11 @@ class Means:
 
 # A record never changes, and a board of a hundred runs is looked at from each of its runs.
 @lru_cache(maxsize=1024)
-def means_of(record: bytes, judgments: Judgments, rel: int, depths: tuple[int, ...]) -> Means:
+def compute_precision(
+    record: bytes, judgments: Judgments, rel: int, depths: tuple[int, ...]
+) -> RunPrecision:
     judged = JudgedRun.unpack(record, judgments)
-    return Means(mean_curve(judged, rel).precision, precision_at(judged, depths, rel))
+    return RunPrecision(mean_curve(judged, rel).precision, precision_at(judged, depths, rel))
 
 
 def precision_at(judged: JudgedRun, depths: Sequence[int], rel: int) -> NDArray[np.float64]:
@@ -98,11 +101,11 @@ def precision_at(judged: JudgedRun, depths: Sequence[int], rel: int) -> NDArray[
     return found / (np.array(depths) * len(judged.judgments.topics))
 
 
-def depths_of(track: Track) -> tuple[int, ...]:
+def choose_depths(track: Track) -> tuple[int, ...]:
     return tuple(depth for depth in DEPTHS if depth <= track.depth) or DEPTHS[:1]
 
 
 def precision_measures(track: Track) -> list[str]:
     """The same numbers as measures."""
     recall = [f"IPrec@{level}" for level in LEVELS]
-    return [*recall, *(f"P@{depth}" for depth in depths_of(track))]
+    return [*recall, *(f"P@{depth}" for depth in choose_depths(track))]

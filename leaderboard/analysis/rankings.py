@@ -12,14 +12,14 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404
 from numpy.typing import NDArray
 
-from leaderboard.analysis.gains import CUTOFFS, GainCurves, gain_curves, scale_of
-from leaderboard.analysis.snippets import LENGTH, Piece, snippet, terms_of
+from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, find_gain_scale
+from leaderboard.analysis.snippets import LENGTH, Piece, cut_snippet, find_terms
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings
 
-PAGE = 20
+PAGE_SIZE = 20
 
 
 def topic_or_404(collection: Collection, number: str) -> Topic:
@@ -29,43 +29,43 @@ def topic_or_404(collection: Collection, number: str) -> Topic:
     return topic
 
 
-def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
+def find_neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
     topics = Topic.objects.filter(collection=topic.collection_id)
     before = topics.filter(position__lt=topic.position).order_by("-position").first()
     return before, topics.filter(position__gt=topic.position).order_by("position").first()
 
 
-def grades_seen(sight: Sight, topic: Topic) -> dict[str, int]:
+def find_visible_grades(sight: Sight, topic: Topic) -> dict[str, int]:
     """The grades of a topic's documents, none where they are not to be shown."""
-    return grades_of(sight.edition, topic) if sight.edition is not None else {}
+    return load_grades(sight.edition, topic) if sight.edition is not None else {}
 
 
-def grades_of(edition: Edition, topic: Topic) -> dict[str, int]:
+def load_grades(edition: Edition, topic: Topic) -> dict[str, int]:
     rows = Judgment.objects.filter(judgment_set=edition.judgment_set_id, topic=topic)
     return dict(rows.values_list("docno", "grade"))
 
 
 @contextmanager
-def rankings_of(run: Run) -> Iterator[Rankings]:
+def open_rankings(run: Run) -> Iterator[Rankings]:
     with default_storage.open(run.ranking_file.name) as file:
         yield Rankings(file)
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class RankedDocuments:
     """The documents of a run on a topic in scoring order, none where it leaves the topic out."""
 
     docnos: list[str]
     scores: NDArray[np.float64]
 
 
-def ranking_of(run: Run, topic: Topic) -> Ranked:
-    listing = listing_of(run, topic)
-    return Ranked(listing.docnos(), listing.scores)
+def load_ranking(run: Run, topic: Topic) -> RankedDocuments:
+    listing = load_listing(run, topic)
+    return RankedDocuments(listing.docnos(), listing.scores)
 
 
-def listing_of(run: Run, topic: Topic) -> Listing:
-    with rankings_of(run) as rankings:
+def load_listing(run: Run, topic: Topic) -> Listing:
+    with open_rankings(run) as rankings:
         return rankings.listing(topic.number)
 
 
@@ -98,7 +98,7 @@ class Retrieved:
 
 
 @dataclass(frozen=True)
-class Further:
+class UnseenDocument:
     """A relevant document that is not among those in view; `rank` is None where it is missed."""
 
     docno: str
@@ -119,39 +119,44 @@ class RankingPage:
     total: int
     page: Page
     gains: GainCurves | None
-    further: list[Further]
+    further: list[UnseenDocument]
 
 
-def ranking_page(
+def build_ranking_page(
     sight: Sight, run: Run, topic: Topic, asked: str | None = None, cutoff: int = CUTOFFS[0]
 ) -> RankingPage:
     """What a run retrieved for a topic, a page of it, with grades where they may be seen."""
-    ranked, grades = ranking_of(run, topic), grades_seen(sight, topic)
-    page = Paginator(ranked.docnos, PAGE).get_page(asked)
+    ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
+    page = Paginator(ranked.docnos, PAGE_SIZE).get_page(asked)
     first, last = max(page.start_index(), 1) - 1, page.end_index()
-    before, after = neighbours(topic)
+    before, after = find_neighbours(topic)
     return RankingPage(
         run=run,
         topic=topic,
         previous=before,
         next=after,
-        documents=retrieved(sight, topic, grades, ranked, first, last),
+        documents=build_retrieved(sight, topic, grades, ranked, first, last),
         total=len(ranked.docnos),
         page=page,
-        gains=gain_curves(scale_of(sight.track), grades, ranked.docnos, cutoff),
-        further=further(sight.track, grades, ranked.docnos, ranked.docnos[:last]),
+        gains=build_gain_curves(find_gain_scale(sight.track), grades, ranked.docnos, cutoff),
+        further=find_unseen(sight.track, grades, ranked.docnos, ranked.docnos[:last]),
     )
 
 
-def retrieved(
-    sight: Sight, topic: Topic, grades: Mapping[str, int], ranked: Ranked, first: int, last: int
+def build_retrieved(
+    sight: Sight,
+    topic: Topic,
+    grades: Mapping[str, int],
+    ranked: RankedDocuments,
+    first: int,
+    last: int,
 ) -> list[Retrieved]:
     """The documents of a ranking from place `first`, counted from 0, up to `last`."""
     docnos, collection = ranked.docnos[first:last], sight.track.collection
     found = (
         open_documents(collection.documents.name).find_many(docnos) if collection.documents else {}
     )
-    terms = terms_of(topic)
+    terms = find_terms(topic)
     return [
         Retrieved(
             rank=place + 1,
@@ -160,7 +165,7 @@ def retrieved(
             grade=grades.get(docno),
             look=_look(grades.get(docno), sight),
             title=found[docno].title if docno in found else "",
-            snippet=snippet(found[docno].text, terms) if docno in found else [],
+            snippet=cut_snippet(found[docno].text, terms) if docno in found else [],
         )
         for place, docno in enumerate(docnos, start=first)
     ]
@@ -174,17 +179,18 @@ def _look(grade: int | None, sight: Sight) -> str:
     return "relevant" if grade >= sight.track.relevance_threshold else ""
 
 
-def further(
+def find_unseen(
     track: Track, grades: Mapping[str, int], docnos: Sequence[str], shown: Sequence[str]
-) -> list[Further]:
+) -> list[UnseenDocument]:
     """The relevant documents beyond those shown: by rank, then those that are missed."""
     ranks = {docno: rank for rank, docno in enumerate(docnos, start=1)}
     in_view = set(shown)
     found = [
-        Further(docno, grade, ranks.get(docno))
+        UnseenDocument(docno, grade, ranks.get(docno))
         for docno, grade in grades.items()
         if grade >= track.relevance_threshold and docno not in in_view
     ]
     return sorted(
-        found, key=lambda further: (further.rank or len(docnos) + 1, -further.grade, further.docno)
+        found,
+        key=lambda document: (document.rank or len(docnos) + 1, -document.grade, document.docno),
     )

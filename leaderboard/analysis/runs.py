@@ -69,7 +69,7 @@ class RunBreakdown:
     baseline_values: NDArray[np.float64] | None
 
 
-def run_breakdown(board: Board, run: Run) -> RunBreakdown:
+def build_run_breakdown(board: Board, run: Run) -> RunBreakdown:
     """How a run of the board does on every measure, and on every topic by the ranking one."""
     runs = [standing.run for standing in board.standings]
     scores = read_scores(board.edition, board.measure, runs)

@@ -14,7 +14,7 @@ from leaderboard.scoring.comparisons import stack_scores
 from leaderboard.scoring.judgments import topic_mask
 
 # So many topics are asked for by their names; more are read with all others.
-FEW = 500
+FEW_TOPICS = 500
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Scores:
 
     @cached_property
     def topics(self) -> list[Topic]:
-        return evaluated_topics(self.edition)
+        return load_evaluated_topics(self.edition)
 
     def of(self, run: Run) -> NDArray[np.float64]:
         return self.values[self.runs.index(run)]
@@ -79,16 +79,16 @@ def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
     return Scores(measure, runs, edition, stack_scores(edition, by_topic, [run.pk for run in runs]))
 
 
-def evaluated_topics(edition: Edition) -> list[Topic]:
+def load_evaluated_topics(edition: Edition) -> list[Topic]:
     """The topics that count, in the order of their positions."""
-    every = topics_of(edition.track.collection)
+    every = load_topics(edition.track.collection)
     return [topic for topic, counts in zip(every, topic_mask(edition), strict=True) if counts]
 
 
-def topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
+def load_topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
     """The topics at these places among those that count, few of them without the others."""
-    if len(places) > FEW:
-        every = evaluated_topics(edition)
+    if len(places) > FEW_TOPICS:
+        every = load_evaluated_topics(edition)
         return [every[place] for place in places]
     positions = np.flatnonzero(topic_mask(edition))[list(places)].tolist()
     topics = edition.track.collection.topics.filter(position__in=positions)
@@ -96,5 +96,5 @@ def topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
     return [by_position[position] for position in positions]
 
 
-def topics_of(collection: Collection) -> list[Topic]:
+def load_topics(collection: Collection) -> list[Topic]:
     return list(collection.topics.order_by("position"))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from evaluation.agreement import rbo
 from leaderboard.analysis.pairs import PERSISTENCE, Pair, PairLine
 from leaderboard.analysis.rankings import (
-    Further,
-    Ranked,
+    RankedDocuments,
     Retrieved,
-    further,
-    grades_seen,
-    ranking_of,
-    retrieved,
+    UnseenDocument,
+    build_retrieved,
+    find_unseen,
+    find_visible_grades,
+    load_ranking,
 )
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Run
@@ -43,7 +43,7 @@ class Side:
     run: Run
     score: float
     cards: list[Card]
-    further: list[Further]
+    further: list[UnseenDocument]
     retrieved: int
     # How many of the documents beneath the cards nobody has judged.
     unjudged_beneath: int
@@ -68,19 +68,19 @@ class SideBySide:
     overlap: float
 
 
-def side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> SideBySide:
+def build_side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> SideBySide:
     """The first `depth` documents of both runs of a pair on the topic of this line."""
-    grades = grades_seen(sight, line.topic)
-    left, right = ranking_of(pair.b, line.topic), ranking_of(pair.a, line.topic)
+    grades = find_visible_grades(sight, line.topic)
+    left, right = load_ranking(pair.b, line.topic), load_ranking(pair.a, line.topic)
 
-    def side(run: Run, score: float, ranked: Ranked, other: Ranked) -> Side:
-        documents = retrieved(sight, line.topic, grades, ranked, 0, depth)
+    def side(run: Run, score: float, ranked: RankedDocuments, other: RankedDocuments) -> Side:
+        documents = build_retrieved(sight, line.topic, grades, ranked, 0, depth)
         ranks = {docno: rank for rank, docno in enumerate(other.docnos, start=1)}
         return Side(
             run=run,
             score=score,
             cards=[Card(document, ranks.get(document.docno)) for document in documents],
-            further=further(sight.track, grades, ranked.docnos, ranked.docnos[:depth]),
+            further=find_unseen(sight.track, grades, ranked.docnos, ranked.docnos[:depth]),
             retrieved=len(ranked.docnos),
             unjudged_beneath=sum(grades.get(docno, -1) < 0 for docno in ranked.docnos[depth:]),
         )

@@ -11,21 +11,21 @@ from leaderboard.models import Topic
 
 LENGTH = 280
 # So many characters of a document are looked at, and so many of the words found.
-READ = 10_000
-FOUND = 100
+CHARACTERS_READ = 10_000
+WORDS_FOUND = 100
 # So many characters stand before the first word that is marked, and about as many at the end.
 LEAD = 40
 
 WORD = re.compile(r"\w+")
 ENDINGS = ("ing", "ies", "ed", "es", "s", "y", "e")
-SHORTEST = 3
+SHORTEST_STEM = 3
 # Words that stand in every English question and say nothing of its subject.
-IDLE_WORDS = """
+STOP_WORD_LIST = """
     about and any are been being between but can could did does for from had has have how into its
     made may more most not off only other out over shall should some such than that the their them
     then there these they this those under upon was were what when where which who why will with
     would you your"""
-IDLE = frozenset(IDLE_WORDS.split())
+STOP_WORDS = frozenset(STOP_WORD_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +43,46 @@ def stem(word: str) -> str:
     """
     word = word.casefold()
     for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
             word = word[: -len(ending)]
             break
-    return word[:-1] if len(word) > SHORTEST and word[-1] == word[-2] else word
+    return word[:-1] if len(word) > SHORTEST_STEM and word[-1] == word[-2] else word
 
 
-def terms_of(topic: Topic) -> frozenset[str]:
+def find_terms(topic: Topic) -> frozenset[str]:
     """The stems that are marked: of the words of the title and of the description."""
     found = WORD.findall(f"{topic.title} {topic.description}".casefold())
-    return frozenset(stem(word) for word in found if len(word) >= SHORTEST and word not in IDLE)
+    return frozenset(
+        stem(word) for word in found if len(word) >= SHORTEST_STEM and word not in STOP_WORDS
+    )
 
 
-def snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[Piece]:
+def cut_snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[Piece]:
     """The stretch of a text in which most different terms stand; its beginning if none does.
 
-    >>> snippet("Bread rises twice.", frozenset({"bread", "twic"}))
+    >>> cut_snippet("Bread rises twice.", frozenset({"bread", "twic"}))
     [Piece(words='Bread', is_term=True), Piece(words=' rises ', is_term=False), \
 Piece(words='twice', is_term=True), Piece(words='.', is_term=False)]
     """
-    text = " ".join(text[:READ].split())
-    hits = [word for word in WORD.finditer(text) if stem(word[0]) in terms][:FOUND]
-    start, end = _stretch(text, hits, length)
+    text = " ".join(text[:CHARACTERS_READ].split())
+    hits = [word for word in WORD.finditer(text) if stem(word[0]) in terms][:WORDS_FOUND]
+    start, end = _choose_window(text, hits, length)
     before, after = start > 0, end < len(text)
     pieces = _cut(text, start, end, hits)
     return [*[Piece("… ")] * before, *pieces, *[Piece(" …")] * after]
 
 
-def _stretch(text: str, hits: Sequence[re.Match[str]], length: int) -> tuple[int, int]:
+def _choose_window(text: str, hits: Sequence[re.Match[str]], length: int) -> tuple[int, int]:
     """Its two ends, between words where that can be."""
     if len(text) <= length:
         return 0, len(text)
-    start = min(_richest(hits, length - 2 * LEAD) - LEAD, len(text) - length)
+    start = min(_find_richest(hits, length - 2 * LEAD) - LEAD, len(text) - length)
     start = text.rfind(" ", 0, start) + 1 if start > 0 else 0
     end = start + length
     return start, end if end >= len(text) else max(text.rfind(" ", start, end), start + LEAD)
 
 
-def _richest(hits: Sequence[re.Match[str]], length: int) -> int:
+def _find_richest(hits: Sequence[re.Match[str]], length: int) -> int:
     """Where the stretch with the most different terms begins, of equals the one with more."""
 
     def terms_after(first: re.Match[str]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from django.db.models import Count
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from leaderboard.analysis.scores import FEW, Scores, read_scores, topics_at
+from leaderboard.analysis.scores import FEW_TOPICS, Scores, load_topics_at, read_scores
 from leaderboard.boards.standings import Board
 from leaderboard.models import Edition, Judgment, Run, Topic
 from leaderboard.scoring.judgments import topic_mask
@@ -68,7 +68,7 @@ class JudgmentCounts:
         return sum(number for grade, number in self.grades.items() if grade >= lowest)
 
 
-def judgment_counts(edition: Edition) -> JudgmentCounts:
+def count_judgments(edition: Edition) -> JudgmentCounts:
     counts = edition.judgment_set.grade_counts
     grades = {int(grade): number for grade, number in counts.items()}
     return JudgmentCounts(grades, edition.track.relevance_threshold)
@@ -112,7 +112,7 @@ class Summaries:
         worst, best, holders = _ends(scores, parse_measure(scores.measure).direction)
         own = next((standing.run for standing in self.board.ranked if standing.is_own), None)
         of_own = scores.of(own) if own in scores.runs else None
-        topics = judged_topics(scores.edition, topics_at(scores.edition, places))
+        topics = load_judged_topics(scores.edition, load_topics_at(scores.edition, places))
         return [
             TopicSummary(
                 topic=topic.topic,
@@ -128,14 +128,14 @@ class Summaries:
         ]
 
 
-def summaries_of(board: Board) -> Summaries:
+def build_summaries(board: Board) -> Summaries:
     runs = [standing.run for standing in board.standings]
     return Summaries(board, read_scores(board.edition, board.measure, runs))
 
 
-def topic_summaries(board: Board) -> list[TopicSummary]:
+def build_topic_summaries(board: Board) -> list[TopicSummary]:
     """Every evaluated topic with its judgments and how the runs did."""
-    summaries = summaries_of(board)
+    summaries = build_summaries(board)
     return summaries.at(summaries.in_order(""))
 
 
@@ -156,11 +156,11 @@ def _ends(
     return worst, best, high.argmax(axis=0)
 
 
-def judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:
+def load_judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopic]:
     """These topics with their judgments, counted by the database."""
     threshold = edition.track.relevance_threshold
     judgments = Judgment.objects.filter(judgment_set=edition.judgment_set_id)
-    if len(topics) <= FEW:
+    if len(topics) <= FEW_TOPICS:
         judgments = judgments.filter(topic__in=topics)
     counts: dict[int, dict[int, int]] = {topic.pk: {} for topic in topics}
     rows = judgments.values_list("topic_id", "grade").annotate(Count("pk"))

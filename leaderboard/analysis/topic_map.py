@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import read_scores
-from leaderboard.analysis.summaries import TopicSummary, topic_summaries
+from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Topic
 
@@ -74,8 +74,8 @@ class TopicMap:
         return [topic for topic in self.topics if topic.is_inverted]
 
 
-def topic_map(board: Board) -> TopicMap:
-    summaries = topic_summaries(board)
+def build_topic_map(board: Board) -> TopicMap:
+    summaries = build_topic_summaries(board)
     medians = np.array([summary.median for summary in summaries])
     # NaN sorts last, so topics without a median stand at the end.
     order = np.argsort(-parse_measure(board.measure).direction * medians, kind="stable")

@@ -11,7 +11,7 @@ from django.core.paginator import Page, Paginator
 
 from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
-from leaderboard.analysis.rankings import Titles, grades_of, listing_of
+from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.boards.standings import Board
@@ -120,12 +120,12 @@ class TopicBreakdown:
         return self.correlation < 0
 
 
-def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
+def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
     """What every run of the board retrieved for a topic, and what was judged."""
     scores = read_scores(
         board.edition, board.measure, [standing.run for standing in board.standings]
     )
-    every = grades_of(board.edition, topic)
+    every = load_grades(board.edition, topic)
     grades = {docno: grade for docno, grade in every.items() if grade >= 0}
     retrieved = _retrieved(scores.runs, topic, list(grades))
     answers = _answers(board, scores, topic, grades, retrieved)
@@ -155,7 +155,7 @@ def topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown
 
 def _retrieved(runs: list[Run], topic: Topic, judged: list[str]) -> dict[str, Retrieved]:
     """By run what it has for the topic; most of a long ranking was not judged."""
-    listings = [listing_of(run, topic) for run in runs]
+    listings = [load_listing(run, topic) for run in runs]
     ranks: list[dict[str, int]] = [{} for _ in runs]
     found = find_among([listing.text for listing in listings], [docno.encode() for docno in judged])
     columns = (found.listing, found.rank, found.docno)

@@ -30,7 +30,7 @@ class WaitingRuns:
     more: int
 
 
-def waiting_runs(sight: Sight) -> WaitingRuns:
+def find_waiting_runs(sight: Sight) -> WaitingRuns:
     """Runs on their way to the board, and own ones that stopped before it; newest first."""
     shows_as_valid = [] if sight.can_see_means else ["scored"]
     on_the_way = Q(state__in=["queued", "checking", "scoring", "valid", *shows_as_valid])

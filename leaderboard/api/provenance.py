@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.analysis.origins import command_of
+from leaderboard.analysis.origins import score_command
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.judgments import resolve_measure
@@ -38,5 +38,5 @@ def of_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
         "depth": track.depth,
         "top_grade": edition.judgment_set.top_grade,
         "measures": measures,
-        "command": command_of(edition, list(measures.values()), ["QRELS", "RUN"]) or None,
+        "command": score_command(edition, list(measures.values()), ["QRELS", "RUN"]) or None,
     }

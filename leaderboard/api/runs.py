@@ -16,7 +16,7 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import Pair, read_scores
-from leaderboard.analysis.history import against_previous_best
+from leaderboard.analysis.history import compare_with_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
 from leaderboard.api.errors import field_error, not_allowed
 from leaderboard.api.fields import Key, Label
@@ -130,7 +130,7 @@ def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
 
 def verdict_of(seen: VisibleRun) -> dict[str, Any]:
     """Compare a run with its team's previous best."""
-    pair = against_previous_best(seen.sight, seen.run)
+    pair = compare_with_previous_best(seen.sight, seen.run)
     if pair is None:
         return {"verdict": None}
     return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **tested(pair)}}

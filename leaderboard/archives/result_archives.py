@@ -19,10 +19,10 @@ from evaluation.curves import interpolated_by_level
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
 from evaluation.measures.ranks import LEVELS
-from leaderboard.analysis.origins import command_of, qrels_name, run_name
-from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, peers_by_kind, spread_of
+from leaderboard.analysis.origins import qrels_name, run_name, score_command
+from leaderboard.analysis.peers import FEWEST_TEAMS, Spread, compute_spread, find_peers_by_kind
 from leaderboard.analysis.precision import Precision, read_precision
-from leaderboard.analysis.scores import evaluated_topics, read_scores
+from leaderboard.analysis.scores import load_evaluated_topics, read_scores
 from leaderboard.archives.appendices import TopicScores, name_folder, render_appendix
 from leaderboard.archives.zip_files import Member
 from leaderboard.boards import exports
@@ -108,7 +108,7 @@ class TeamResults:
 
     @cached_property
     def peers(self) -> dict[str, list[Run]]:
-        return peers_by_kind(self.board, self.team)
+        return find_peers_by_kind(self.board, self.team)
 
     @cached_property
     def precision(self) -> Precision:
@@ -116,7 +116,7 @@ class TeamResults:
 
     @cached_property
     def topics(self) -> list[Topic]:
-        return evaluated_topics(self.board.edition)
+        return load_evaluated_topics(self.board.edition)
 
     @cached_property
     def by_measure(self) -> list[MeasureResults]:
@@ -138,7 +138,7 @@ class TeamResults:
     ) -> dict[str, Spread]:
         """Return the spread of each column of float64[runs, columns] by type of run."""
         return {
-            kind: spread_of(values[[run in peers for run in runs]], direction)
+            kind: compute_spread(values[[run in peers for run in runs]], direction)
             for kind, peers in self.peers.items()
         }
 
@@ -224,7 +224,7 @@ class TeamResults:
         edition, track = self.board.edition, self.board.sight.track
         measures = [str(resolve_measure(track, measure)) for measure in self.board.measures]
         files = [qrels_name(edition.judgment_set), run_name(run)]
-        return f"{command_of(edition, measures, files)}\n"
+        return f"{score_command(edition, measures, files)}\n"
 
     def _page(self, run: Run) -> str:
         results = next(scores for scores in self.by_measure if scores.measure == self.board.measure)
@@ -247,7 +247,7 @@ def build_board_members(board: Board) -> Iterator[Member]:
 
 def score_lines(board: Board) -> Iterator[list[Cell]]:
     """Yield a line for each run and evaluated topic, reading one run's scores at a time."""
-    topics, mask = evaluated_topics(board.edition), topic_mask(board.edition)
+    topics, mask = load_evaluated_topics(board.edition), topic_mask(board.edition)
     for standing in board.standings:
         run = standing.run
         found = Score.objects.filter(score_set__run=run, score_set__edition=board.edition)

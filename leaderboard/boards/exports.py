@@ -159,7 +159,7 @@ def printed_columns(columns: Columns) -> list[Column]:
 def escape_markdown(text: str) -> str:
     """Escape text so that Markdown prints it unchanged, without a link, tag or column.
 
-    >>> markdown("a|b <i> [x](y)")
+    >>> escape_markdown("a|b <i> [x](y)")
     'a\\\\|b \\\\<i\\\\> \\\\[x\\\\](y)'
     """
     return re.sub(r"([\\`*_\[\]<>|#~!])", r"\\\1", " ".join(text.split()))
@@ -199,7 +199,7 @@ def render_latex_row(
 def escape_tex(text: str) -> str:
     r"""Escape text so that TeX prints it unchanged.
 
-    >>> tex("nDCG_10 & 5% \\input{x}")
+    >>> escape_tex("nDCG_10 & 5% \\input{x}")
     'nDCG\\_10 \\& 5\\% \\textbackslash{}input\\{x\\}'
     """
     return "".join(TEX.get(c, c) for c in text if c.isprintable())

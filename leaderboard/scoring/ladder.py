@@ -35,7 +35,7 @@ class Ladder:
 def round_to_step(value: float, step: float) -> float:
     """Return the nearest multiple of the step.
 
-    >>> to_step(0.6944, 0.005), to_step(0.6976, 0.005)
+    >>> round_to_step(0.6944, 0.005), round_to_step(0.6976, 0.005)
     (0.695, 0.7)
     """
     return round(round(value / step) * step, DIGITS)

@@ -7,8 +7,8 @@ from django.contrib.auth.models import AnonymousUser
 
 from evaluation.judging import JudgedRun
 from evaluation.measures import parse_measure
-from leaderboard.analysis import run_breakdown
-from leaderboard.analysis.losses import Loss, fallen_of, losses
+from leaderboard.analysis import build_run_breakdown
+from leaderboard.analysis.losses import Loss, find_fallen, find_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, Choice, find_board
@@ -40,7 +40,7 @@ def precision_of(track: Track) -> Precision:
 
 def lost_by(track: Track, run: Run) -> list[Loss]:
     board = board_of(track)
-    return losses(board, run, run_breakdown(board, run).topics)
+    return find_losses(board, run, build_run_breakdown(board, run).topics)
 
 
 def test_precision_at_recall_is_the_mean_of_the_interpolated_curves(track, bens, cats):
@@ -99,7 +99,7 @@ def test_where_lower_is_better_the_higher_value_is_lost(collection, ben, cat):
     make_run(track, ben)
     run = make_run(track, cat, OTHER_RUN)
     board = board_of(track, Choice(measure="MR"))
-    found = losses(board, run, run_breakdown(board, run).topics)
+    found = find_losses(board, run, build_run_breakdown(board, run).topics)
     assert [(each.line.topic.number, each.line.lost) for each in found] == [("1", 2), ("3", 1)]
 
 
@@ -131,9 +131,9 @@ def test_a_topic_without_an_answer_misses_the_best_document(track, bens, cat):
 
 def test_what_stood_high_fell_further_than_what_fell_many_ranks():
     there = {b"high": 1, b"deep": 500}
-    fallen = fallen_of({b"high": 1, b"deep": 1}, {b"high": 10, b"deep": 900}, there)
+    fallen = find_fallen({b"high": 1, b"deep": 1}, {b"high": 10, b"deep": 900}, there)
     assert [each.docno for each in fallen] == ["high", "deep"]
 
 
 def test_a_document_that_stands_lower_in_the_best_run_explains_nothing():
-    assert list(fallen_of({b"d1": 1, b"d2": 1}, {b"d1": 1}, {b"d1": 4})) == []
+    assert list(find_fallen({b"d1": 1, b"d2": 1}, {b"d1": 1}, {b"d1": 4})) == []

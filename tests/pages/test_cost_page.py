@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.significance import t_interval
-from leaderboard.analysis.costs import cost_breakdown
+from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.costs import LogAxis
@@ -45,7 +45,7 @@ def ten(ada, ben, cat) -> Track:
 
 def found(track: Track, user):
     track.refresh_from_db()
-    return cost_breakdown(find_board(sight_of(track, user)))
+    return build_cost_breakdown(find_board(sight_of(track, user)))
 
 
 def test_the_cheapest_run_that_is_good_enough_is_named(ten, client):

@@ -7,7 +7,7 @@ import pytest
 from django.db.models import QuerySet
 
 from leaderboard.actions import tracks, uploads
-from leaderboard.analysis.impact import Impact, impact_of
+from leaderboard.analysis.impact import Impact, compute_impact
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, find_board, verdict_of
 from leaderboard.models import (
@@ -43,7 +43,7 @@ def v2(track, ada, runs):
 def impact(track, v2):
     track.refresh_from_db()
     new = Edition.objects.get(judgment_set__version="v2")
-    return impact_of(track.edition, new, ["AP", "nDCG@10", "P@5"])
+    return compute_impact(track.edition, new, ["AP", "nDCG@10", "P@5"])
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def verdict_on(edition: Edition, measure: str, run: Run) -> str:
 
 def impact_between(track: Track, version: str) -> Impact:
     track = Track.objects.get(pk=track.pk)
-    return impact_of(track.edition, tried_with(version).get(), track.measures)
+    return compute_impact(track.edition, tried_with(version).get(), track.measures)
 
 
 def test_a_measure_that_is_undefined_ranks_last_and_has_no_change(track, v2, impact):
@@ -232,7 +232,7 @@ def test_a_measure_that_is_undefined_ranks_last_and_has_no_change(track, v2, imp
     nothing = Score.objects.get(score_set__edition=impact.new, score_set__run=run, measure="AP")
     nothing.mean, nothing.by_topic = None, np.full(3, np.nan).tobytes()
     nothing.save()
-    by_ap = impact_of(track.edition, impact.new, ["AP"]).by("AP")
+    by_ap = compute_impact(track.edition, impact.new, ["AP"]).by("AP")
     moved = next(each for each in by_ap.moves if each.run == run)
     assert (moved.new, moved.change, moved.new_rank) == (None, None, 2)
 
@@ -246,7 +246,7 @@ def test_a_switch_puts_the_new_edition_on_the_board(as_ada, v2):
 def test_the_same_judgments_turn_nothing(track, ada, runs):
     bring(track.collection, ada, "v1-again", QRELS)
     track.refresh_from_db()
-    same = impact_of(track.edition, Edition.objects.latest("pk"), track.measures)
+    same = compute_impact(track.edition, Edition.objects.latest("pk"), track.measures)
     assert [(each.num_moved, each.topics, each.agreement.tau) for each in same.measures] == [
         (0, [], 1)
     ] * 3

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.analysis.gains import gain_curves, scale_of
-from leaderboard.analysis.snippets import snippet, terms_of
+from leaderboard.analysis.gains import build_gain_curves, find_gain_scale
+from leaderboard.analysis.snippets import cut_snippet, find_terms
 from leaderboard.models import Judgment, Score, Topic
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import page_at, rows, words
@@ -42,7 +42,7 @@ def test_words_of_the_topic_are_marked_in_any_form(track, ben, client):
 
 def test_a_snippet_is_the_stretch_with_most_different_terms():
     text = "tide " * 80 + "a lighthouse at high tide " + "far " * 80
-    pieces = snippet(text, terms_of(Topic(title="Lighthouses and tides")))
+    pieces = cut_snippet(text, find_terms(Topic(title="Lighthouses and tides")))
     assert [piece.words for piece in pieces if piece.is_term][-2:] == ["lighthouse", "tide"]
     assert pieces[0].words == "… " and pieces[-1].words == " …"
     assert sum(len(piece.words) for piece in pieces) < 300
@@ -50,7 +50,7 @@ def test_a_snippet_is_the_stretch_with_most_different_terms():
 
 def test_a_text_is_never_changed_by_marks():
     text = "Tides, tidal; and the TIDE's turn."
-    pieces = snippet(text, terms_of(Topic(title="tide")))
+    pieces = cut_snippet(text, find_terms(Topic(title="tide")))
     assert "".join(piece.words for piece in pieces) == text
     assert [piece.words for piece in pieces if piece.is_term] == ["Tides", "TIDE"]
 
@@ -61,7 +61,7 @@ def test_gains_are_those_of_the_measure(track, ben):
     by_topic = np.frombuffer(Score.objects.get(measure="nDCG@10").by_topic)
     for topic, expected in zip(Topic.objects.order_by("position"), by_topic, strict=True):
         grades = dict(Judgment.objects.filter(topic=topic).values_list("docno", "grade"))
-        found = gain_curves(scale_of(run.track), grades, ranked[topic.number], 10)
+        found = build_gain_curves(find_gain_scale(run.track), grades, ranked[topic.number], 10)
         assert found.ndcg == pytest.approx(expected)
 
 
@@ -70,18 +70,20 @@ def test_gains_are_those_of_the_measure(track, ben):
     [(["d6"], "nothing"), (["d9", "d6"], "ranking"), (["d9"], "retrieval")],
 )
 def test_the_part_that_lost_most_is_named(track, docnos, part):
-    assert gain_curves(scale_of(track), {"d6": 3, "d7": 0}, docnos, 10).lost_by == part
+    assert build_gain_curves(find_gain_scale(track), {"d6": 3, "d7": 0}, docnos, 10).lost_by == part
 
 
 def test_where_both_parts_lost_much_both_are_named(track):
-    found = gain_curves(scale_of(track), {"d6": 2, "d8": 2}, ["d9", "d10", "d6"], 10)
+    found = build_gain_curves(find_gain_scale(track), {"d6": 2, "d8": 2}, ["d9", "d10", "d6"], 10)
     assert found.lost_by == "both"
 
 
 def test_what_is_lost_is_lost_by_ranking_or_by_retrieval(track, ben, client):
     """Grades 1, 3 of an ideal 3, 1 in the first topic; one of two found in the other."""
     run = make_run(track, ben, OTHER_RUN)
-    found = gain_curves(scale_of(track), {"d6": 3, "d7": 0, "d8": 1}, ["d10", "d11", "d6"], 10)
+    found = build_gain_curves(
+        find_gain_scale(track), {"d6": 3, "d7": 0, "d8": 1}, ["d10", "d11", "d6"], 10
+    )
     ideal = 3 * DISCOUNTED[0] + DISCOUNTED[1]
     assert found.lost_by_ranking == pytest.approx(3 * (1 - DISCOUNTED[2]) / ideal)
     assert found.lost_by_retrieval == pytest.approx(DISCOUNTED[1] / ideal)
@@ -103,7 +105,7 @@ def test_the_curves_have_the_values_of_their_table(track, ben, client):
 def test_gains_count_as_the_tracks_own_measure_does(track, ada):
     tracks.change_track(track, ada, {"measures": ["AP", "nDCG(gain=exp)@10"]})
     track.refresh_from_db()
-    found = gain_curves(scale_of(track), {"a": 3, "b": -1}, ["b", "a"], 10)
+    found = build_gain_curves(find_gain_scale(track), {"a": 3, "b": -1}, ["b", "a"], 10)
     assert found.ideal[0] == 7 and found.own[0] == 0
 
 

@@ -11,9 +11,9 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis.agreement import MeasureAgreement, RankedRun, measure_agreement
-from leaderboard.analysis.matrices import SignificanceMatrix, significance_matrix
-from leaderboard.analysis.topic_map import MappedTopic, TopicMap, topic_map
+from leaderboard.analysis.agreement import MeasureAgreement, RankedRun, compute_agreement
+from leaderboard.analysis.matrices import SignificanceMatrix, build_significance_matrix
+from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_map
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, Box, box_plot
@@ -66,7 +66,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_of(sight, request)
     as_file = wants_csv(request)
     most = len(board.ranked) if as_file else RUNS
-    matrix = significance_matrix(board, most) if len(board.ranked) > 1 else None
+    matrix = build_significance_matrix(board, most) if len(board.ranked) > 1 else None
     if matrix is not None and as_file:
         if request.GET.get("table") == "runs":
             return letters_csv(f"{slug}-letters", matrix)
@@ -128,7 +128,7 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """The board by each of the track's measures: do they put the runs in the same order?"""
     sight = track_or_404(request.user, slug)
     board = board_of(sight, request)
-    found = measure_agreement(board)
+    found = compute_agreement(board)
     if wants_csv(request):
         if request.GET.get("table") == "agreement":
             return agreement_csv(f"{slug}-agreement", found)
@@ -188,7 +188,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every run on every topic: from light to dark, from easy to hard."""
     sight = track_or_404(request.user, slug)
     board = board_of(sight, request)
-    found = topic_map(board)
+    found = build_topic_map(board)
     if wants_csv(request):
         return map_csv(f"{slug}-topics", found, sight.is_organiser)
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
@@ -268,4 +268,4 @@ def _difficulties(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
 def topic_map_image(request: HttpRequest, slug: str) -> HttpResponse:
     """The cells of a map that is too large to be drawn."""
     board = board_of(track_or_404(request.user, slug), request)
-    return HttpResponse(heat_image(topic_map(board).shares), content_type="image/png")
+    return HttpResponse(heat_image(build_topic_map(board).shares), content_type="image/png")

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis import judged_topics, judgment_counts, waiting_runs
-from leaderboard.analysis.holes import HoleTable, hole_table
-from leaderboard.analysis.impact import versions_beside
-from leaderboard.analysis.scores import evaluated_topics
+from leaderboard.analysis import count_judgments, find_waiting_runs, load_judged_topics
+from leaderboard.analysis.holes import HoleTable, build_hole_table
+from leaderboard.analysis.impact import find_other_versions
+from leaderboard.analysis.scores import load_evaluated_topics
 from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
@@ -41,7 +41,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": found,
         "made_without": wording.made_without(found) if found is not None else "",
-        "waiting": waiting_runs(sight),
+        "waiting": find_waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
         "tests_follow": found is not None and request_missing_tests(found),
         **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
@@ -74,11 +74,11 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if sight.edition is None:
-        context["versions"] = versions_beside(sight)
+        context["versions"] = find_other_versions(sight)
         return render(request, "judgments.html", context)
     board = board_of(sight, request)
-    topics = judged_topics(board.edition, evaluated_topics(board.edition))
-    holes = hole_table(board, request.GET.get("measure", ""))
+    topics = load_judged_topics(board.edition, load_evaluated_topics(board.edition))
+    holes = build_hole_table(board, request.GET.get("measure", ""))
     if wants_csv(request):
         return _as_csv(request.GET.get("table", ""), board, topics, holes)
     context |= _of_judgments(board, topics, page_of(request)) | _of_holes(board, holes)
@@ -88,12 +88,12 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
 def _as_csv(table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable) -> HttpResponse:
     slug = board.sight.track.slug
     if table == "grades":
-        return grades_csv(f"{slug}-grades", judgment_counts(board.edition).grades)
+        return grades_csv(f"{slug}-grades", count_judgments(board.edition).grades)
     return holes_csv(slug, holes) if table == "runs" else judged_csv(slug, board.edition, topics)
 
 
 def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
-    judgment_set, counts = board.edition.judgment_set, judgment_counts(board.edition)
+    judgment_set, counts = board.edition.judgment_set, count_judgments(board.edition)
     grades = grade_lines(counts.grades, judgment_set.top_grade or 1, counts.threshold)
     page = Paginator(topics, TOPICS).get_page(number)
     most = max((sum(each.grades.values()) for each in topics), default=0)
@@ -104,7 +104,7 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
         "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
         "pool": pool_of(judgment_set, board.sight.viewer),
-        "versions": versions_beside(board.sight),
+        "versions": find_other_versions(board.sight),
         "page": page,
         "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),
     }

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis.costs import CostBreakdown, CostLine, cost_breakdown
+from leaderboard.analysis.costs import CostBreakdown, CostLine, build_cost_breakdown
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display.charts.costs import Priced, costs
@@ -40,7 +40,7 @@ COLUMNS = (
 def cost(request: HttpRequest, slug: str) -> HttpResponse:
     """Which run is worth its cost: dots, intervals, the front, and the test against the best."""
     sight = track_or_404(request.user, slug)
-    found = cost_breakdown(board_of(sight, request), request.GET.get("cost", ""))
+    found = build_cost_breakdown(board_of(sight, request), request.GET.get("cost", ""))
     if wants_csv(request):
         return csv_file(
             f"{slug}-{found.cost.name}", COLUMNS, [_row(found, each) for each in found.lines]

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import people, runs, submission_rules, tracks
 from leaderboard.actions.submission_rules import NotAccepted
-from leaderboard.analysis.desk import FailedJob, desk_of, failed_jobs
+from leaderboard.analysis.desk import FailedJob, build_desk, find_failed_jobs
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import JoinRequest
@@ -43,7 +43,7 @@ def _desk(
     context = {
         "sight": sight,
         "track": track,
-        "desk": desk_of(sight),
+        "desk": build_desk(sight),
         "join_requests": asked,
         "unfinished": receipts.build_receipts(sight, sight.runs().unfinished()),
         "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
@@ -84,7 +84,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
 def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
     """Queue once more what failed."""
     sight = organised_or_403(request, slug)
-    for failed in failed_jobs(sight.track):
+    for failed in find_failed_jobs(sight.track):
         if failed.job.pk == job_id:
             _try_again(request, failed)
     return redirect("desk", slug=slug)

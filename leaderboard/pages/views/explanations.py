@@ -7,14 +7,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
-from leaderboard.analysis.costs import cost_breakdown
+from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.analysis.origins import (
-    Held,
+    RunComparison,
     board_command,
     compare_command,
-    held_to_baseline,
-    held_to_run,
-    origin_of,
+    compare_run_with_baseline,
+    compare_run_with_run,
+    find_origin,
     overlap_command,
 )
 from leaderboard.analysis.precision import precision_measures
@@ -41,7 +41,7 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
     sight = sight_asked_for(request, slug)
     asked = request.GET
     measure = asked.get("measure", sight.primary_measure)
-    origin = origin_of(sight, measure, asked.get("run", ""), asked.get("number", ""))
+    origin = find_origin(sight, measure, asked.get("run", ""), asked.get("number", ""))
     context = {"sight": sight, "track": sight.track, "origin": origin}
     return render(request, "computed.html", context)
 
@@ -67,13 +67,13 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render(request, "statistic.html", context)
 
 
-def _held(request: HttpRequest, board: Board, name: str) -> Held | None:
+def _held(request: HttpRequest, board: Board, name: str) -> RunComparison | None:
     """The run of the address, held to the baseline or to another; None where there is none."""
     run = request.GET.get("run", "")
     if run and name == "difference":
-        return held_to_baseline(board, run)
+        return compare_run_with_baseline(board, run)
     if run and name == "pair":
-        return held_to_run(board, run, request.GET.get("a", ""))
+        return compare_run_with_run(board, run, request.GET.get("a", ""))
     return None
 
 
@@ -98,7 +98,7 @@ def _measures(board: Board, name: str) -> list[str]:
 
 def _cost_command(board: Board, cost: str) -> str:
     """What holds all runs to the best of those that state this cost."""
-    best = cost_breakdown(board, cost).best
+    best = build_cost_breakdown(board, cost).best
     if best is None:
         return ""
     others = [each.run for each in board.ranked if each.run != best.standing.run]

@@ -13,7 +13,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks
-from leaderboard.analysis.history import History, history_of_track
+from leaderboard.analysis.history import History, build_history
 from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.badges import badge as draw_badge
@@ -31,7 +31,7 @@ RUNS = 500
 @require_GET
 def history(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug).with_judgments(request.GET.get("judgments", ""))
-    found = history_of_track(sight, request.GET.get("measure", ""))
+    found = build_history(sight, request.GET.get("measure", ""))
     if found is None:
         raise Http404("no board to see")
     if wants_csv(request):

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_GET
 from evaluation.measures import parse_measure
 from leaderboard.analysis import Pair, compare_runs
 from leaderboard.analysis.origins import standing_or_404
-from leaderboard.analysis.pairs import PairLine, overlaps
-from leaderboard.analysis.rankings import Further
-from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, side_by_side
+from leaderboard.analysis.pairs import PairLine, compute_overlaps
+from leaderboard.analysis.rankings import UnseenDocument
+from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, build_side_by_side
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
@@ -116,7 +116,7 @@ def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[st
     drawn = PairDrawing(pair, pair.in_order(order), current, carried(request.GET, KEPT))
     page = Paginator(drawn.lines, TABLED).get_page(page_of(request))
     largest = pair.by_size[:LARGEST]
-    known = overlaps(pair.a, pair.b, [*largest, *page])
+    known = compute_overlaps(pair.a, pair.b, [*largest, *page])
     return {
         "order": order,
         "drawing": drawn,
@@ -203,7 +203,7 @@ def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) ->
     """Both rankings of a topic, and its neighbours in the order of the page."""
     asked = request.GET.get("depth", "")
     depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])
-    found = side_by_side(sight, pair, line, depth)
+    found = build_side_by_side(sight, pair, line, depth)
     lines = pair.in_order(_order(request))
     place = lines.index(line) if line in lines else len(lines)
     return {
@@ -239,7 +239,7 @@ class Column:
     lines: list[CardLine]
 
     @property
-    def further(self) -> list[Further]:
+    def further(self) -> list[UnseenDocument]:
         return self.side.further[:NAMED]
 
     @property

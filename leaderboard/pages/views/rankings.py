@@ -8,9 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis import ranking_page, topic_or_404
+from leaderboard.analysis import build_ranking_page, topic_or_404
 from leaderboard.analysis.gains import CUTOFFS, GainCurves
-from leaderboard.analysis.origins import score_on
+from leaderboard.analysis.origins import find_topic_score
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.display import charts
 from leaderboard.models import Run, Topic
@@ -32,7 +32,9 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         if request.GET.get("table") == "gains":
             return gains_csv(seen.sight, seen.run, topic, _cutoff(request))
         return ranking_csv(seen.sight, seen.run, topic)
-    found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request))
+    found = build_ranking_page(
+        seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request)
+    )
     edition = seen.sight.edition
     context = {
         "sight": seen.sight,
@@ -60,7 +62,7 @@ def _scored(request: HttpRequest, seen: VisibleRun, topic: Topic) -> dict[str, o
     if edition is None or not sight.can_see_scores_of(seen.run):
         return {}
     measure = sight.measure_or_primary(request.GET.get("measure", ""))
-    return {"measure": measure, "score": score_on(edition, seen.run, measure, topic)}
+    return {"measure": measure, "score": find_topic_score(edition, seen.run, measure, topic)}
 
 
 @dataclass(frozen=True, slots=True)

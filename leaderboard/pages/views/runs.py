@@ -18,9 +18,9 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions.people import can_join_by_run
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
-from leaderboard.analysis import run_breakdown
-from leaderboard.analysis.history import against_previous_best
-from leaderboard.analysis.losses import losses
+from leaderboard.analysis import build_run_breakdown
+from leaderboard.analysis.history import compare_with_previous_best
+from leaderboard.analysis.losses import find_losses
 from leaderboard.analysis.precision import read_precision
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
@@ -160,7 +160,7 @@ def _scores(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
         return _means(seen)
     board = portrait.board
     scored = seen.run.score_sets.get(edition=board.edition)
-    previous = against_previous_best(seen.sight, seen.run)
+    previous = compare_with_previous_best(seen.sight, seen.run)
     page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
     return {
         "board": board,
@@ -172,7 +172,7 @@ def _scores(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
         "top_grade": board.edition.judgment_set.top_grade,
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
-        "losses": losses(board, seen.run, portrait.breakdown.topics),
+        "losses": find_losses(board, seen.run, portrait.breakdown.topics),
         "facts": scored,
         "remarks": [
             wording.left_open(scored, board.measure),
@@ -213,7 +213,7 @@ def _portrait(request: HttpRequest, seen: VisibleRun) -> Portrait | None:
     return Portrait(
         board,
         seen.run,
-        run_breakdown(board, seen.run),
+        build_run_breakdown(board, seen.run),
         order if order in ORDERS else ORDERS[0],
         against,
     )

@@ -11,13 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from leaderboard.analysis import TopicBreakdown, TopicSummary
 from leaderboard.analysis.agreement import MeasureAgreement
-from leaderboard.analysis.gains import gain_curves, scale_of
-from leaderboard.analysis.holes import CUTOFFS, Doubt, HoleTable
+from leaderboard.analysis.gains import build_gain_curves, find_gain_scale
+from leaderboard.analysis.holes import CUTOFFS, HoleTable, VerdictBounds
 from leaderboard.analysis.impact import Impact
 from leaderboard.analysis.losses import Loss
 from leaderboard.analysis.matrices import SignificanceMatrix
-from leaderboard.analysis.pairs import Pair, overlaps
-from leaderboard.analysis.rankings import grades_seen, ranking_of
+from leaderboard.analysis.pairs import Pair, compute_overlaps
+from leaderboard.analysis.rankings import find_visible_grades, load_ranking
 from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.analysis.topic_map import TopicMap
 from leaderboard.boards.columns import Cell
@@ -138,8 +138,10 @@ def map_csv(name: str, topics: TopicMap, with_correlation: bool) -> HttpResponse
 
 def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
     """A line for each document that a run retrieves for a topic; grades where they may be seen."""
-    ranked, grades = ranking_of(run, topic), grades_seen(sight, topic)
-    gains = gain_curves(scale_of(sight.track), grades, ranked.docnos, len(ranked.docnos))
+    ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
+    gains = build_gain_curves(
+        find_gain_scale(sight.track), grades, ranked.docnos, len(ranked.docnos)
+    )
     lines: list[list[Cell]] = [
         [place + 1, docno, float(ranked.scores[place])] for place, docno in enumerate(ranked.docnos)
     ]
@@ -160,8 +162,8 @@ def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
 
 def gains_csv(sight: Sight, run: Run, topic: Topic, cutoff: int) -> HttpResponse:
     """A line for each rank of the chart, also where the run retrieves no document any more."""
-    ranked, grades = ranking_of(run, topic), grades_seen(sight, topic)
-    gains = gain_curves(scale_of(sight.track), grades, ranked.docnos, cutoff)
+    ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
+    gains = build_gain_curves(find_gain_scale(sight.track), grades, ranked.docnos, cutoff)
     if gains is None:
         raise Http404("no gains to see")
     curves = zip(gains.own.tolist(), gains.reordered.tolist(), gains.ideal.tolist(), strict=True)
@@ -171,7 +173,7 @@ def gains_csv(sight: Sight, run: Run, topic: Topic, cutoff: int) -> HttpResponse
 
 def pair_csv(pair: Pair) -> HttpResponse:
     """A line for each topic, the largest difference of `b` minus `a` first."""
-    known = overlaps(pair.a, pair.b, pair.topics)
+    known = compute_overlaps(pair.a, pair.b, pair.topics)
     lines = [
         [
             each.topic.number,
@@ -190,9 +192,9 @@ def pair_csv(pair: Pair) -> HttpResponse:
 
 def sides_csv(sight: Sight, pair: Pair, topic: Topic) -> HttpResponse:
     """A line for each document that one of the runs retrieves, with its rank in both."""
-    grades = grades_seen(sight, topic)
+    grades = find_visible_grades(sight, topic)
     ranks = [
-        {docno: rank for rank, docno in enumerate(ranking_of(run, topic).docnos, start=1)}
+        {docno: rank for rank, docno in enumerate(load_ranking(run, topic).docnos, start=1)}
         for run in (pair.a, pair.b)
     ]
     lines = [
@@ -228,7 +230,7 @@ def grades_csv(name: str, grades: Mapping[int, int]) -> HttpResponse:
 
 def holes_csv(slug: str, holes: HoleTable) -> HttpResponse:
     """A line for each run: what was judged of it, and what it and its verdict could become."""
-    doubt = [field.name for field in fields(Doubt)]
+    doubt = [field.name for field in fields(VerdictBounds)]
     lines = [
         [
             line.standing.run.pk,

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis import TopicBreakdown, topic_breakdown, topic_or_404
-from leaderboard.analysis.rankings import neighbours
-from leaderboard.analysis.summaries import ORDERS, summaries_of
+from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
+from leaderboard.analysis.rankings import find_neighbours
+from leaderboard.analysis.summaries import ORDERS, build_summaries
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_untested_board
@@ -48,7 +48,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     board = find_untested_board(sight, choice_of(request))
     order = request.GET.get("order", "")
-    summaries = summaries_of(board) if board is not None else None
+    summaries = build_summaries(board) if board is not None else None
     if summaries is not None and wants_csv(request):
         return summaries_csv(f"{slug}-topics", summaries.at(summaries.in_order(order)))
     every = (
@@ -81,10 +81,10 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
     board = find_untested_board(sight, choice_of(request))
-    breakdown = topic_breakdown(board, found, page_of(request)) if board is not None else None
+    breakdown = build_topic_breakdown(board, found, page_of(request)) if board is not None else None
     if wants_csv(request):
         return _as_csv(request, sight, breakdown)
-    previous, following = neighbours(found)
+    previous, following = find_neighbours(found)
     context = {
         "sight": sight,
         "track": sight.track,

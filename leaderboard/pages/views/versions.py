@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks
-from leaderboard.analysis.impact import Impact, MeasureImpact, impact_of
+from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
 from leaderboard.analysis.origins import qrels_name
 from leaderboard.archives.track_export import render_qrels
 from leaderboard.boards.deferred_tests import request_tests
@@ -64,7 +64,7 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     if not shared:
         return None
     first = ranking_measure(sight.track, shared)
-    return impact_of(current, edition, sorted(shared, key=lambda each: each != first))
+    return compute_impact(current, edition, sorted(shared, key=lambda each: each != first))
 
 
 def _verdict(sight: Sight, shown: MeasureImpact) -> Sentence:

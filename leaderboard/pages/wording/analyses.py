@@ -7,7 +7,7 @@ from evaluation.significance import TESTS, minimum_detectable
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO
 from leaderboard.analysis import Pair
 from leaderboard.analysis.costs import CostBreakdown, CostLine
-from leaderboard.analysis.gains import NOTHING, GainCurves
+from leaderboard.analysis.gains import ROUNDING_ERROR, GainCurves
 from leaderboard.analysis.holes import HoleLine, HoleTable
 from leaderboard.analysis.impact import MeasureImpact
 from leaderboard.analysis.topics import TOP, Answer, TopicBreakdown
@@ -194,11 +194,11 @@ def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
     """The share of the ideal gain, and what ranking and retrieval lost of it."""
     first = f"first {in_words(gains.cutoff)}"
     sentence = say(named(run), f" reaches {score(gains.ndcg, 3)} of the ideal gain in its {first}.")
-    if gains.lost_by_ranking > NOTHING:
+    if gains.lost_by_ranking > ROUNDING_ERROR:
         lost = strong(score(gains.lost_by_ranking, 3))
         words = " is lost in ranking: re-ordering its documents would recover it."
         sentence += say(" ", lost, words)
-    if gains.lost_by_retrieval > NOTHING:
+    if gains.lost_by_retrieval > ROUNDING_ERROR:
         lost = strong(score(gains.lost_by_retrieval, 3))
         sentence += say(" ", lost, " is lost in retrieval: it found too few relevant documents.")
     return sentence

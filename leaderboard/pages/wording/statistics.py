@@ -160,7 +160,7 @@ STATISTICS = {
             " number of runs the median is the mean of the two in the middle; quarters lie"
             " between neighbours in the same way.",
         ),
-        "leaderboard.analysis.peers.spread_of",
+        "leaderboard.analysis.peers.compute_spread",
         command_adds="It prints every score that these are taken of.",
     ),
     "cost": Statistic(
