@@ -1,4 +1,4 @@
-"""Behind a number: a run by topics, a topic by runs, one ranking, two runs beside each other."""
+"""The analyses behind a board: a run by topics, a topic by runs, a ranking, a pair of runs."""
 
 from leaderboard.analysis.origins import Origin, find_origin
 from leaderboard.analysis.pairs import Pair, compare_runs

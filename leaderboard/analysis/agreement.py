@@ -1,4 +1,4 @@
-"""One board by each of its measures: how far the orders agree, and where every run moves."""
+"""The agreement of a board's measures: how similar their rankings are."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from evaluation.measures import parse_measure
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Run
 
-# A run is short if it retrieves less than this share of what the run in the middle does.
+# A run is short if it retrieves less than this share of the median number of documents.
 SHORT_RUN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run with its rank by every measure, None where the measure is undefined for it.
+    """A run with its rank by every measure, None if the measure is undefined for it.
 
-    `places` are ranks of which no two runs share one: equal means stand in the order of the board.
+    `places` are ranks without ties: runs with equal means are in the order of the board.
     """
 
     standing: Standing
@@ -38,14 +38,14 @@ class RankedRun:
 
     @property
     def moves(self) -> int:
-        """How many ranks lie between the best and the worst."""
+        """The difference between the best and the worst rank."""
         known = [rank for rank in self.ranks if rank is not None]
         return max(known, default=0) - min(known, default=0)
 
 
 @dataclass(frozen=True)
 class FurthestMeasures:
-    """The two measures whose boards are furthest apart."""
+    """The two measures whose rankings agree least."""
 
     one: str
     other: str
@@ -54,7 +54,10 @@ class FurthestMeasures:
 
 @dataclass(frozen=True)
 class MeasureAgreement:
-    """`tau` and `tau_ap` are float64[measures, measures]; the column is tau_ap's reference."""
+    """The agreement of all measures.
+
+    `tau` and `tau_ap` are float64[measures, measures]; the column is the reference of tau_ap.
+    """
 
     measures: list[str]
     tau: NDArray[np.float64]
@@ -67,7 +70,7 @@ class MeasureAgreement:
 
     @property
     def leaders(self) -> list[list[Run]]:
-        """Whom each measure puts first."""
+        """The runs that each measure ranks first."""
         return [
             [run.run for run in self.runs if run.ranks[place] == 1]
             for place in range(len(self.measures))
@@ -75,7 +78,7 @@ class MeasureAgreement:
 
     @property
     def is_led_by_one(self) -> bool:
-        """Whether every measure puts the same runs first."""
+        """Whether every measure ranks the same runs first."""
         return all(first == self.leaders[0] for first in self.leaders)
 
     @property
@@ -89,7 +92,7 @@ class MeasureAgreement:
 
 
 def compute_agreement(board: Board) -> MeasureAgreement:
-    """The measures of a board in the track's order, the runs in the order of the board."""
+    """Compute the agreement of a board's measures, with the runs in the order of the board."""
     boards = np.array([_signed_means(board, measure) for measure in board.measures])
     boards = boards.reshape(len(board.measures), len(board.standings))
     return MeasureAgreement(
@@ -101,7 +104,7 @@ def compute_agreement(board: Board) -> MeasureAgreement:
 
 
 def _signed_means(board: Board, measure: str) -> list[float]:
-    """The means of the runs, higher is better, NaN where undefined."""
+    """Return the means of the runs so that higher is better, NaN if undefined."""
     direction = parse_measure(measure).direction
     values = [standing.scores[measure] for standing in board.standings]
     return [math.nan if value is None else direction * value for value in values]
@@ -125,12 +128,12 @@ def _ranked_runs(board: Board, boards: NDArray[np.float64]) -> list[RankedRun]:
 
 
 def _documents(run: Run) -> float:
-    """How many documents a run retrieves for a topic that it answers."""
+    """Return how many documents a run retrieves per answered topic."""
     return run.num_retrieved / run.num_answered if run.num_answered else 0.0
 
 
 def _ranks(good: NDArray[np.float64]) -> list[int | None]:
-    """Ranks from 1 among the runs for which the measure is defined."""
+    """Return the ranks among the runs for which the measure is defined, None for the others."""
     known = ~np.isnan(good)
     found = iter(ranks(good[known]).tolist())
     return [next(found) if defined else None for defined in known]

@@ -1,4 +1,4 @@
-"""Effectiveness against cost: what the runs of a board that state a cost get for it."""
+"""Effectiveness against cost, for the runs of a board that state a cost."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class CostLine:
     mean: float
     low: float
     high: float
-    # Held to the best of these runs, which itself has no verdict.
+    # Compared with the best of these runs, which has no verdict itself.
     against: Difference | None
     verdict: str
-    # No run is as good for less, and none better for as much.
+    # Whether no run is as good at a lower cost, or better at the same cost.
     on_front: bool
 
     @property
@@ -52,7 +52,7 @@ class CostBreakdown:
 
     @property
     def best(self) -> CostLine | None:
-        """The best run; of equal ones the cheapest."""
+        """The best run, or the cheapest of equally good ones."""
         return max(self.lines, key=lambda line: self.direction * line.mean, default=None)
 
     @property
@@ -66,12 +66,12 @@ class CostBreakdown:
 
     @property
     def num_held(self) -> int:
-        """How many runs are held to the best of those that state a cost."""
+        """How many runs are compared with the best of those that state a cost."""
         return len(self.board.standings) - 1
 
     @property
     def tests_follow(self) -> bool:
-        """Whether a board of this size is tested by a job, and that has not been done."""
+        """Whether a job has yet to test a board of this size."""
         differ = any(line.against is not None and line.against.p is None for line in self.lines)
         return differ and not self.is_tested and self.board.has_enough_topics
 
@@ -81,13 +81,13 @@ class CostBreakdown:
 
     @property
     def hardware(self) -> list[str]:
-        """What the figures were measured on, each once."""
+        """The hardware on which the costs were measured, each once."""
         stated = (line.run.facts.get("hardware", "") for line in self.lines)
         return sorted({words for words in stated if words})
 
 
 def build_cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
-    """The runs of the board by the cost that is asked for, or else by what most of them state."""
+    """Return the runs of the board by the requested cost, or by the one that most runs state."""
     stating = {
         name: [standing for standing in board.ranked if figure_of(standing.run.facts, name)]
         for name in COSTS
@@ -101,7 +101,7 @@ def build_cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
 
 
 def _unit_for(cost: Cost, values: Sequence[float]) -> str:
-    """One unit for all of them: the one that fits the value in the middle."""
+    """Return one unit for all values: the one that suits the median."""
     return cost.unit_of(sorted(values)[len(values) // 2]) if values else cost.unit
 
 
@@ -111,7 +111,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
     direction = parse_measure(board.measure).direction
     runs = [standing.run.pk for standing in standings]
     scores = score_matrix(board.edition, board.measure, runs)
-    # The family stays that of the board: which runs state a cost is no reason to test fewer.
+    # The family is that of the board, because stating a cost must not change the tests.
     family = sorted(standing.run.pk for standing in board.standings)
     best = max(
         standings,
@@ -156,7 +156,7 @@ def _mean(board: Board, standing: Standing) -> float:
 
 
 def find_pareto_front(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Whether each point (cost, worth) is on the front: nothing else is as good and better in one.
+    """Return whether each point (cost, worth) is on the Pareto front: no other point is better.
 
     >>> find_pareto_front([(1, 0.2), (2, 0.3), (2, 0.25), (3, 0.3)])
     [True, True, False, False]

@@ -1,4 +1,4 @@
-"""The organiser's desk: what waits on a track, what broke, and what looks odd."""
+"""The organiser's desk: open tasks, failures and warnings of a track."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from leaderboard.runs.duplicates import Alike, alike_across_teams
 from leaderboard.runs.quotas import Quota, quotas_of
 from leaderboard.scoring.editions import find_trial_edition
 
-# A topic with a larger share of relevant documents tells no runs apart.
+# A topic with a larger share of relevant documents cannot distinguish runs.
 MOSTLY_RELEVANT = 0.6
-# Of a run with less of its first ten judged, the scores say little.
+# The scores of a run with a lower Judged@10 are unreliable.
 WELL_JUDGED = 0.5
 LATEST_WORKERS = 8
 
@@ -47,7 +47,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class FailedJob:
-    """A job that failed and was not done since, with what it was about."""
+    """A failed job that was not repeated since, and its target."""
 
     job: Job
     target: Model
@@ -59,7 +59,7 @@ class FailedJob:
 
 @dataclass(frozen=True)
 class Rescoring:
-    """An edition whose runs are being scored, with how far that is."""
+    """An edition that a job is scoring."""
 
     edition: Edition
     job: Job
@@ -67,7 +67,7 @@ class Rescoring:
 
 @dataclass(frozen=True)
 class FailingWebhook:
-    """A webhook with calls that were given up, and what was answered last."""
+    """A webhook with calls that were given up, and the last of them."""
 
     webhook: Webhook
     calls: int
@@ -76,7 +76,7 @@ class FailingWebhook:
 
 @dataclass(frozen=True)
 class OddTopics:
-    """Topics whose judgments deserve a look."""
+    """Topics whose judgments may have errors."""
 
     empty: list[JudgedTopic]
     mostly_relevant: list[JudgedTopic]
@@ -94,7 +94,7 @@ class TeamQuota:
 
 @dataclass(frozen=True)
 class Queue:
-    """The jobs of the whole installation, and who does them."""
+    """The jobs of the whole site, and its workers."""
 
     waiting: int
     running: int
@@ -104,17 +104,17 @@ class Queue:
 
 @dataclass(frozen=True)
 class Desk:
-    # It is planned, and no run is taken any more.
+    # Whether a planned release is due, because the track is closed.
     release_waits: bool
     failed: list[FailedJob]
     rescoring: list[Rescoring]
-    # Every run is scored in it; the board stays as it is until somebody switches.
+    # A complete trial edition; the board does not change until an organiser switches.
     tried: Edition | None
     silent: list[FailingWebhook]
     previews: list[JudgmentSet]
     refused_judgments: list[JudgmentSet]
     pools: list[Pool]
-    # What assessors have: their judgments are to come.
+    # Approved pools whose judgments are not uploaded yet.
     unjudged: list[Pool]
     num_refused: int
     num_valid: int
@@ -127,7 +127,7 @@ class Desk:
 
     @property
     def waits(self) -> bool:
-        """Whether anything here asks for an act, or will be done by itself."""
+        """Whether anything here needs an action or is in progress."""
         broken = (self.failed, self.silent, self.refused_judgments)
         lists = (*broken, self.rescoring, self.previews, self.pools, self.unjudged)
         counts = self.num_refused or self.num_valid
@@ -135,7 +135,7 @@ class Desk:
 
 
 def build_desk(sight: Sight) -> Desk:
-    """Everything on the desk of a track; for its organisers."""
+    """Build the desk of a track, for its organisers."""
     track = sight.track
     board = find_board(sight)
     return Desk(
@@ -160,7 +160,7 @@ def build_desk(sight: Sight) -> Desk:
 
 
 def find_failed_jobs(track: Track) -> list[FailedJob]:
-    """The latest job of each piece of work of a track, where it failed."""
+    """Return the jobs of a track that failed and were not repeated."""
     failed_judgments = track.collection.judgment_sets.filter(state=ImportState.FAILED)
     rows: dict[str, QuerySet] = {
         "check_run": track.runs.filter(state=Run.State.FAILED),
@@ -187,7 +187,7 @@ def _latest(kind: str, targets: dict[str, Model]) -> dict[str, Job]:
 
 
 def find_failing_webhooks(track: Track) -> list[FailingWebhook]:
-    """The webhooks that did not answer calls until these were given up."""
+    """Return the webhooks with calls that were given up."""
     given_up = Q(deliveries__state=Delivery.State.GIVEN_UP)
     silent = track.webhooks.annotate(calls=Count("deliveries", filter=given_up)).filter(calls__gt=0)
     return [FailingWebhook(webhook, webhook.calls, _last_given_up(webhook)) for webhook in silent]
@@ -212,14 +212,14 @@ def _find_trial(track: Track) -> Edition | None:
 
 
 def _little_judged(board: Board | None) -> list[Standing]:
-    """The runs of which most of the first ten was never judged, the least judged first."""
+    """Return the runs with a low Judged@10, the lowest first."""
     standings = board.standings if board is not None else []
     found = [standing for standing in standings if _judged(standing) < WELL_JUDGED]
     return sorted(found, key=_judged)
 
 
 def _judged(standing: Standing) -> float:
-    """Organisers always know it."""
+    """Return the Judged@10 of a run, which organisers always see."""
     return standing.judged_at_10 or 0.0
 
 
@@ -238,7 +238,7 @@ def find_odd_topics(board: Board | None) -> OddTopics:
 
 
 def _teams(track: Track) -> list[TeamQuota]:
-    """Every team and what it has left, where the track has a quota."""
+    """Return every team with its remaining quota, or nothing if the track has no quota."""
     if track.quota_per_day is None and track.quota_total is None:
         return []
     teams = _competing_teams(track)

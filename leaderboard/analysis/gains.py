@@ -1,4 +1,4 @@
-"""What a ranking gains rank by rank, and what its documents, or all judged ones, could gain."""
+"""The cumulated gain of a ranking, compared with the best order of its documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.models import Track
 
 CUTOFFS = (10, 20, 100)
 
-# With so large a share of what is lost, one of the two parts has lost it.
+# A part with at least this share of the loss counts as its cause.
 MAJORITY_SHARE = 0.8
 # Losses below this are rounding.
 ROUNDING_ERROR = 1e-9
@@ -27,9 +27,8 @@ Curve = NDArray[np.float64]
 class GainCurves:
     """DCG after each of the first `cutoff` ranks, float64[cutoff] each.
 
-    `reordered` is the best order of the documents that the run retrieves anywhere, `ideal` that
-    of all judged ones. So what the run lacks is in two parts: what a better order would give, and
-    what it did not retrieve.
+    `reordered` is the best order of all documents that the run retrieves, `ideal` that of all
+    judged ones.  So the loss has two parts: the order, and the documents not retrieved.
     """
 
     cutoff: int
@@ -43,7 +42,7 @@ class GainCurves:
 
     @property
     def lost_by_ranking(self) -> float:
-        """As a share of the ideal, like nDCG."""
+        """The loss by the order, as a share of the ideal like nDCG."""
         return float((self.reordered[-1] - self.own[-1]) / self.ideal[-1])
 
     @property
@@ -52,7 +51,7 @@ class GainCurves:
 
     @property
     def lost_by(self) -> str:
-        """Which part lost most of it: `ranking`, `retrieval` or `both`; `nothing` is lost."""
+        """The cause of most of the loss: `ranking`, `retrieval`, `both` or `nothing`."""
         parts = {"ranking": self.lost_by_ranking, "retrieval": self.lost_by_retrieval}
         lost = sum(parts.values())
         if lost < ROUNDING_ERROR:
@@ -63,7 +62,7 @@ class GainCurves:
 def build_gain_curves(
     scale: GainScale, grades: Mapping[AnyStr, int], docnos: Sequence[AnyStr], cutoff: int
 ) -> GainCurves | None:
-    """None where the topic has nothing to gain."""
+    """Build the gain curves of a ranking; None if the topic has no gain."""
     judged = np.array(list(grades.values()), dtype=np.int32)
     gains = dict(zip(grades, np.where(judged < 0, 0.0, scale.gain_of(judged)), strict=True))
     own = np.array([gains.get(docno, 0.0) for docno in docnos], dtype=np.float64)
@@ -85,7 +84,7 @@ def _cumulate(gains: Curve, scale: GainScale, cutoff: int) -> Curve:
 
 
 def find_gain_scale(track: Track) -> GainScale:
-    """How the track's own measures of gain count; grades as they are where it has none."""
+    """Return the gain scale of the track's own measures, or the default one."""
     for text in track.measures:
         measure = parse_measure(text)
         if measure.definition.name in ("nDCG", "DCG"):

@@ -1,4 +1,4 @@
-"""The best score of a track over time, and a run held to what its team had before."""
+"""The best score of a track over time, and a run compared with its team's earlier ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leaderboard.scoring.families import load_measure_means
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """A run with its mean and the best mean until then; `leads` where it raised that."""
+    """A run with its mean and the best mean so far; `leads` if the run raised it."""
 
     run: Run
     mean: float
@@ -25,7 +25,7 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class Change:
-    """From when on these judgments, and perhaps other settings, made the board."""
+    """The time when these judgments, possibly with other settings, came on the board."""
 
     at: datetime
     version: str
@@ -33,7 +33,7 @@ class Change:
 
 @dataclass(frozen=True)
 class History:
-    """Every run on the board in the order in which they came, by the judgments in view."""
+    """Every run on the board in the order received, with scores under the shown judgments."""
 
     edition: Edition
     measure: str
@@ -47,7 +47,7 @@ class History:
 
 
 def build_history(sight: Sight, asked: str = "") -> History | None:
-    """By the measure asked for, where the track has it; None where no score may be seen."""
+    """Build the history by the requested or primary measure; None if scores are hidden."""
     edition = sight.edition
     if edition is None:
         return None
@@ -73,7 +73,7 @@ def _defined_means(edition: Edition, measure: str) -> dict[str, float]:
 
 
 def _changes(sight: Sight, edition: Edition) -> list[Change]:
-    """Every board that was shown, the first one first."""
+    """Return the changes of the board, the earliest first."""
     shown = {shown_edition.pk: shown_edition for shown_edition in [edition, *sight.other_editions]}
     changes = [
         Change(shown_edition.shown_at, shown_edition.judgment_set.version)
@@ -84,7 +84,7 @@ def _changes(sight: Sight, edition: Edition) -> list[Change]:
 
 
 def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
-    """A run held to the best that its team had on the board before; None where it had nothing."""
+    """Compare a run with its team's best earlier run on the board; None if there is none."""
     edition, measure = sight.edition, sight.track.primary_measure
     if edition is None or not sight.can_see_scores_of(run):
         return None

@@ -1,8 +1,7 @@
-"""What nobody judged: how much of each run, and what it could change.
+"""The unjudged documents of each run, and how they could change its score and verdict.
 
-Two questions are asked of the missing judgments.  Of each run: which scores it could have.  Of
-each pair with the baseline: whether the verdict stands in the two worlds that favour the one and
-the other most.
+For each run this bounds the scores that it could have.  For each pair with the baseline it checks
+whether the verdict stays the same under the judgments that favour either run most.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from leaderboard.runs.rankings import TOP, Rankings
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 CUTOFFS = (5, 10, 20, 100)
-# So many runs of a board have a line.
+# The most runs of a board that have a line.
 MOST_RUNS = 100
-# Runs x topics up to which doubts are counted while the reader waits.
+# Runs x topics up to which a request bounds the verdicts itself.
 MOST_SCORES = 50_000
 
 
 @dataclass(frozen=True)
 class VerdictBounds:
-    """A verdict against the baseline, and what it is where the missing judgments are extreme.
+    """A verdict against the baseline, and its bounds under extreme missing judgments.
 
-    `difference`, `low` and `high` are means over the topics, `needed` and `among` those of
+    `difference`, `low` and `high` are means over the topics; `needed` and `among` are those of
     `PairBounds`.
     """
 
@@ -54,13 +53,13 @@ class VerdictBounds:
 
     @property
     def stands(self) -> bool:
-        """Whether no missing judgment takes the verdict back."""
+        """Whether no missing judgment could change the verdict."""
         return self.verdict == self.verdict_low == self.verdict_high
 
 
 @dataclass(frozen=True)
 class HoleLine:
-    """A run: the share of its first documents that was judged, and the scores it could have."""
+    """A run with the judged share of its top documents, and the scores it could have."""
 
     standing: Standing
     judged_at: dict[int, float]
@@ -74,7 +73,7 @@ class HoleLine:
 class HoleTable:
     """The first runs of a board by one measure.
 
-    `bounds_hold`: no judgment leads beyond low and high; otherwise they are two scenarios.
+    If `bounds_hold`, no judgment leads beyond low and high; otherwise they are two scenarios.
     """
 
     measure: str
@@ -85,7 +84,7 @@ class HoleTable:
 
     @property
     def reach(self) -> int:
-        """How many documents of every ranking are at hand for pairs."""
+        """How many documents of every ranking the comparison of pairs reads."""
         return TOP
 
     @property
@@ -95,12 +94,12 @@ class HoleTable:
 
     @property
     def doubtful(self) -> list[HoleLine]:
-        """Those whose verdict could flip."""
+        """The runs whose verdict could change."""
         return [line for line in self.lines if line.doubt is not None and not line.doubt.stands]
 
 
 def build_hole_table(board: Board, asked: str = "") -> HoleTable:
-    """The holes of the runs that a board shows, by a measure that can be bounded."""
+    """Build the table of the runs that a board shows, by a measure that has bounds."""
     measures = [text for text in board.measures if parse_measure(text).definition.bounds != "none"]
     text = asked if asked in measures else choose_measure(board.measure, measures)
     shown = board.shown[:MOST_RUNS]
@@ -116,7 +115,7 @@ def build_hole_table(board: Board, asked: str = "") -> HoleTable:
 
 
 def choose_measure(ranking: str, measures: Sequence[str]) -> str:
-    """The measure that ranks where its bounds hold; else the first whose verdicts have bounds."""
+    """Choose the ranking measure if it has true bounds, or else the measure with the best ones."""
     ways = (
         lambda text: text == ranking and parse_measure(text).definition.bounds == "true",
         lambda text: _is_sum_over_tops(parse_measure(text)),
@@ -129,7 +128,7 @@ def choose_measure(ranking: str, measures: Sequence[str]) -> str:
 
 
 def _is_sum_over_tops(measure: Measure) -> bool:
-    """Whether it is a sum over documents of the tops that every ranking file keeps at hand."""
+    """Whether the measure is a sum over top documents, which every ranking file stores."""
     cutoff = measure.parameters.get("k")
     return (
         measure.name in ADDITIVE
@@ -162,7 +161,7 @@ def _line(
 def bound_scores(
     record: bytes, judgments: Judgments, measure: Measure | None
 ) -> tuple[dict[int, float], float, float, float]:
-    """Judged@k by k, the score of a run, and the lowest and highest that it could have."""
+    """Return Judged@k by k, the score of a run, and the lowest and highest it could have."""
     run = JudgedRun.unpack(record, judgments)
     judged_at = holes(run, CUTOFFS).judged_at
     if measure is None:
@@ -172,7 +171,7 @@ def bound_scores(
 
 
 def _cut_to_measure(run: JudgedRun, measure: Measure) -> JudgedRun:
-    """The run as far as a measure with a cutoff and true bounds looks: the rest is not filled."""
+    """Cut a run at the cutoff of a measure with true bounds; other measures need all of it."""
     cutoff = measure.parameters.get("k")
     if not isinstance(cutoff, int) or measure.definition.bounds != "true":
         return run
@@ -187,7 +186,7 @@ def _cut_to_measure(run: JudgedRun, measure: Measure) -> JudgedRun:
 
 
 def _bound_board_verdicts(board: Board, text: str) -> dict[str, VerdictBounds]:
-    """The verdicts of the whole family; none where they cannot be bounded while one waits."""
+    """Bound the verdicts of the family; return none if that is impossible or takes too long."""
     measure = resolve_measure(board.sight.track, text)
     family = tuple(sorted(standing.run.pk for standing in board.standings))
     size = len(family) * board.edition.num_evaluated
@@ -224,7 +223,7 @@ def bound_verdicts(
 
 
 def load_top(run: Run) -> ReadRun:
-    """The first documents of a run for every topic."""
+    """Load the top documents of a run for every topic."""
     with default_storage.open(run.ranking_file.name) as file:
         tops = Rankings(file).tops
     rankings = {
@@ -238,7 +237,7 @@ def load_top(run: Run) -> ReadRun:
 
 
 def _verdicts(edition: Edition, differences: NDArray[np.float64]) -> list[str]:
-    """What the track's test says of each row, over the family."""
+    """Return the verdict of the track's test for each row, over the family."""
     nothing = np.zeros(differences.shape[1])
     tested = compare_with_baseline(differences, nothing, test=edition.track.test)
     return [verdict_of(difference, edition.num_evaluated) for difference in tested]

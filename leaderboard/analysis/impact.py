@@ -1,7 +1,7 @@
 """Effects of other judgments on a board, by each of its measures.
 
-The old board is the reference.  Only runs that are on both are compared, each with the topics
-that its own edition evaluates.
+The old board is the reference.  Only runs on both boards are compared, each on the topics that its
+own edition evaluates.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from leaderboard.scoring.judgments import topic_mask
 
 @dataclass(frozen=True)
 class Version:
-    """Other judgments; without an edition there is no board of them."""
+    """Other judgments, and their edition if they have a board."""
 
     judgments: JudgmentSet
     edition: Edition | None
 
 
 def find_other_versions(sight: Sight) -> list[Version]:
-    """The latest first: those once on the board, and for organisers those that never were."""
+    """Return the other judgments, latest first; only organisers see those never on the board."""
     boards: dict[JudgmentSet, Edition] = {}
     for edition in sight.other_editions:
         boards.setdefault(edition.judgment_set, edition)
@@ -50,7 +50,7 @@ def find_other_versions(sight: Sight) -> list[Version]:
     return [Version(judgment_set, boards.get(judgment_set)) for judgment_set in beside]
 
 
-# So many topics are listed, those that change most first.
+# How many of the most changed topics are listed.
 MOST_TOPICS = 20
 
 Verdicts = Mapping[str, str]
@@ -58,9 +58,9 @@ Verdicts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Move:
-    """A run on both boards: its ranks, its means and what is said of it against the baseline.
+    """A run on both boards: its ranks, its means and its verdicts against the baseline.
 
-    A mean is None where the measure is undefined on every topic.
+    A mean is None if the measure is undefined on every topic.
     """
 
     run: Run
@@ -73,7 +73,7 @@ class Move:
 
     @property
     def rose(self) -> int:
-        """How many ranks it gained, negative for those that it lost."""
+        """How many ranks the run gained; negative if it lost ranks."""
         return self.old_rank - self.new_rank
 
     @property
@@ -83,7 +83,7 @@ class Move:
 
 @dataclass(frozen=True)
 class ChangedTopic:
-    """The changes of all runs' scores on a topic, summed."""
+    """A topic and the sum of the changes of all runs' scores on it."""
 
     topic: Topic
     change: float
@@ -96,7 +96,7 @@ class MeasureImpact:
     measure: str
     agreement: BoardAgreement
     moves: list[Move]
-    # Those whose runs a job has still to test against the baseline: verdicts may change yet.
+    # Editions that a job has yet to test against the baseline, so verdicts may still change.
     untested: list[Edition]
     pairs: VerdictChanges
     # Every topic whose scores change, the largest change first.
@@ -112,7 +112,7 @@ class MeasureImpact:
 
     @property
     def turned(self) -> list[Move]:
-        """The runs whose verdict against the baseline changes; none before both are known."""
+        """The runs whose verdict against the baseline changes; none until both are known."""
         return [move for move in self.moves if move.before != move.after]
 
     @property
@@ -131,18 +131,18 @@ class Impact:
     removed: list[Topic]
 
     def by(self, measure: str) -> MeasureImpact:
-        """Effects by this measure, or by the first where the board does not have it."""
+        """Return the effects by this measure, or by the first if the board does not have it."""
         found = (found for found in self.measures if found.measure == measure)
         return next(found, self.measures[0])
 
 
 @dataclass(frozen=True)
 class Boards:
-    """Two editions with the runs and topics that are compared."""
+    """Two editions with the runs and topics to compare."""
 
     old: Edition
     new: Edition
-    # The runs on both boards, and those on each by the number of its edition.
+    # The runs on both boards, and the family of each by the id of its edition.
     runs: dict[str, Run]
     families: dict[int, list[str]]
     topics: dict[int, Topic]
@@ -156,7 +156,7 @@ class Boards:
 
 
 def compute_impact(old: Edition, new: Edition, measures: Sequence[str]) -> Impact | None:
-    """What the new edition does to the old board; None below two runs on both."""
+    """Compute the effects of the new edition on the old board; None below two shared runs."""
     families = {edition.pk: family_of(edition) for edition in (old, new)}
     family = sorted(set(families[old.pk]) & set(families[new.pk]))
     if len(family) < 2:
@@ -195,13 +195,13 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
 
 
 def _means(edition: Edition, measure: str, family: list[str]) -> NDArray[np.float64]:
-    """The means that are on the board, float64[runs]; NaN for None."""
+    """Return the means on the board as float64[runs]; NaN if undefined."""
     means = load_measure_means(edition, measure)
     return np.array([means[run_id] for run_id in family], dtype=np.float64)
 
 
 def _fill_undefined(direction: int, *boards: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Means that rank what is undefined last, as the board does."""
+    """Return the means with undefined ones replaced so that they rank last."""
     return [np.where(np.isnan(board), -direction * np.inf, board) for board in boards]
 
 
@@ -211,7 +211,7 @@ def _moves(
     direction: int,
     verdicts: Mapping[int, Verdicts | None],
 ) -> list[Move]:
-    """The runs by how far they moved, the largest move first."""
+    """Return the runs on both boards, the largest move first."""
     before, after = verdicts[boards.old.pk], verdicts[boards.new.pk]
     if before is None or after is None:
         before = after = {}
@@ -233,7 +233,7 @@ def _moves(
 
 
 def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None:
-    """By run what the test says of it; None where a job has still to test so many."""
+    """Return the verdict of each run; None if a job has yet to test so many runs."""
     baseline = edition.track.baseline_id
     if baseline not in boards.runs:
         return {}
@@ -253,7 +253,7 @@ def _pairs(
     new: tuple[Edition, NDArray[np.float64]],
     measure: str,
 ) -> VerdictChanges:
-    """How many pairs of runs are told apart on one board and not on the other."""
+    """Count the pairs of runs that differ significantly on only one board."""
     (away, apart), (now_away, now_apart) = (
         _significant_pairs(edition, scores, family, measure) for edition, scores in (old, new)
     )
@@ -263,7 +263,7 @@ def _pairs(
 def _significant_pairs(
     edition: Edition, scores: NDArray[np.float64], family: list[str], measure: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The differences of all pairs, and which of them exceed the margin of Tukey's HSD."""
+    """Return the differences of all pairs, and which exceed the margin of Tukey's HSD."""
     margin = load_all_pairs(edition, measure, family).margin
     defined = np.count_nonzero(~np.isnan(scores), axis=1)
     means = np.nansum(scores, axis=1) / np.where(defined, defined, np.nan)
@@ -274,11 +274,11 @@ def _significant_pairs(
 def _changed_topics(
     boards: Boards, before: NDArray[np.float64], after: NDArray[np.float64]
 ) -> list[ChangedTopic]:
-    """The topics of both editions whose scores change, the largest change first."""
+    """Return the topics of both editions whose scores change, the largest change first."""
     old, new = topic_mask(boards.old), topic_mask(boards.new)
     both = old & new
     was, now = before[:, both[old]], after[:, both[new]]
-    # A score that is undefined by one of both judgments changes, but by no amount.
+    # A score that is undefined in one edition changes, but adds nothing to the total.
     totals = np.nansum(np.abs(now - was), axis=0)
     changed = (totals > 0) | (np.isnan(was) != np.isnan(now)).any(axis=0)
     positions = np.flatnonzero(both)

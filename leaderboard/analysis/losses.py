@@ -1,4 +1,4 @@
-"""Where a run fails: the topics on which the best run is furthest ahead, and by which document."""
+"""The topics on which a run loses most to the best run, and the document that explains it most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.models import Run
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 WORST = 7
-# Of the documents that fell on a topic, those that fell most are tried.
+# How many of the documents that fell furthest on a topic are tried.
 TRIED = 20
 
 Ranks = dict[bytes, int]
@@ -32,24 +32,26 @@ class MissedDocument:
     docno: str
     grade: int
     rank_in_best: int
-    # None where this run does not retrieve it.
+    # None if this run does not retrieve it.
     rank_here: int | None
-    # What the score would gain, were the document ranked as in the best run.
+    # The gain in score if the document were ranked as in the best run.
     worth: float = 0.0
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Loss:
+    """A topic on which a run loses to the best run."""
+
     line: TopicLine
-    # None where the best run ranks no relevant document higher.
+    # None if the best run ranks no relevant document higher.
     missed: MissedDocument | None
-    # None where the topic has nothing to gain.
+    # None if the topic has no gain.
     gains: GainCurves | None
 
 
 def find_losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss]:
-    """The topics where most is lost to the best run, and the document that most explains it."""
+    """Find the topics with the largest losses, and the document that explains each most."""
     worst = sorted((line for line in lines if line.lost > 0), key=lambda line: -line.lost)[:WORST]
     here = load_ranks(run, worst)
     there: dict[str, Ranks] = {}
@@ -69,7 +71,7 @@ def find_losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss
 
 
 def load_ranks(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
-    """The rank of every document that a run retrieves for these topics."""
+    """Load the rank of every document that a run retrieves for these topics."""
     with open_rankings(run) as rankings:
         found = {line.topic.number: rankings.ranking(line.topic.number) for line in lines}
     return {
@@ -81,7 +83,7 @@ def load_ranks(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:
 
 
 def find_fallen(relevant: dict[bytes, int], here: Ranks, there: Ranks) -> Iterator[MissedDocument]:
-    """The documents that stand lower here than there, those that fell most first.
+    """Find the documents that rank lower here than there, those that fell furthest first.
 
     From 1 to 10 is further than from 500 to 900.
     """
@@ -101,7 +103,7 @@ def estimate_worth(
     docnos: list[bytes],
     fallen: Sequence[MissedDocument],
 ) -> list[MissedDocument]:
-    """Each with what it alone would bring: the ranking is scored with it where the best has it."""
+    """Return each document with the gain in score if it alone ranked as in the best run."""
     track, top = board.sight.track, load_judgments(board.edition.pk).top_grade
     tries = {
         b"%d" % number: _with_document_at(docnos, missed) for number, missed in enumerate(fallen)
@@ -121,22 +123,22 @@ def estimate_worth(
 def _with_document_at(docnos: list[bytes], missed: MissedDocument) -> Ranking:
     docno, above = missed.docno.encode(), missed.rank_in_best - 1
     rest = [other for other in docnos if other != docno]
-    # Where the ranking is shorter, documents that nobody judged fill the ranks between.
+    # In a shorter ranking, unjudged documents fill the ranks in between.
     filled = [*rest, *(b"\0%d" % place for place in range(len(rest), above))]
     moved = [*filled[:above], docno, *filled[above:]]
     return Ranking(moved, -np.arange(len(moved), dtype=float))
 
 
 def weigh(missed: MissedDocument) -> tuple[float, int]:
-    """What is worth most explains most; else the highest grade, and of these what fell most."""
+    """Return a sort key: the largest gain explains most, then the highest grade."""
     return round(missed.worth, 9), missed.grade
 
 
 def _with_titles(board: Board, found: list[Loss]) -> list[Loss]:
     titles = Titles(board.sight.track.collection)
-    named = titles.of(loss.missed.docno for loss in found if loss.missed is not None)
+    by_docno = titles.of(loss.missed.docno for loss in found if loss.missed is not None)
     return [
-        replace(loss, missed=replace(loss.missed, title=named.get(loss.missed.docno, "")))
+        replace(loss, missed=replace(loss.missed, title=by_docno.get(loss.missed.docno, "")))
         if loss.missed is not None
         else loss
         for loss in found

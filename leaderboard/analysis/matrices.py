@@ -1,4 +1,4 @@
-"""All ranked runs against each other: who differs from whom, by Tukey's HSD."""
+"""All pairs of ranked runs, tested by Tukey's HSD."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from leaderboard.scoring.comparisons import score_matrix
 class SignificanceMatrix:
     """The first runs of a board in its order; the test's family is the whole board.
 
-    `differences` is row minus column, `p` adjusted for all pairs of the family, both
-    float64[runs, runs]; p is NaN where there are too few topics to tell anything.
+    `differences` is row minus column, `p` is adjusted for all pairs of the family; both are
+    float64[runs, runs].  p is NaN if there are too few topics to test.
     """
 
     measure: str
@@ -40,7 +40,7 @@ class SignificanceMatrix:
 
     @property
     def num_different(self) -> int:
-        """The pairs shown that differ significantly."""
+        """How many of the pairs shown differ significantly."""
         return int(np.count_nonzero(np.triu(self.p < LEVEL, 1)))
 
     @property
@@ -49,8 +49,8 @@ class SignificanceMatrix:
 
 
 def build_significance_matrix(board: Board, most: int) -> SignificanceMatrix:
-    """The first `most` runs of a board with two ranked runs or more."""
-    # In the order of the board's own comparison, so that both reach the same numbers.
+    """Compare the first `most` runs of a board, which must have at least two ranked runs."""
+    # The same order as in the board's own comparison, so that both give the same numbers.
     family = sorted(standing.run.pk for standing in board.standings)
     direction = parse_measure(board.measure).direction
     pairs = tukey_hsd(score_matrix(board.edition, board.measure, family), direction=direction)
@@ -73,7 +73,7 @@ def build_significance_matrix(board: Board, most: int) -> SignificanceMatrix:
 
 
 def _adjust_p(differences: NDArray[np.float64], tail: Tail | None) -> NDArray[np.float64]:
-    """p of the pairs that are shown: of hundreds of runs there are too many to work out all."""
+    """Return the adjusted p of the pairs shown; all pairs of hundreds of runs are too many."""
     if tail is None:
         return np.full(differences.shape, np.nan)
     p = np.ones(differences.shape)

@@ -1,4 +1,4 @@
-"""Where a number comes from: its measure, what entered it, and how to compute it again."""
+"""The origin of a number: its measure, its data, and the command that computes it again."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
 @dataclass(frozen=True)
 class Origin:
-    """A measure on an edition, of a run and perhaps on one topic alone.
+    """A measure on an edition, for a run or for a run on one topic.
 
-    `run` and `value` are None where no run is asked for.
+    `run` and `value` are None if no run is requested.
     """
 
     edition: Edition
@@ -41,22 +41,22 @@ class Origin:
 
     @property
     def parameters(self) -> list[str]:
-        """What the measure was set to, beside what counts as relevant and the cutoff."""
-        told = {"rel", "holes", getattr(self.measure.definition.at, "name", "")}
+        """The parameters of the measure, except the relevance threshold and the cutoff."""
+        shown_elsewhere = {"rel", "holes", getattr(self.measure.definition.at, "name", "")}
         return [
             f"{name} {value_text(value)}"
             for name, value in self.measure.parameters.items()
-            if name not in told and value not in (None, ())
+            if name not in shown_elsewhere and value not in (None, ())
         ]
 
     @property
     def relevant_from(self) -> object:
-        """The lowest grade that counts as relevant; None where grades count by their value."""
+        """The lowest grade that counts as relevant; None if grades count by their value."""
         return (self.measure.parameters["rel"] or 1) if self.measure.takes_rel else None
 
     @property
     def condensed(self) -> bool:
-        """Whether unjudged documents are taken out before measuring."""
+        """Whether unjudged documents are removed before measuring."""
         return self.measure.parameters.get("holes") == "condensed"
 
     @property
@@ -65,13 +65,13 @@ class Origin:
 
     @property
     def command(self) -> str:
-        """Ours; "" where the topics are a secret."""
+        """Our command that computes the number; empty if the topics are secret."""
         words = score_command(self.edition, [str(self.measure)], self._files)
         return f"{words} -q" if words and self.topic is not None else words
 
     @property
     def trec_command(self) -> str:
-        """trec_eval's; "" where it has not the measure, or cannot leave out topics as we do."""
+        """The trec_eval command; empty if it lacks the measure or cannot exclude our topics."""
         name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
         if not name or not self.command or _topics_left_out(self.edition):
             return ""
@@ -84,7 +84,7 @@ class Origin:
 
     @property
     def _files(self) -> list[str]:
-        """As the files are called here; both commands read them unpacked or packed by us."""
+        """The names of the downloaded files; both commands also read them compressed."""
         return [
             qrels_name(self.edition.judgment_set),
             run_name(self.run) if self.run is not None else "RUN.run",
@@ -92,19 +92,19 @@ class Origin:
 
 
 def score_command(edition: Edition, measures: Sequence[str], files: list[str]) -> str:
-    """What computes these measures again; "" where it would tell which topics are kept back."""
+    """Return the command for these measures; empty if it would reveal the private topics."""
     return _command(edition, ["score", *files, *_options(edition, measures)])
 
 
 def compare_command(edition: Edition, measure: str, baseline: Run, runs: Sequence[Run]) -> str:
-    """What holds the runs to the baseline again; "" as above."""
+    """Return the command that compares runs with the baseline; empty as above."""
     files = [qrels_name(edition.judgment_set), *map(run_name, [baseline, *runs])]
     options = [*_options(edition, [measure]), "--test", edition.track.test]
     return _command(edition, ["compare", *files, *options])
 
 
 def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
-    """What makes numbers of all runs of the board again, by a command; "" as above."""
+    """Return a command over all runs of the board; empty as above."""
     files = [
         qrels_name(board.edition.judgment_set),
         *(run_name(standing.run) for standing in board.ranked),
@@ -113,7 +113,7 @@ def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -
 
 
 def overlap_command(board: Board, run_id: str, other_id: str) -> str:
-    """What compares what two runs retrieve; needs no judgments."""
+    """Return the command for the overlap of two runs, which needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
     return _join_words(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
 
@@ -138,18 +138,18 @@ def _options(edition: Edition, measures: Sequence[str]) -> list[str]:
 
 
 def _topics_left_out(edition: Edition) -> list[str]:
-    """The options that leave out what the edition leaves out."""
+    """Return the options that exclude the topics that the edition excludes."""
     choices, words = edition.settings, []
     if choices["drop_empty_topics"]:
         words += ["-l", str(choices["relevance_threshold"]), "--drop-empty-topics"]
     if choices["excluded_topics"]:
-        # With "=", since a number may begin with a dash.
+        # The "=" is needed because a topic number may begin with a dash.
         words.append(f"--without-topics={' '.join(choices['excluded_topics'])}")
     return words
 
 
 def qrels_name(judgment_set: JudgmentSet) -> str:
-    """As the file of the judgments is called here."""
+    """Return the name of the downloaded judgments file."""
     return f"qrels.{judgment_set.version}.txt"
 
 
@@ -158,14 +158,14 @@ def run_name(run: Run) -> str:
 
 
 def find_origin(sight: Sight, text: str, run_id: str = "", number: str = "") -> Origin:
-    """How a measure of the track was computed: in general, of a run, of a run on a topic."""
+    """Return how a measure was computed: in general, for a run, or for a run on a topic."""
     edition = sight.board_edition
     if edition is None or text not in [*sight.measures, *JUDGED]:
         raise Http404("no such number")
     measure = parse_measure(text).resolved(edition.settings["relevance_threshold"])
     if not run_id:
         return Origin(edition, measure, None, None, 0)
-    # PostgreSQL takes no NUL, not even to look for it.
+    # PostgreSQL rejects NUL, even in a query.
     run = sight.runs().filter(pk=run_id.replace("\0", "")).first()
     if run is None or not sight.can_see_means_of(run):
         raise Http404("no such run")
@@ -182,14 +182,14 @@ def find_origin(sight: Sight, text: str, run_id: str = "", number: str = "") -> 
 
 
 def find_topic_score(edition: Edition, run: Run, measure: str, topic: Topic) -> float | None:
-    """NaN where the measure is undefined on the topic; None where it was not computed."""
+    """Return the score of a run on a topic: NaN if undefined, None if not computed."""
     score = _score(edition, run, measure)
     return None if score is None else float(score.values[topic.position])
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A run held to another; `family` counts the runs that p is adjusted for, 0 for none."""
+    """A run compared with another; p is adjusted for `family` runs, 0 for none."""
 
     run: Run
     held_to: Run
@@ -199,18 +199,18 @@ class RunComparison:
 
 
 def compare_run_with_baseline(board: Board, run_id: str) -> RunComparison:
-    """The run as the board compares it."""
+    """Compare a run with the baseline, as the board does."""
     standing, baseline = standing_or_404(board, run_id), board.baseline
     if baseline is None or standing.against is None:
-        raise Http404("nothing to hold it to")
-    # p is adjusted for all that are compared, so the command names all.
+        raise Http404("no comparison")
+    # p is adjusted for all compared runs, so the command names all of them.
     family = [standing.run for standing in board.standings if standing.against is not None]
     command = compare_command(board.edition, board.measure, baseline, family)
     return RunComparison(standing.run, baseline, standing.against, board.num_compared, command)
 
 
 def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunComparison:
-    """The one comparison that was asked for."""
+    """Compare two runs, without adjustment."""
     run, other = standing_or_404(board, run_id).run, standing_or_404(board, other_id).run
     pair = compare_runs(board.sight, other, run, board.measure)
     command = compare_command(board.edition, board.measure, other, [run])
@@ -236,15 +236,15 @@ def _score(edition: Edition, run: Run, text: str) -> Score | None:
 
 
 def _mean(edition: Edition, run: Run, text: str) -> tuple[float | None, int]:
-    """The mean, and on how many topics it is undefined."""
+    """Return the mean and the number of topics on which the measure is undefined."""
     score = _score(edition, run, text)
     if score is not None:
         return score.mean, score.num_undefined
     if text not in JUDGED:
         raise Http404("no such number")
-    kept = ScoreSet.objects.filter(edition=edition, run=run).first()
-    if kept is None:
+    score_set = ScoreSet.objects.filter(edition=edition, run=run).first()
+    if score_set is None:
         raise Http404("no such number")
     measure = parse_measure(text)
-    judged = JudgedRun.unpack(bytes(kept.record), load_judgments(edition.pk))
+    judged = JudgedRun.unpack(bytes(score_set.record), load_judgments(edition.pk))
     return measure.aggregate(measure.scores(judged)), 0

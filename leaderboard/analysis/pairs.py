@@ -1,4 +1,4 @@
-"""Two runs beside each other: what the test says of them, and every topic."""
+"""Two runs compared: the test of their difference, and their scores on every topic."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from leaderboard.models import Run, Topic
 from leaderboard.scoring.comparisons import compute_differences
 from leaderboard.scoring.families import load_measure_means
 
-# Overlap weighs the document at rank r by p^r; the first twenty have 97 % of all weight.
+# Overlap weights the document at rank r by p^r; the first twenty have 97 % of the weight.
 PERSISTENCE = 0.9
 
 
 @dataclass(frozen=True)
 class PairLine:
+    """The scores of two runs on a topic."""
+
     topic: Topic
     a: float
     b: float
@@ -37,14 +39,14 @@ class PairLine:
 
     @property
     def side(self) -> str | None:
-        """Which run does better here: `better` is `b`, `worse` is `a`; None where neither."""
+        """Which run is better here: `better` means `b`, `worse` means `a`, None neither."""
         gain = self.direction * self.difference
         return "better" if gain > 0 else "worse" if gain < 0 else None
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Run `b` against run `a` on one measure: what the test says, and every topic."""
+    """Run `b` compared with run `a` on one measure: the test, and every topic."""
 
     a: Run
     b: Run
@@ -61,17 +63,17 @@ class Pair:
 
     @property
     def falling(self) -> list[PairLine]:
-        """The topics where both have a score, the largest gain of `b` first."""
+        """The topics on which both have a score, the largest gain of `b` first."""
         both = [line for line in self.topics if math.isfinite(line.difference)]
         return sorted(both, key=lambda line: -line.difference)
 
     @property
     def by_size(self) -> list[PairLine]:
-        """The topics where both have a score, the largest difference first."""
+        """The topics on which both have a score, the largest difference first."""
         return sorted(self.falling, key=lambda line: -abs(line.difference))
 
     def in_order(self, order: str) -> list[PairLine]:
-        """By `topic`, or else the largest gain of `b` first."""
+        """Return the lines in topic order, or with the largest gain of `b` first."""
         return self.topics if order == "topic" else self.falling
 
     def line_of(self, number: str) -> PairLine | None:
@@ -79,7 +81,7 @@ class Pair:
 
 
 def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
-    """One comparison that was planned: two runs make a family of their own."""
+    """Compare two runs as a family of their own."""
     edition = sight.edition
     if edition is None or a == b:
         raise Http404("nothing to compare")
@@ -110,9 +112,9 @@ def _or_nan(mean: float | None) -> float:
 
 
 def compute_overlaps(a: Run, b: Run, lines: Iterable[PairLine]) -> dict[str, float]:
-    """How much alike both rank on these topics, by number: rank-biased overlap, p = .9.
+    """Compute the rank-biased overlap (p = .9) of two runs on these topics, by topic number.
 
-    Of the first twenty documents, extrapolated; 1 where the two list the same in one order.
+    It is extrapolated from the first twenty documents, and 1 if both rankings are identical.
     """
     with open_rankings(a) as of_a, open_rankings(b) as of_b:
         tops_a, tops_b = of_a.tops, of_b.tops

@@ -1,4 +1,4 @@
-"""The runs beside which a team sees its own: of the same type, where enough teams have one."""
+"""The runs with which a team compares its own: those of the same type, if of enough teams."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from leaderboard.boards.standings import Board
 from leaderboard.models import Run, Team
 
-# Of fewer other teams than these the best and the worst would tell who they are.
+# With fewer other teams, the best and the worst could identify them.
 FEWEST_TEAMS = 3
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The best, the median and the worst of each column; NaN where no run has a value."""
+    """The best, the median and the worst value of each column; NaN if no run has a value."""
 
     best: NDArray[np.float64]
     median: NDArray[np.float64]
@@ -27,7 +27,7 @@ class Spread:
 
 
 def compute_spread(values: NDArray[np.float64], direction: int = 1) -> Spread:
-    """Of float64[runs, columns]; with direction -1 lower is better.
+    """Return the spread of float64[runs, columns]; with direction -1 lower is better.
 
     >>> compute_spread(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]])).median.tolist()
     [0.25, nan]
@@ -41,9 +41,9 @@ def compute_spread(values: NDArray[np.float64], direction: int = 1) -> Spread:
 
 
 def find_peers_by_kind(board: Board, team: Team) -> dict[str, list[Run]]:
-    """The runs of each type on the board, the team's own among them and the organisers' not.
+    """Return the runs of each type on the board, with the team's own but no organisers' runs.
 
-    A type is missing where fewer than FEWEST_TEAMS other teams have a run of it.
+    A type is missing if fewer than FEWEST_TEAMS other teams have a run of it.
     """
     runs = [standing.run for standing in board.standings if not standing.run.team.of_organisers]
     by_kind = {kind: [run for run in runs if run.kind == kind] for kind in Run.Kind.values}

@@ -1,4 +1,4 @@
-"""The precision of every run of a board, by recall and by depth, from their compact records."""
+"""The precision of every run of a board by recall and by depth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 @dataclass(frozen=True)
 class DepthLine:
-    """The precision in the first `depth`: of one run, and among all runs."""
+    """The precision at one depth, of one run and among all runs."""
 
     depth: int
     own: float
@@ -31,7 +31,7 @@ class DepthLine:
 
 @dataclass(frozen=True)
 class Precision:
-    """Means over the topics, a row for each run in the order of the board.
+    """Mean precision over the topics, a row for each run in the order of the board.
 
     `by_recall` has a column for each of the levels 0, .1, ... 1; `by_depth` one for each depth.
     """
@@ -43,7 +43,7 @@ class Precision:
 
     @property
     def best_run(self) -> Run:
-        """The first of the board."""
+        """The first run of the board."""
         return self.runs[0]
 
     def curve_of(self, run: Run) -> NDArray[np.float64]:
@@ -58,7 +58,7 @@ class Precision:
 
 
 def read_precision(board: Board) -> Precision:
-    """Precision of all runs of a board, relevant being what the track takes for it."""
+    """Compute the precision of all runs of a board with the track's relevance threshold."""
     edition, track = board.edition, board.sight.track
     judgments = load_judgments(edition.pk)
     rows = ScoreSet.objects.filter(edition=edition, run__in=[s.run for s in board.standings])
@@ -79,13 +79,13 @@ def read_precision(board: Board) -> Precision:
 
 @dataclass(frozen=True)
 class RunPrecision:
-    """The precision of one run, the mean over its topics."""
+    """The mean precision of one run over its topics."""
 
     by_recall: NDArray[np.float64]
     by_depth: NDArray[np.float64]
 
 
-# A record never changes, and a board of a hundred runs is looked at from each of its runs.
+# A record never changes, and the page of every run of a board needs the precision of all runs.
 @lru_cache(maxsize=1024)
 def compute_precision(
     record: bytes, judgments: Judgments, rel: int, depths: tuple[int, ...]
@@ -95,7 +95,7 @@ def compute_precision(
 
 
 def precision_at(judged: JudgedRun, depths: Sequence[int], rel: int) -> NDArray[np.float64]:
-    """Mean precision in the first of each of the depths, all in one pass over the ranks."""
+    """Return the mean precision at each depth, computed in one pass over the ranks."""
     ranks = np.sort(judged.rank[judged.relevant(rel)])
     found = np.searchsorted(ranks, depths, side="right")
     return found / (np.array(depths) * len(judged.judgments.topics))
@@ -106,6 +106,6 @@ def choose_depths(track: Track) -> tuple[int, ...]:
 
 
 def precision_measures(track: Track) -> list[str]:
-    """The same numbers as measures."""
+    """Return the names of the measures that give the same numbers."""
     recall = [f"IPrec@{level}" for level in LEVELS]
     return [*recall, *(f"P@{depth}" for depth in choose_depths(track))]

@@ -1,4 +1,4 @@
-"""One ranking: what a run retrieved for a topic, with grades and documents."""
+"""One ranking: the documents that a run retrieved for a topic, with their grades."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
 
 
 def find_visible_grades(sight: Sight, topic: Topic) -> dict[str, int]:
-    """The grades of a topic's documents, none where they are not to be shown."""
+    """Return the grades of a topic's documents, none if they may not be shown."""
     return load_grades(sight.edition, topic) if sight.edition is not None else {}
 
 
@@ -53,7 +53,7 @@ def open_rankings(run: Run) -> Iterator[Rankings]:
 
 @dataclass(frozen=True, eq=False)
 class RankedDocuments:
-    """The documents of a run on a topic in scoring order, none where it leaves the topic out."""
+    """The documents of a run on a topic in scoring order, none if it does not answer the topic."""
 
     docnos: list[str]
     scores: NDArray[np.float64]
@@ -71,7 +71,7 @@ def load_listing(run: Run, topic: Topic) -> Listing:
 
 @dataclass(frozen=True)
 class Titles:
-    """The titles of documents, empty where a collection came without them."""
+    """The titles of documents, empty if the collection has none."""
 
     collection: Collection
 
@@ -89,7 +89,7 @@ class Retrieved:
     rank: int
     docno: str
     score: float
-    # None where nobody judged, or where grades are not to be shown.
+    # None if unjudged, or if grades may not be shown.
     grade: int | None
     # How the page shows it: `relevant`, `unjudged`, or neither.
     look: str
@@ -99,7 +99,7 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class UnseenDocument:
-    """A relevant document that is not among those in view; `rank` is None where it is missed."""
+    """A relevant document that the page does not show; `rank` is None if not retrieved."""
 
     docno: str
     grade: int
@@ -108,8 +108,7 @@ class UnseenDocument:
 
 @dataclass(frozen=True)
 class RankingPage:
-    """A page of a ranking; `gains` is None where grades are not to be seen, or nothing is to be
-    gained."""
+    """A page of a ranking; `gains` is None if grades are hidden or the topic has no gain."""
 
     run: Run
     topic: Topic
@@ -125,7 +124,7 @@ class RankingPage:
 def build_ranking_page(
     sight: Sight, run: Run, topic: Topic, asked: str | None = None, cutoff: int = CUTOFFS[0]
 ) -> RankingPage:
-    """What a run retrieved for a topic, a page of it, with grades where they may be seen."""
+    """Build a page of the documents that a run retrieved for a topic, with visible grades."""
     ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
     page = Paginator(ranked.docnos, PAGE_SIZE).get_page(asked)
     first, last = max(page.start_index(), 1) - 1, page.end_index()
@@ -151,7 +150,7 @@ def build_retrieved(
     first: int,
     last: int,
 ) -> list[Retrieved]:
-    """The documents of a ranking from place `first`, counted from 0, up to `last`."""
+    """Build the documents of a ranking from place `first`, counted from 0, up to `last`."""
     docnos, collection = ranked.docnos[first:last], sight.track.collection
     found = (
         open_documents(collection.documents.name).find_many(docnos) if collection.documents else {}
@@ -182,7 +181,7 @@ def _look(grade: int | None, sight: Sight) -> str:
 def find_unseen(
     track: Track, grades: Mapping[str, int], docnos: Sequence[str], shown: Sequence[str]
 ) -> list[UnseenDocument]:
-    """The relevant documents beyond those shown: by rank, then those that are missed."""
+    """Return the relevant documents not shown: by rank, then those not retrieved."""
     ranks = {docno: rank for rank, docno in enumerate(docnos, start=1)}
     in_view = set(shown)
     found = [

@@ -1,4 +1,4 @@
-"""A run by topics: how it does on every measure, and on every topic."""
+"""The scores of a run on every measure and on every topic."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TopicLine:
 
     @property
     def lost(self) -> float:
-        """How much better the best run of the topic is; NaN where the measure is undefined."""
+        """How much better the best run of the topic is; NaN if the measure is undefined."""
         return -self.direction * self.from_best
 
 
@@ -70,7 +70,7 @@ class RunBreakdown:
 
 
 def build_run_breakdown(board: Board, run: Run) -> RunBreakdown:
-    """How a run of the board does on every measure, and on every topic by the ranking one."""
+    """Return the scores of a run on every measure, and on every topic by the ranking one."""
     runs = [standing.run for standing in board.standings]
     scores = read_scores(board.edition, board.measure, runs)
     baseline = board.baseline if board.baseline in scores.runs else None

@@ -1,4 +1,4 @@
-"""All runs of a board on one measure, as one array."""
+"""The topic scores of all runs of a board on one measure, as one array."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from leaderboard.models import Collection, Edition, Run, Score, Topic
 from leaderboard.scoring.comparisons import stack_scores
 from leaderboard.scoring.judgments import topic_mask
 
-# So many topics are asked for by their names; more are read with all others.
+# Up to this many topics are read one by one; for more, all topics are read.
 FEW_TOPICS = 500
 
 
 @dataclass(frozen=True)
 class Scores:
-    """All runs of a board on one measure: `values[i]` are those of `runs[i]`, NaN = undefined.
+    """All runs of a board on one measure: `values[i]` belongs to `runs[i]`, NaN if undefined.
 
-    Columns are the evaluated topics in the order of their positions.
+    The columns are the evaluated topics in the order of their positions.
     """
 
     measure: str
@@ -37,25 +37,25 @@ class Scores:
         return self.values[self.runs.index(run)]
 
     def column(self, topic: Topic) -> int | None:
-        """Where a topic stands, or None where it is not evaluated; no other topic is read."""
+        """Return the column of a topic, or None if it is not evaluated, without reading topics."""
         mask = topic_mask(self.edition)
         return int(mask[: topic.position].sum()) if mask[topic.position] else None
 
     @cached_property
     def median(self) -> NDArray[np.float64]:
-        """NaN where the measure is undefined for every run."""
+        """The median of every topic; NaN if the measure is undefined for every run."""
         return quantiles(self.values, [0.5])[0]
 
     @cached_property
     def quartiles(self) -> NDArray[np.float64]:
-        """The first, the median and the third of every topic, float64[3, topics]."""
+        """The first quartile, the median and the third of every topic, float64[3, topics]."""
         return quantiles(self.values, [0.25, 0.5, 0.75])
 
 
 def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> NDArray[np.float64]:
-    """Of every column those that are defined, as np.nanquantile has them, float64[shares, columns].
+    """Return the quantiles of every column like np.nanquantile, float64[shares, columns].
 
-    One sort of all columns costs a fifth of numpy's partitions, and undefined values end up last.
+    Sorting all columns takes a fifth of the time of np.nanquantile and puts undefined values last.
 
     >>> quantiles(np.array([[1.0, np.nan], [0.0, np.nan], [0.25, np.nan]]), [0.5]).tolist()
     [[0.25, nan]]
@@ -80,13 +80,13 @@ def read_scores(edition: Edition, measure: str, runs: Sequence[Run]) -> Scores:
 
 
 def load_evaluated_topics(edition: Edition) -> list[Topic]:
-    """The topics that count, in the order of their positions."""
+    """Load the evaluated topics in the order of their positions."""
     every = load_topics(edition.track.collection)
     return [topic for topic, counts in zip(every, topic_mask(edition), strict=True) if counts]
 
 
 def load_topics_at(edition: Edition, places: Sequence[int]) -> list[Topic]:
-    """The topics at these places among those that count, few of them without the others."""
+    """Load the topics at these places among the evaluated ones; read few topics one by one."""
     if len(places) > FEW_TOPICS:
         every = load_evaluated_topics(edition)
         return [every[place] for place in places]

@@ -1,4 +1,4 @@
-"""Two rankings of one topic side by side: where each document of one stands in the other."""
+"""Two rankings of one topic side by side: the rank of each document in the other ranking."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Run
 from leaderboard.runs.rankings import TOP
 
-# So many documents of each ranking can be shown; the first number unless others are asked for.
+# The numbers of documents of each ranking that can be shown; the first is the default.
 DEPTHS = (10, 20, 50)
 
 
 @dataclass(frozen=True)
 class Card:
-    """A document of one ranking; `twin` is its rank in the other, None where that misses it."""
+    """A document of one ranking; `twin` is its rank in the other, None if it is not there."""
 
     document: Retrieved
     twin: int | None
 
     @property
     def lower(self) -> int:
-        """By how many places the other run has it lower; negative where it has it higher."""
+        """How many ranks lower the other run has the document; negative if higher."""
         return 0 if self.twin is None else self.twin - self.document.rank
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two rankings: its first documents, and the relevant ones beneath or missed."""
+    """One of the two rankings: its first documents, and the relevant ones below or missed."""
 
     run: Run
     score: float
     cards: list[Card]
     further: list[UnseenDocument]
     retrieved: int
-    # How many of the documents beneath the cards nobody has judged.
+    # How many of the documents below the cards are unjudged.
     unjudged_beneath: int
 
     @property
@@ -59,7 +59,7 @@ class Side:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """`left` is the run that is looked at, `right` the one it is held to."""
+    """The two rankings: `left` is the run of the page, `right` the one to compare it with."""
 
     line: PairLine
     left: Side
@@ -69,7 +69,7 @@ class SideBySide:
 
 
 def build_side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> SideBySide:
-    """The first `depth` documents of both runs of a pair on the topic of this line."""
+    """Return the first `depth` documents of both runs of a pair on the topic of this line."""
     grades = find_visible_grades(sight, line.topic)
     left, right = load_ranking(pair.b, line.topic), load_ranking(pair.a, line.topic)
 

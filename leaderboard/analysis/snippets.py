@@ -1,4 +1,4 @@
-"""The part of a document in which most words of the topic stand, with those words marked."""
+"""The part of a document with most words of the topic, with those words marked."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from functools import lru_cache
 from leaderboard.models import Topic
 
 LENGTH = 280
-# So many characters of a document are looked at, and so many of the words found.
+# How many characters of a document are read, and how many of the words found are used.
 CHARACTERS_READ = 10_000
 WORDS_FOUND = 100
-# So many characters stand before the first word that is marked, and about as many at the end.
+# How many characters are shown before the first marked word; about as many follow the last.
 LEAD = 40
 
 WORD = re.compile(r"\w+")
 ENDINGS = ("ing", "ies", "ed", "es", "s", "y", "e")
 SHORTEST_STEM = 3
-# Words that stand in every English question and say nothing of its subject.
+# Words that appear in any English question and do not describe its subject.
 STOP_WORD_LIST = """
     about and any are been being between but can could did does for from had has have how into its
     made may more most not off only other out over shall should some such than that the their them
@@ -36,7 +36,7 @@ class Piece:
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """A word without a light English ending; of other languages mostly the word itself.
+    """Return a word without a light English ending; words of other languages mostly stay.
 
     >>> [stem(word) for word in ("wings", "baking", "baked", "Boundaries", "boundary", "glass")]
     ['wing', 'bak', 'bak', 'boundar', 'boundar', 'glas']
@@ -50,7 +50,7 @@ def stem(word: str) -> str:
 
 
 def find_terms(topic: Topic) -> frozenset[str]:
-    """The stems that are marked: of the words of the title and of the description."""
+    """Return the stems to mark: those of the title and the description."""
     found = WORD.findall(f"{topic.title} {topic.description}".casefold())
     return frozenset(
         stem(word) for word in found if len(word) >= SHORTEST_STEM and word not in STOP_WORDS
@@ -58,7 +58,7 @@ def find_terms(topic: Topic) -> frozenset[str]:
 
 
 def cut_snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[Piece]:
-    """The stretch of a text in which most different terms stand; its beginning if none does.
+    """Return the part of a text with most different terms, or its beginning if it has none.
 
     >>> cut_snippet("Bread rises twice.", frozenset({"bread", "twic"}))
     [Piece(words='Bread', is_term=True), Piece(words=' rises ', is_term=False), \
@@ -73,7 +73,7 @@ Piece(words='twice', is_term=True), Piece(words='.', is_term=False)]
 
 
 def _choose_window(text: str, hits: Sequence[re.Match[str]], length: int) -> tuple[int, int]:
-    """Its two ends, between words where that can be."""
+    """Return the two ends of the part, between words if possible."""
     if len(text) <= length:
         return 0, len(text)
     start = min(_find_richest(hits, length - 2 * LEAD) - LEAD, len(text) - length)
@@ -83,7 +83,7 @@ def _choose_window(text: str, hits: Sequence[re.Match[str]], length: int) -> tup
 
 
 def _find_richest(hits: Sequence[re.Match[str]], length: int) -> int:
-    """Where the stretch with the most different terms begins, of equals the one with more."""
+    """Return the start of the part with most different terms, then with most terms."""
 
     def terms_after(first: re.Match[str]) -> tuple[int, int]:
         last = first.start() + length

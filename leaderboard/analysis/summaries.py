@@ -1,4 +1,4 @@
-"""Every topic in a line: what was judged, and how the runs did."""
+"""A summary of every topic: its judgments and the scores of the runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.scoring.judgments import topic_mask
 
 @dataclass(frozen=True)
 class JudgedTopic:
-    """How many documents of a topic have each grade, and how many of them are relevant."""
+    """A topic with the number of documents by grade, and how many are relevant."""
 
     topic: Topic
     grades: dict[int, int]
@@ -31,7 +31,7 @@ class JudgedTopic:
 
 @dataclass(frozen=True)
 class TopicSummary:
-    """An evaluated topic; values are NaN where the measure is undefined for every run."""
+    """An evaluated topic; scores are NaN if the measure is undefined for every run."""
 
     topic: Topic
     judged: int
@@ -61,7 +61,7 @@ class JudgmentCounts:
 
     @property
     def passed_over(self) -> int:
-        """In the pool, and not judged."""
+        """How many documents were pooled but not judged."""
         return sum(self.grades.values()) - self.judged
 
     def _from(self, lowest: int) -> int:
@@ -78,14 +78,14 @@ def count_judgments(edition: Edition) -> JudgmentCounts:
 class Summaries:
     """The topics of a board, by their places among the evaluated ones.
 
-    A collection may have thousands, of which a page shows a few: only those are read.
+    A collection may have thousands of topics, so only those that a page shows are read.
     """
 
     board: Board
     scores: Scores
 
     def in_order(self, order: str) -> list[int]:
-        """The places by one of ORDERS, the highest first; of the collection otherwise."""
+        """Return the places in one of ORDERS, the highest first, or in collection order."""
         if order not in ORDERS:
             return list(range(self.scores.values.shape[1]))
         # NaN sorts last.
@@ -97,7 +97,7 @@ class Summaries:
         return _ends(self.scores, parse_measure(self.scores.measure).direction)[1]
 
     def num_judged(self, lowest: int = 0) -> NDArray[np.float64]:
-        """How many documents of each topic have this grade or a higher one."""
+        """Count the documents of each topic with this grade or a higher one."""
         edition = self.scores.edition
         judgments = Judgment.objects.filter(judgment_set=edition.judgment_set_id)
         counts = judgments.filter(grade__gte=lowest).values_list("topic__position")
@@ -107,7 +107,7 @@ class Summaries:
         return found[topic_mask(edition)]
 
     def at(self, places: Sequence[int]) -> list[TopicSummary]:
-        """Each with its judgments and how the runs did."""
+        """Return the summaries of the topics at these places."""
         scores = replace(self.scores, values=self.scores.values[:, list(places)])
         worst, best, holders = _ends(scores, parse_measure(scores.measure).direction)
         own = next((standing.run for standing in self.board.ranked if standing.is_own), None)
@@ -134,7 +134,7 @@ def build_summaries(board: Board) -> Summaries:
 
 
 def build_topic_summaries(board: Board) -> list[TopicSummary]:
-    """Every evaluated topic with its judgments and how the runs did."""
+    """Return the summary of every evaluated topic."""
     summaries = build_summaries(board)
     return summaries.at(summaries.in_order(""))
 
@@ -142,7 +142,7 @@ def build_topic_summaries(board: Board) -> list[TopicSummary]:
 def _ends(
     scores: Scores, direction: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """The worst and the best value of every topic, and whose row the best is."""
+    """Return the worst and the best score of every topic, and the row of the best."""
     num_topics = scores.values.shape[1]
     if not scores.runs:
         nothing = np.full(num_topics, np.nan)
@@ -176,7 +176,7 @@ def load_judged_topics(edition: Edition, topics: list[Topic]) -> list[JudgedTopi
     ]
 
 
-# The orders in which topics can be looked at; a topic without a value comes last.
+# The orders of the list of topics; a topic without a value comes last.
 ORDERS: dict[str, Callable[[Summaries], NDArray[np.float64]]] = {
     "judged": lambda summaries: summaries.num_judged(),
     "relevant": lambda summaries: summaries.num_judged(

@@ -1,4 +1,4 @@
-"""Every run on every topic at once, and the topics on which the order of runs is turned round."""
+"""The scores of every run on every topic, and the topics that invert the order of runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Topic
 
-# With fewer runs a correlation over them says nothing.
+# With fewer runs a correlation means nothing.
 FEWEST_RUNS = 3
 # Spreads below this are rounding.
 EQUAL = 1e-12
@@ -21,7 +21,7 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class MappedTopic:
-    """A topic with its item-total correlation: of its scores with the means of all others."""
+    """A topic with its item-total correlation: its scores against the means of all others."""
 
     summary: TopicSummary
     correlation: float
@@ -40,7 +40,7 @@ class MappedTopic:
 class TopicMap:
     """`values` is float64[runs, topics], NaN = undefined: runs best first, topics easiest first.
 
-    `low` and `high` are the ends of the scale: 0 and 1 where all values lie between them.
+    `low` and `high` are the ends of the scale: 0 and 1 if all values are between them.
     """
 
     measure: str
@@ -65,7 +65,7 @@ class TopicMap:
 
     @property
     def hardest(self) -> MappedTopic | None:
-        """The last topic that has a median, where there is another one."""
+        """The last topic with a median, if at least two topics have one."""
         known = [topic for topic in self.topics if not np.isnan(topic.summary.median)]
         return known[-1] if len(known) > 1 else None
 
@@ -77,7 +77,7 @@ class TopicMap:
 def build_topic_map(board: Board) -> TopicMap:
     summaries = build_topic_summaries(board)
     medians = np.array([summary.median for summary in summaries])
-    # NaN sorts last, so topics without a median stand at the end.
+    # NaN sorts last, so topics without a median come at the end.
     order = np.argsort(-parse_measure(board.measure).direction * medians, kind="stable")
     scores = read_scores(board.edition, board.measure, [standing.run for standing in board.ranked])
     correlations = item_total_correlations(scores.values)
@@ -105,8 +105,8 @@ def item_total_correlations(
 ) -> NDArray[np.float64]:
     """Pearson's r over runs of each of these topics with the sum of the others, float64[topics].
 
-    NaN where it is undefined: fewer than three runs, a topic on which all runs are equal, or one
-    that is undefined for a run (which then is in no sum either).
+    It is NaN with fewer than three runs, on a topic with equal scores, or on a topic that is
+    undefined for a run (which is then in no sum either).
     """
     chosen = values[:, topics]
     found = np.full(chosen.shape[1], np.nan)

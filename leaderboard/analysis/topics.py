@@ -1,4 +1,4 @@
-"""A topic by runs: who found what, what was judged, and what nobody looked at."""
+"""A topic by runs: the documents that runs retrieved, the judged ones and the unjudged ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from leaderboard.models import Run, Topic
 
 TOP = 10
 NEVER_JUDGED = 10
-# A run has found a document that stands in so many of its first ranks.
+# A run has found a document if it is within this many of its first ranks.
 FOUND = 100
-# So many runs have a column of ranks in the table of judged documents.
+# How many runs have a column of ranks in the table of judged documents.
 COLUMNS = 10
 DOCUMENTS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """What one run has for the topic: how many documents, the first of them, the judged ones."""
+    """What one run retrieved for the topic: the number, the first and the judged documents."""
 
     depth: int
     top: list[str]
@@ -37,7 +37,7 @@ class Retrieved:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What one run retrieved for the topic in view."""
+    """A run's answer to the topic: its score and its top documents."""
 
     run: Run
     rank: int | None
@@ -45,7 +45,7 @@ class Answer:
     is_baseline: bool
     is_own: bool
     first_relevant: int | None
-    # Grades of the first ten; None where nobody judged.
+    # Grades of the first ten documents; None if unjudged.
     top_grades: list[int | None]
     relevant_in_top: int
     retrieved: int
@@ -60,12 +60,12 @@ class JudgedDocument:
     docno: str
     title: str
     grade: int
-    # By the id of the run; runs that did not retrieve it are left out.
+    # The ranks by run id, without runs that did not retrieve it.
     ranks: dict[str, int]
 
     @property
     def finders(self) -> list[str]:
-        """The ids of the runs that have it among their first hundred."""
+        """The ids of the runs that have the document among their first FOUND."""
         return [run_id for run_id, rank in self.ranks.items() if rank <= FOUND]
 
 
@@ -79,7 +79,7 @@ class UnjudgedDocument:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a topic stands among all by its median, counted from the nearer end."""
+    """The place of a topic among all by its median, counted from the nearer end."""
 
     number: int
     end: Literal["easiest", "hardest"]
@@ -90,23 +90,23 @@ class TopicBreakdown:
     topic: Topic
     measure: str
     evaluated: bool
-    # How many documents have each grade; negative ones were pooled and not judged.
+    # The number of documents by grade; negative grades were pooled but not judged.
     grades: dict[int, int]
     median: float
-    # None where it has no median.
+    # None if the topic has no median.
     place: Place | None
     num_topics: int
     answers: list[Answer]
-    # The answers whose ranks are shown: the first of the board, the baseline, and own runs.
+    # The answers with a column of ranks: the first of the board, the baseline, and own runs.
     columns: list[Answer]
-    # The item-total correlation: of the runs' scores here with their means on all other topics.
-    # NaN for all but organisers.
+    # The item-total correlation: the runs' scores here against their means on all other topics.
+    # Only organisers see it; it is NaN for others.
     correlation: float
     # Every judged document, without titles; a page of them with titles; the relevant ones.
     documents: list[JudgedDocument]
     judged: Page[JudgedDocument]
     relevant: list[JudgedDocument]
-    # What nobody judged of the first tens, all of it without titles, the first with titles.
+    # The unjudged documents of the first tens: all without titles, then the first with titles.
     unjudged: list[UnjudgedDocument]
     never_judged: list[UnjudgedDocument]
 
@@ -121,7 +121,7 @@ class TopicBreakdown:
 
 
 def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
-    """What every run of the board retrieved for a topic, and what was judged."""
+    """Return the answers of every run of the board to a topic, and its judgments."""
     scores = read_scores(
         board.edition, board.measure, [standing.run for standing in board.standings]
     )
@@ -154,7 +154,7 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
 
 
 def _retrieved(runs: list[Run], topic: Topic, judged: list[str]) -> dict[str, Retrieved]:
-    """By run what it has for the topic; most of a long ranking was not judged."""
+    """Return by run what it retrieved for the topic, with ranks of judged documents only."""
     listings = [load_listing(run, topic) for run in runs]
     ranks: list[dict[str, int]] = [{} for _ in runs]
     found = find_among([listing.text for listing in listings], [docno.encode() for docno in judged])
@@ -226,7 +226,7 @@ def _answers(
 
 
 def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
-    """In the order of the board: its first runs, with room kept for the baseline and own runs."""
+    """Return the first answers in board order, always with the baseline and own runs."""
     by_run = {answer.run.pk: answer for answer in answers}
     ordered = [by_run[standing.run.pk] for standing in board.standings if standing.run.pk in by_run]
     kept = [answer for answer in ordered if answer.is_own or answer.is_baseline][:COLUMNS]
@@ -237,7 +237,7 @@ def _columns(board: Board, answers: list[Answer]) -> list[Answer]:
 def _judged_documents(
     grades: dict[str, int], retrieved: dict[str, Retrieved]
 ) -> list[JudgedDocument]:
-    """Every judged document without its title, the most relevant and most found first."""
+    """Return every judged document without title, the most relevant and most found first."""
     ranks: dict[str, dict[str, int]] = {docno: {} for docno in grades}
     for run_id, has in retrieved.items():
         for docno, rank in has.ranks.items():
@@ -249,15 +249,15 @@ def _judged_documents(
 
 
 def _with_titles(page: Page[JudgedDocument], titles: Titles) -> Page[JudgedDocument]:
-    named = titles.of(document.docno for document in page)
-    page.object_list = [replace(document, title=named.get(document.docno, "")) for document in page]
+    found = titles.of(document.docno for document in page)
+    page.object_list = [replace(document, title=found.get(document.docno, "")) for document in page]
     return page
 
 
 def _unjudged_documents(
     grades: dict[str, int], retrieved: dict[str, Retrieved]
 ) -> list[UnjudgedDocument]:
-    """What runs have in their first ten and nobody has judged, that of most runs first."""
+    """Return the unjudged documents in the first ten of any run, those of most runs first."""
     runs: Counter[str] = Counter()
     best: dict[str, int] = {}
     for has in retrieved.values():
@@ -270,5 +270,5 @@ def _unjudged_documents(
 
 
 def _titled(documents: list[UnjudgedDocument], titles: Titles) -> list[UnjudgedDocument]:
-    named = titles.of(document.docno for document in documents)
-    return [replace(document, title=named.get(document.docno, "")) for document in documents]
+    found = titles.of(document.docno for document in documents)
+    return [replace(document, title=found.get(document.docno, "")) for document in documents]

@@ -1,4 +1,4 @@
-"""The runs that are not on the board: what they wait for, as far as the reader may know."""
+"""The runs that are not yet on the board, and what they wait for."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class WaitingRun:
 
 @dataclass(frozen=True)
 class WaitingRuns:
-    """The first of them; `more` are left out."""
+    """The first waiting runs; `more` others are not listed."""
 
     runs: list[WaitingRun]
     more: int
 
 
 def find_waiting_runs(sight: Sight) -> WaitingRuns:
-    """Runs on their way to the board, and own ones that stopped before it; newest first."""
+    """Return runs not yet on the board, and the reader's own failed ones; newest first."""
     shows_as_valid = [] if sight.can_see_means else ["scored"]
     on_the_way = Q(state__in=["queued", "checking", "scoring", "valid", *shows_as_valid])
-    # A refused file is no run of the board; "My runs" has it.
+    # A rejected file never comes on the board; "My runs" lists it.
     stopped = Q(state="failed", team=sight.team) if sight.team else Q(pk__in=[])
     runs = sight.runs().filter(on_the_way | stopped, withdrawn_at=None, disqualified_at=None)
     first = [sight.with_shown_name(run) for run in _newest(runs)]
@@ -55,24 +55,24 @@ def find_waiting_runs(sight: Sight) -> WaitingRuns:
 
 
 def _newest(runs: RunQuerySet) -> list[Run]:
-    """Mostly there is none, which is soon told; whole runs with track and team are not."""
+    """Return the newest runs; the first check is cheap, and mostly there are none."""
     return list(runs.order_by("-received_at")[:SHOWN]) if runs.exists() else []
 
 
 def _jobs_of(runs: list[Run]) -> dict[str, Job]:
-    """The last job of each run."""
+    """Return the last job of each run."""
     jobs = Job.objects.filter(kind="check_run", target_id__in=[run.pk for run in runs])
     return {job.target_id: job for job in jobs.order_by("pk")}
 
 
 def _queue() -> list[int]:
-    """Every job that waits, in the order in which they are taken."""
+    """Return the ids of all queued jobs in the order in which they will run."""
     queued = Job.objects.filter(state=Job.State.QUEUED).order_by("priority", "pk")
     return list(queued.values_list("pk", flat=True))
 
 
 def _detail(sight: Sight, run: Run, job: Job | None, queue: list[int]) -> str:
-    """Its place in the queue, or what a run in order waits for; "" where there is no more."""
+    """Return the run's place in the queue, or what a valid run waits for; empty otherwise."""
     if job is not None and job.pk in queue:
         return f"{nth(queue.index(job.pk) + 1)} in the queue"
     if sight.state_of(run) != Run.State.VALID:
