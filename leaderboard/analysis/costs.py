@@ -21,7 +21,7 @@ class CostLine:
     standing: Standing
     figure: Figure
     # The figure in the unit of all lines.
-    told: str
+    cost_text: str
     mean: float
     low: float
     high: float
@@ -65,18 +65,18 @@ class CostBreakdown:
         return any(line.verdict for line in self.lines)
 
     @property
-    def num_held(self) -> int:
+    def num_compared(self) -> int:
         """How many runs are compared with the best of those that state a cost."""
         return len(self.board.standings) - 1
 
     @property
-    def tests_follow(self) -> bool:
+    def awaits_tests(self) -> bool:
         """Whether a job has yet to test a board of this size."""
         differ = any(line.against is not None and line.against.p is None for line in self.lines)
         return differ and not self.is_tested and self.board.has_enough_topics
 
     @property
-    def num_silent(self) -> int:
+    def num_without_cost(self) -> int:
         return len(self.board.ranked) - len(self.lines)
 
     @property
@@ -131,7 +131,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
             CostLine(
                 standing=standing,
                 figure=_figure(standing, cost),
-                told=_figure(standing, cost).words_in(unit),
+                cost_text=_figure(standing, cost).words_in(unit),
                 mean=_mean(board, standing),
                 low=interval.low,
                 high=interval.high,

@@ -192,7 +192,7 @@ class RunComparison:
     """A run compared with another; p is adjusted for `family` runs, 0 for none."""
 
     run: Run
-    held_to: Run
+    other: Run
     against: Difference
     family: int
     command: str

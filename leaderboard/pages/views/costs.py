@@ -51,7 +51,7 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         "board": found.board,
         "found": found,
         "tests_follow": found.best is not None
-        and found.tests_follow
+        and found.awaits_tests
         and request_tests(found.board.edition, found.board.measure, found.best.run),
         "verdict": wording.cost_verdict(found),
         "stating": wording.stating(found),
@@ -67,7 +67,7 @@ def _chart(found: CostBreakdown) -> SafeString:
         Priced(
             name=str(each.run),
             cost=each.figure.value / factor,
-            told=each.told,
+            told=each.cost_text,
             mean=each.mean,
             low=each.low,
             high=each.high,

@@ -63,14 +63,14 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
 
 
 def _price(line: CostLine) -> list[Phrase]:
-    return say(strong(score(line.mean, 3)), " for ", strong(line.told))
+    return say(strong(score(line.mean, 3)), " for ", strong(line.cost_text))
 
 
 def stating(found: CostBreakdown) -> str:
     """How many runs stand here, and how many say nothing of this cost."""
     said = counted(len(found.lines), "run reports,runs report")
-    silent = counted(found.num_silent, "run does,runs do")
-    return f"{said} it; {silent} not." if found.num_silent else f"{said} it."
+    silent = counted(found.num_without_cost, "run does,runs do")
+    return f"{said} it; {silent} not." if found.num_without_cost else f"{said} it."
 
 
 SIGN_FLIP = "sign_flip"
