@@ -23,7 +23,8 @@ def test_all_problems_come_a_line_of_json_each(track, ben, ben_api):
     problems = [json.loads(line) for line in lines]
     assert len(shown["problems"]) == 50
     assert len(problems) == sum(shown["problem_totals"].values()) > 50
-    assert set(problems[0]) == {"code", "severity", "line", "message", "found", "hint"}
+    told = {"code", "severity", "line", "message", "found", "hint"}
+    assert set(problems[0]) == told | {"count", "fix", "suggested"}
 
 
 def test_a_file_is_for_its_team_and_the_organisers(bens_run, ada_api, cat_api, anybody_api):

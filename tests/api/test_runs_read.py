@@ -26,6 +26,7 @@ PUBLIC = {
 }
 INSIDE = {
     "attempts",
+    "fixes",
     "queue_position",
     "reason",
     "withdrawn_at",
