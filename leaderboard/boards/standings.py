@@ -165,15 +165,6 @@ class Board:
         return best(known, default=math.nan)
 
     @property
-    def with_verdict(self) -> dict[str, list[Standing]]:
-        """The standings by verdict: `better`, `worse` and `not significant`."""
-        groups: dict[str, list[Standing]] = {"better": [], "worse": [], "not significant": []}
-        for standing in self.standings:
-            if standing.verdict:
-                groups[standing.verdict].append(standing)
-        return groups
-
-    @property
     def ranked(self) -> list[Standing]:
         """The standings with a rank; the measure is undefined for the others."""
         return [standing for standing in self.standings if standing.rank is not None]

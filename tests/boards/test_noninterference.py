@@ -364,7 +364,7 @@ def test_without_pseudonyms_others_read_who_takes_part(heard_by_others):
 
 
 def test_the_same_walk_tells_the_judgments_once_they_are_released(walked, monkeypatch):
-    monkeypatch.setattr("leaderboard.boards.disclosure.Sight.everything", True)
+    monkeypatch.setattr("leaderboard.boards.disclosure.Sight.can_see_scores", True)
     assert walked(QRELS) != walked(OTHER_GRADES)
 
 
