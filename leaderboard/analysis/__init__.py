@@ -1,4 +1,4 @@
-"""Behind a number: a run by topics, a topic by runs, one ranking, two runs beside each other."""
+"""The details behind a number: runs by topic, topics by run, rankings, comparisons."""
 
 from leaderboard.analysis.origins import Origin, origin_of
 from leaderboard.analysis.pairs import Pair, compare_runs

@@ -1,1 +1,1 @@
-"""Files become topics, documents and judgments; runs become a pool."""
+"""Topics, documents and judgments from files, and pools of documents to judge."""

@@ -1,1 +1,1 @@
-"""What this machine gives and takes away: files, memory, disk space, logs, outages."""
+"""Files, memory, disk space, connections, logs and outages of this machine."""

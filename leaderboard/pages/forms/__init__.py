@@ -1,1 +1,1 @@
-"""What people may send, by noun: checked for shape here, for being allowed by the verbs."""
+"""Forms check the shape of what people send; actions check whether it is allowed."""

@@ -1,4 +1,4 @@
-"""What the pages of a track say in whole sentences; templates print them piece by piece."""
+"""The sentences of pages, which templates print piece by piece."""
 
 from leaderboard.pages.wording.analyses import (
     cost_verdict,
