@@ -1,4 +1,4 @@
-"""The details behind a number: runs by topic, topics by run, rankings, comparisons."""
+"""The analyses behind a board: a run by topics, a topic by runs, a ranking, a pair of runs."""
 
 from leaderboard.analysis.origins import Origin, origin_of
 from leaderboard.analysis.pairs import Pair, compare_runs

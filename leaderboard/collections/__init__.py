@@ -1,1 +1,1 @@
-"""Topics, documents and judgments from files, and pools of documents to judge."""
+"""Import of collections from files, and pools of documents to judge."""

@@ -1,1 +1,1 @@
-"""Files, memory, disk space, connections, logs and outages of this machine."""
+"""The machine below the site: files, memory, disk space, connections, logs, outages."""

@@ -1,4 +1,4 @@
-"""The tables of the database, and what one row knows."""
+"""The database tables."""
 
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker

@@ -1,1 +1,1 @@
-"""Forms check the shape of what people send; actions check whether it is allowed."""
+"""Forms, by what they edit; actions check whether a change is allowed."""

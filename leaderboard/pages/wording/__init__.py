@@ -1,4 +1,4 @@
-"""The sentences of pages, which templates print piece by piece."""
+"""Sentences of the pages of a track."""
 
 from leaderboard.pages.wording.analyses import (
     cost_verdict,
