@@ -18,12 +18,12 @@ COMMANDS = {
     "score": "score runs against judgments, as trec_eval -q -c does",
     "compare": "compare runs with a baseline: differences, intervals, p-values",
     "pairs": "compare all runs with each other: Tukey's HSD, ranks, letters",
-    "agree": "compare the orders in which measures put runs: Kendall's tau, tau_AP",
-    "overlap": "compare what two runs retrieve: rank-biased overlap",
-    "bounds": "say what judging the rest could make of scores",
-    "check": "say everything that is wrong with a run or with judgments",
-    "pool": "list the documents to judge, from the tops of runs",
-    "measures": "print every measure with its formula and its names",
+    "agree": "compare how measures rank runs: Kendall's tau, tau_AP",
+    "overlap": "compare two rankings without judgments: rank-biased overlap",
+    "bounds": "show how far further judgments could change scores",
+    "check": "report all problems of a run or of judgments",
+    "pool": "list documents to judge, from the top of each run",
+    "measures": "list all measures with formulas and names",
 }
 USAGE_ERROR = 2
 
@@ -33,7 +33,7 @@ def usage() -> str:
     return (
         "usage: python -m evaluation COMMAND ...\n\n"
         f"{commands}\n\n"
-        "python -m evaluation COMMAND --help says more."
+        "See python -m evaluation COMMAND --help for options."
     )
 
 

@@ -14,10 +14,9 @@ from evaluation.commands.score import add_scoring_options, add_table_options, as
 from evaluation.commands.tables import Table
 
 EPILOG = """
-tau is Kendall's tau_b; tau_AP goes down the order of the measure and looks at the reference, so
-that the first runs count more.
+tau is Kendall's tau_b. tau_AP gives more weight to agreement at the top of the ranking.
 
-Exit status: 0; 2 when a file is refused or the command is not understood.
+Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
 
 

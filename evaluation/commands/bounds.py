@@ -12,11 +12,11 @@ from evaluation.judging import JudgedRun
 from evaluation.measures import Asked, MeasureError
 
 EPILOG = """
-low: no unjudged document is relevant; high: every one is of the top grade. For measures such as
-P@10 no further judgment leads beyond; for the others, marked with *, they are two scenarios.
+low: no unjudged document is relevant. high: every unjudged document has the top grade. For
+measures such as P@10, no further judgment leads outside these bounds. For measures marked with *,
+low and high are only two scenarios.
 
-Exit status: 0; 2 when a file is refused, a measure has no bounds, or the command is not
-understood.
+Exit status: 0; 2 when a file is rejected, a measure has no bounds or the command is wrong.
 """
 
 

@@ -21,8 +21,8 @@ from evaluation.reading.runs import read_run
 from evaluation.reading.topics import read_topics
 
 EPILOG = """
-Exit status: 0 when the file is accepted (it may carry warnings); 2 when it is refused, when a
-file cannot be read or when the command is not understood.
+Exit status: 0 when the file is accepted, with or without warnings; 2 when it is rejected, when a
+file cannot be read or when the command is wrong.
 """
 
 
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: one problem per line"
     )
-    add_rules(parser.add_argument_group("what the track asks of a run"))
+    add_rules(parser.add_argument_group("rules of the track"))
     return parser
 
 

@@ -22,10 +22,10 @@ CORRECTIONS = {
 }
 WORSE = 1
 EPILOG = """
-The runs compared with the baseline form the family over which p is adjusted, for each measure.
+The family is all runs compared with the baseline: p is adjusted over it for each measure.
 
-Exit status: 0; with --fail-if-worse 1 when a run is significantly worse than the baseline on a
-measure asked for; 2 when a file is refused or the command is not understood.
+Exit status: 0; 1 with --fail-if-worse when a run is significantly worse than the baseline on a
+measure; 2 when a file is rejected or the command is wrong.
 """
 
 

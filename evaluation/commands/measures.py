@@ -12,10 +12,10 @@ from evaluation.measures import MEASURES, Definition
 from evaluation.measures.declaring import TREC_EVAL, value_text
 
 EPILOG = """
-A measure asked for by trec_eval's name has trec_eval's value to the last printed digit: topics
-are added one after the other. Under our own names a mean is the exact sum, divided and rounded.
+A measure under trec_eval's name has trec_eval's value to the last printed digit: topics are added
+one after the other. Under our own names, a mean is the exact sum divided by the number of topics.
 
-Exit status: 0; 2 when the command is not understood.
+Exit status: 0; 2 when the command is wrong.
 """
 
 

@@ -13,10 +13,10 @@ from evaluation.problems import Refused
 from evaluation.reading.runs import Run
 
 EPILOG = """
-1 where both list the same in the same order, 0 where they share nothing. What lies deeper than
-the last document read is extrapolated.
+The value is 1 for equal rankings and 0 for rankings with no document in common. Beyond the last
+document read, it is extrapolated.
 
-Exit status: 0; 2 when a file is refused or the command is not understood.
+Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
 
 

@@ -16,10 +16,10 @@ from evaluation.measures import Asked
 from evaluation.significance import AllPairs, tukey_hsd
 
 EPILOG = """
-All runs named form the family, so p holds for all their pairs at once, and a run more or less
+The family is all runs given: p is adjusted for all their pairs, and adding or removing a run
 changes every p.
 
-Exit status: 0; 2 when a file is refused or the command is not understood.
+Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
 
 

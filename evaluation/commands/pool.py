@@ -27,14 +27,18 @@ from evaluation.reading.runs import Run
 
 METHODS = ("depth", "take", "rrf", "rbp", "strata")
 EPILOG = """
-Methods: depth takes the first --depth documents of every run; take, rrf and rbp take --size
-documents a topic, by best rank, by reciprocal rank fusion, or by the weight of RBP; strata draws
-from --strata such as 10:1,100:0.2 (all of the best ranks to 10, a fifth of those to 100).
+Methods:
+  depth   the first --depth documents of every run
+  take    --size documents per topic, by best rank
+  rrf     --size documents per topic, by reciprocal rank fusion
+  rbp     --size documents per topic, by the weights of RBP
+  strata  a sample per range of ranks: --strata 10:1,100:0.2 draws all documents with a best rank
+          up to 10 and a fifth of those up to 100
 
-The trec format has topic and docno on each line; tsv and json add where each document stands
-in each run, its stratum and the probability with which it was drawn.
+The trec format has topic and docno on each line. tsv and json add the rank of each document in
+each run, its stratum and the probability with which it was drawn.
 
-Exit status: 0; 2 when a file is refused or cannot be read, or when the command is not understood.
+Exit status: 0; 2 when a file is rejected or cannot be read, or when the command is wrong.
 """
 
 

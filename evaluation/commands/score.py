@@ -17,11 +17,11 @@ EPILOG = """
 Measures: names such as nDCG@10, AP(rel=2) or RBP(p=0.8), trec_eval's names (map, ndcg_cut_10,
 P.5,10) and its sets official and all_trec; `python -m evaluation measures` lists them all.
 
-Exit status: 0 when every run is scored; 2 when a file is refused or cannot be read (its problems
-are on standard error, the other runs are scored) or when the command is not understood.
+Exit status: 0 when every run is scored; 2 when a file is rejected or cannot be read, or when the
+command is wrong. Problems of a rejected run are on standard error, and the other runs are scored.
 
-Every judged topic counts, one that the run does not answer with an empty ranking. Several runs
-follow each other, each behind a line `runid all TAG`.
+Every judged topic counts: a topic without results in the run counts as an empty ranking. With
+several runs, the results of each begin with a line `runid all TAG`.
 """
 
 

@@ -105,7 +105,7 @@ def _not_allowed(candidates: Sequence[Candidate], formats: Sequence[str]) -> Ref
     if likeliest.refused:
         message = "the file cannot be read as a run"
         return refuse("E_FORMAT", message, hint=f"{likeliest.refused} {hint}")
-    message = f"this track does not accept the format {RUN_FORMATS[likeliest.format]}"
+    message = f"this track does not accept this format: {RUN_FORMATS[likeliest.format]}"
     return refuse("E_FORMAT", message, hint=f"{likeliest.because} {hint}")
 
 

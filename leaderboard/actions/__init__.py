@@ -1,1 +1,1 @@
-"""What people do, each act recorded in the activity log."""
+"""What people do: each act is recorded in the activity log."""

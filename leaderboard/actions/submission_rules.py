@@ -84,15 +84,18 @@ def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
     """Refuse a run beyond the quota; the team's row is locked, so two runs never share a place."""
     quota = quota_of(track, team, received_at)
     if quota.left_in_all == 0:
-        raise NotAccepted("E_QUOTA", f"Your team has used all {quota.in_all} runs.")
+        raise NotAccepted("E_QUOTA", f"Your team has used {quota.in_all} of {quota.in_all} runs.")
     if quota.left_today != 0:
         return
     if timezone.now() >= quota.next_day:
         day = f"{received_at:%d %b %Y}"
-        raise NotAccepted("E_QUOTA", f"Your team used all {quota.today} runs on {day}.")
+        raise NotAccepted(
+            "E_QUOTA", f"Your team used {quota.today} of {quota.today} runs on {day}."
+        )
     raise NotAccepted(
         "E_QUOTA",
-        f"Your team has used all {quota.today} runs for today. The quota resets at 00:00 UTC.",
+        f"Your team has used {quota.today} of {quota.today} runs for today. "
+        "The quota resets at 00:00 UTC.",
         seconds_between(received_at, quota.next_day),
     )
 

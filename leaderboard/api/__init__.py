@@ -17,10 +17,10 @@ from leaderboard.api.errors import answer_errors, in_one_shape
 from leaderboard.api.schemas import Me, answers
 
 DESCRIPTION = """\
-Send `Authorization: Bearer rf_...`; tokens are made on your account page or by
-`manage.py create_token`. Public boards are read without one. Lists take `limit` and `after` and
-answer `{items, next}`. Every error is `{code, message, problems: []}`. What you may not see has
-no key at all; null is undefined.
+Send your API token in the header `Authorization: Bearer rf_...`. Create tokens on your account
+page or with `manage.py create_token`. Public boards need no token. Lists take `limit` and `after`
+and return `{items, next}`. Every error is `{code, message, problems: []}`. Answers have no keys
+for values that you may not see. A value of null is undefined.
 """
 
 

@@ -33,10 +33,9 @@ def get_leaderboard(
     judgments: Label = "",
     format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
 ) -> dict[str, Any] | HttpResponse:
-    """The ranked runs with what the tests say; as JSON, or as a table for other programs.
+    """Get the ranked runs with their test results, as JSON or as a table.
 
-    With the version of earlier `judgments` the board that they made, by the measures it was made
-    with.
+    With a version of earlier `judgments`, get the board of that version and its measures.
     """
     sight = track_or_404(viewer(request), slug).with_judgments(judgments)
     choice = Choice(measure=measure_of(sight, measure), baseline=baseline)

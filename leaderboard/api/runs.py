@@ -63,11 +63,11 @@ def create_run(
     file: File[UploadedFile],
     idempotency_key: Annotated[Key, Header("", alias="Idempotency-Key")],
 ) -> Status[dict[str, Any]]:
-    """Send a run: plain, .gz, or a .zip of one file.  A worker reads it; 201 says it is here.
+    """Submit a run: plain, .gz, or a .zip of one file. The answer is 201; a worker then reads it.
 
-    The same bytes again, or the same `Idempotency-Key` within a day, are the same run: 200,
-    also after the deadline, with a `message` that says when the file came first.  `fix` repairs
-    what is certain while the file is read: see `fix` of a problem.
+    The same file again, or the same `Idempotency-Key` within a day, returns the same run with
+    200, even after the deadline. `message` then names the time of the first submission. `fix`
+    makes repairs while the file is read: see `fix` of a problem.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
@@ -259,9 +259,9 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
 
 @router.patch("/runs/{slug:run_id}", auth=SUBMIT, response=answers(RunOut), exclude_unset=True)
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
-    """State facts of a run beside those that stay; null takes one back.
+    """Add or change facts of a run. null removes a fact; all others stay.
 
-    A team may until the release, organisers of the track always; what changed is kept.
+    Teams can do this until the release, organisers of the track always. Changes are recorded.
     """
     seen = run_to_change(request, run_id)
     if not seen.sight.can_state_facts(seen.run):
@@ -274,9 +274,9 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
 def withdraw_run(
     request: HttpRequest, run_id: str, body: Withdrawal = None, reason: Label = ""
 ) -> Status[None]:
-    """Take a run off the board; its file and its address stay.
+    """Withdraw a run from the board. Its file and URL stay.
 
-    The reason stands on the page of the run.
+    The reason is shown on the page of the run.
     """
     run = run_to_change(request, run_id).run
     run_actions.withdraw_run(run, viewer(request), body.reason if body else reason)
@@ -290,10 +290,10 @@ def withdraw_run(
     exclude_unset=True,
 )
 def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
-    """Let a withdrawn run stand again where it stood.
+    """Undo the withdrawal of a run.
 
-    A team may while the track takes runs, organisers of the track always; not where its file or
-    its tag was sent again since.
+    Teams can do this while the track accepts runs, organisers of the track always. It fails if
+    the same file or tag was submitted again since.
     """
     run_actions.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
     return get_run(request, run_id)
@@ -306,7 +306,7 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
     exclude_unset=True,
 )
 def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, Any]:
-    """Check a rejected run again with repairs.  The stored file stays as it was sent."""
+    """Check a rejected run again with repairs. The stored file does not change."""
     run = run_to_change(request, run_id).run
     if len(body.fix) != 1:
         raise field_error("fix", "names one repair", ", ".join(body.fix))

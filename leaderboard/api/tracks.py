@@ -231,9 +231,9 @@ def organised_track(user: Viewer, slug: str) -> Sight:
 
 @router.patch("/{slug:slug}", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
 def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
-    """Change what is sent; scores that change with it are computed beside the old ones.
+    """Change the settings sent. The old board remains until new scores are complete.
 
-    The runs of a blind track are shown by its release, and by no other `disclosure`.
+    Only the release shows the runs of a blind track: changing `disclosure` does not.
     """
     user = viewer(request)
     sight = organised_track(user, slug)

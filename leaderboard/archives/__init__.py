@@ -1,1 +1,1 @@
-"""What is downloaded as one file, and restored from it."""
+"""Downloads of results, tracks and whole sites, and their import."""

@@ -1,1 +1,1 @@
-"""Values as text and as drawings."""
+"""Numbers as text, and charts."""

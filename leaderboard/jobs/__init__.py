@@ -1,1 +1,1 @@
-"""Slow work, done once: the queue, the table of its kinds, and the workers that do it."""
+"""The queue of slow work, the table of its kinds, and the workers that do it."""

@@ -1,1 +1,1 @@
-"""What a run is: its facts, its ranking file, its duplicates and its place in a quota."""
+"""The facts of a run, its ranking file, its duplicates and its place in a quota."""

@@ -1,1 +1,1 @@
-"""Runs become scores, and scores become tests."""
+"""Scores of runs, and tests of their differences."""

@@ -44,7 +44,7 @@ def test_a_run_in_another_format_is_refused_by_its_name(track, ben, format):
     run = make_run(track, ben, IN_FORMAT[format], tag="ben-bm25")
     problem = run.problems[0]
     assert (run.state, problem["code"]) == ("refused", "E_FORMAT")
-    assert "this track does not accept the format" in problem["message"]
+    assert "this track does not accept this format" in problem["message"]
     assert "topic Q0 docno rank score tag" in problem["hint"]
 
 

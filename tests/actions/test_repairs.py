@@ -59,7 +59,7 @@ def test_a_repair_is_held_to_the_quota(track, ben):
     run = make_run(track, ben, BLANK)
     make_run(track, ben)
     tracks.change_track(track, track.owner, {"quota_per_day": 1})
-    with pytest.raises(NotAccepted, match="used all 1 runs"):
+    with pytest.raises(NotAccepted, match="used 1 of 1 runs"):
         runs.repair_run(Run.objects.get(pk=run.pk), ben, "tag")
 
 

@@ -39,7 +39,7 @@ def test_the_docs_page_says_every_call_and_needs_no_script(anybody_api):
         for method in methods:
             assert f"<code>{method.upper()} {path}</code>" in page
     assert "swagger" not in page
-    assert "<td><code>file</code> <small>needed</small></td><td>file</td>" in page
+    assert "<td><code>file</code> <small>required</small></td><td>file</td>" in page
 
 
 def test_no_answer_allows_more_than_its_own_site(anybody_api):

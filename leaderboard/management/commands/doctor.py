@@ -15,7 +15,8 @@ SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}
 
 class Command(BaseCommand):
     help = (
-        "Looks at settings, database, clock, disk, broker, workers and files; ends with 1 if bad."
+        "Check settings, database, clock, disk, broker, workers and files. "
+        "The exit status is 1 if something needs repair."
     )
     requires_system_checks = []
 

@@ -22,8 +22,8 @@ KINDS = {
 
 class Command(BaseCommand):
     help = (
-        "Erases a run, a track or a collection with everything that stands on it, for good. "
-        "Without --yes it says what would go."
+        "Delete a run, a track or a collection for good, with everything that depends on it. "
+        "Without --yes, list what would be deleted."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -17,8 +17,8 @@ from leaderboard.models import Track
 
 class Command(BaseCommand):
     help = (
-        "Writes collection, judgments, runs, scores and board of a track into one zip file, "
-        "which import_track reads. The judgments are in it: mind who gets it."
+        "Write collection, judgments, runs, scores and board of a track to one zip file for "
+        "import_track. The file contains the judgments: keep it from participants."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

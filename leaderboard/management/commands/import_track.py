@@ -49,8 +49,8 @@ from leaderboard.models.collections import ImportState
 
 class Command(BaseCommand):
     help = (
-        "Brings the collection of an archive, opens its track, sends its runs, and says whether "
-        "they score as they did where the archive was made."
+        "Import a track from an archive: its collection, judgments and runs. "
+        "Report every score that differs from the archive."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

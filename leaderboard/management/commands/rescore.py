@@ -19,8 +19,8 @@ KINDS = ("build_edition", "compare")
 
 class Command(BaseCommand):
     help = (
-        "Scores the runs of a track, or of all tracks, as its settings and this version ask. "
-        "The old board stands until the new one is complete. Judgments on trial are scored too."
+        "Score the runs of one track, or of all tracks, with their settings and this version. "
+        "The old board remains until the new one is complete. Judgments on trial are included."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

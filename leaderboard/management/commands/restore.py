@@ -13,10 +13,12 @@ from leaderboard.management.processes import CannotServe, only_one
 
 
 class Command(BaseCommand):
-    help = "Checks a backup file by file, and restores it into an empty database; stop web first."
+    help = (
+        "Check every file of a backup and restore it to an empty site. Stop web and workers first."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, help="what `manage.py backup` has written")
+        parser.add_argument("folder", type=Path, help="a folder written by `manage.py backup`")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

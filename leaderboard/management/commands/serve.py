@@ -12,12 +12,12 @@ from leaderboard.management.processes import CannotServe, running
 
 
 class Command(BaseCommand):
-    help = "Migrates, then runs web and worker until Ctrl-C or TERM."
+    help = "Migrate the database, then run web and a worker until Ctrl-C or TERM."
     requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
-        parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 listens to everybody")
+        parser.add_argument("--port", type=int, default=8000, help="0 picks a free port")
+        parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 listens on every network")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -14,11 +14,11 @@ from leaderboard.management.processes import prepare, web_command
 
 
 class Command(BaseCommand):
-    help = "Waits for the database, migrates, then runs web in the place of this process."
+    help = "Wait for the database, migrate it, then run web in this process."
     requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--bind", default="127.0.0.1:8000", help="0.0.0.0:8000: everybody")
+        parser.add_argument("--bind", default="127.0.0.1:8000", help="address and port")
 
     def handle(self, *args: Any, **options: Any) -> None:
         wait_for_database(self.stderr.write)

@@ -16,7 +16,7 @@ from leaderboard.models import Worker
 
 
 class Command(BaseCommand):
-    help = "Waits for a migrated database, then runs a worker in this process."
+    help = "Wait for a migrated database, then run a worker in this process."
     requires_system_checks = [Tags.security]
 
     def add_arguments(self, parser: ArgumentParser) -> None:

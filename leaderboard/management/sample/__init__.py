@@ -1,4 +1,4 @@
-"""The sample collection: documents, topics, judgments, and the rankers that make its runs."""
+"""The sample collection: documents, topics, judgments, and the rankers that produce its runs."""
 
 from pathlib import Path
 

@@ -79,7 +79,7 @@ def test_no_other_format_is_read_where_only_six_columns_are_taken(format):
 def test_six_columns_are_refused_by_name_where_they_are_not_taken():
     (problem,) = refused(TREC, "msmarco")
     assert problem.message == (
-        "this track does not accept the format TREC (topic Q0 docno rank score tag)"
+        "this track does not accept this format: TREC (topic Q0 docno rank score tag)"
     )
     assert problem.hint == (
         "The lines have 6 columns; column 1 has known topics; column 3 has known documents."
@@ -125,7 +125,9 @@ def test_whole_numbers_that_do_not_count_up_are_a_question():
 
 def test_scores_are_not_taken_for_ranks():
     (problem,) = refused(SAME["scores"], "msmarco")
-    assert problem.message.endswith("does not accept the format three columns (topic docno score)")
+    assert problem.message.endswith(
+        "does not accept this format: three columns (topic docno score)"
+    )
 
 
 def test_whole_scores_with_ties_may_be_judgments():

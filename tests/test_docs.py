@@ -1,0 +1,69 @@
+"""What the documents say of the code is so."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.test_house import ORDER, ROOT, imports_of, package_files, package_of
+
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "decisions.md",
+    ROOT / "docs" / "operating.md",
+]
+FOLDERS = "evaluation|leaderboard|tests|templates|static|benchmarks|docs|edge"
+PATH = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
+DOTTED = re.compile(r"(?:evaluation|leaderboard)(?:\.\w+)+")
+LINK = re.compile(r"\]\(([^):#]+)\)")
+
+
+def words_in_code(document: Path) -> set[str]:
+    """Return the words between backticks, each once."""
+    quoted = re.findall(r"`([^`\n]+)`", document.read_text())
+    return {word for text in quoted for word in text.split()}
+
+
+def lines_of_picture() -> list[list[str]]:
+    """Return the packages of each line of the README's picture, from the top."""
+    [picture] = re.findall(r"```\n( pages .+?)```", (ROOT / "README.md").read_text(), re.S)
+    lines = [line.split("|")[0].split() for line in picture.splitlines()]
+    return [line for line in lines if set(line) & set(ORDER)]
+
+
+def test_the_picture_shows_every_package_once():
+    shown = [package for line in lines_of_picture() for package in line]
+    assert sorted(shown) == sorted(ORDER)
+
+
+@pytest.mark.parametrize("path", package_files(), ids=str)
+def test_a_package_imports_only_from_lines_below_its_own(path):
+    height = {name: -n for n, line in enumerate(lines_of_picture()) for name in line}
+    own = package_of(path)
+    names = [name.split(".") for name in imports_of(path)]
+    ours = {name[1] for name in names if name[0] == "leaderboard" and len(name) > 1}
+    for other in (ours & set(ORDER)) - {own}:
+        assert height[other] < height[own], f"the picture has {other} beside or above {own}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_a_path_in_a_document_exists(document):
+    paths = {word for word in words_in_code(document) if PATH.fullmatch(word)}
+    assert not {path for path in paths if not (ROOT / path).exists()}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_a_link_of_a_document_leads_to_a_file(document):
+    links = LINK.findall(document.read_text())
+    assert not {link for link in links if not (document.parent / link).exists()}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_a_dotted_name_in_a_document_is_in_the_code(document):
+    for name in words_in_code(document):
+        if DOTTED.fullmatch(name):
+            assert pkgutil.resolve_name(name), name
