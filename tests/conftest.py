@@ -89,8 +89,8 @@ def forget() -> None:
     """What processes remember of rows and files that never change."""
     for remembered in (judgments.topics_of, judgments.prepared, open_documents, known_docnos):
         remembered.cache_clear()
-    families.remembered.forget()
-    comparisons.tests_remembered.forget()
+    families.remembered.clear()
+    comparisons.tests_remembered.clear()
     cache.clear()
 
 

@@ -32,7 +32,7 @@ from leaderboard.actions.submission_rules import (
     utc,
 )
 from leaderboard.collections.pools import remember_pool
-from leaderboard.infrastructure.outages import outage_of
+from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
@@ -171,7 +171,7 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> Accepted:
         return Accepted(known, is_new=False)
     except BaseException as error:
         # Of a connection that broke nobody knows whether it committed: then the sweeper decides.
-        if outage_of(error) is None:
+        if find_outage(error) is None:
             default_storage.delete(run.file.name)
         raise
     return Accepted(run, is_new=True)

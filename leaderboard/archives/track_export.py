@@ -56,7 +56,7 @@ from leaderboard.boards.columns import ALL, for_papers, shown_columns
 from leaderboard.boards.disclosure import look
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.collections.documents import open_documents
-from leaderboard.infrastructure.portions import in_portions
+from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 
@@ -155,7 +155,7 @@ def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def topics_of(collection: Collection) -> Iterator[dict[str, str]]:
-    for portion in in_portions(collection.topics.all(), "position"):
+    for portion in iterate_batches(collection.topics.all(), "position"):
         for topic in portion:
             yield {
                 "number": topic.number,
@@ -173,7 +173,7 @@ def documents_of(collection: Collection) -> Iterator[dict[str, str]]:
 def lines_of(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
     """Qrels, some topics at a time, without those that are left out."""
     told = judgment_set.collection.topics.exclude(number__in=left_out)
-    for topics in in_portions(told, "position", TOPICS):
+    for topics in iterate_batches(told, "position", TOPICS):
         rows = judgment_set.judgments.filter(topic__in=topics).order_by("topic__position", "pk")
         for number, docno, grade in rows.values_list("topic__number", "docno", "grade"):
             yield f"{number} 0 {docno} {grade}\n".encode()

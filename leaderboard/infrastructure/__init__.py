@@ -1,1 +1,1 @@
-"""What this machine gives and takes away: files, memory, disk space, logs, outages."""
+"""The machine below the site: files, memory, disk space, connections, logs, outages."""

@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.collections.importing import sweep_failed_imports
-from leaderboard.infrastructure.storage import files_before
+from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.jobs.erasure import erase_abandoned
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
 from leaderboard.models.notices import Sending
@@ -94,7 +94,7 @@ def oldest_to_keep() -> float:
 
 
 def stray_uploads(before: float) -> Iterator[Path]:
-    return files_before(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
+    return list_files_before(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
 
 
 def files_without_a_row(before: float) -> Iterator[str]:

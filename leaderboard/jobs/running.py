@@ -25,7 +25,7 @@ from django.db import (
 from django.db.models import Exists
 
 from leaderboard.infrastructure.logs import job_number
-from leaderboard.infrastructure.outages import outage_of
+from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import broker, cleanup
 from leaderboard.jobs.leases import Lease, LeaseLost, TooLong, memory_limit, time_limit
 from leaderboard.jobs.table import WORK
@@ -67,7 +67,7 @@ def work(*_: object, **__: object) -> None:
     try:
         run_due(broker.worker_name(), limit=AT_A_TIME)
     except Exception as error:
-        if outage_of(error) is None:
+        if find_outage(error) is None:
             raise
         log.warning("looks again later: %s", str(error).strip())
         time.sleep(1)
@@ -181,7 +181,7 @@ def persistently(do: Callable[[], Result]) -> Result:
         try:
             return do()
         except Exception as error:
-            if outage_of(error) is None:
+            if find_outage(error) is None:
                 raise
             log.warning("again in %s s: %s", pause, str(error).strip())
             connection.close()
@@ -192,7 +192,7 @@ def persistently(do: Callable[[], Result]) -> Result:
 def end_badly(job: Job, error: Exception) -> None:
     """Our own bug does the same again, so the job fails at once; an outage is waited out."""
     log.error("%s broke", named(job), exc_info=error)
-    if outage_of(error) is None:
+    if find_outage(error) is None:
         fail(job, OUR_FAULT)
     else:
         put_off(job)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
-from leaderboard.infrastructure.process_cache import Memory
+from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.scoring.families import family_of, means_of
@@ -59,7 +59,7 @@ class Kept:
 
 
 # By the number of a comparison and when it was made.
-tests_remembered: Memory[tuple[int, datetime], Kept] = Memory(REMEMBERED)
+tests_remembered: ProcessCache[tuple[int, datetime], Kept] = ProcessCache(REMEMBERED)
 
 
 def kept_among(comparisons: QuerySet[Comparison]) -> list[Kept]:
@@ -70,7 +70,7 @@ def kept_among(comparisons: QuerySet[Comparison]) -> list[Kept]:
         return {(row.pk, row.created_at): _understood(row) for row in rows}
 
     stamps = comparisons.values_list("pk", "created_at")
-    return list(tests_remembered.recall(list(stamps), read).values())
+    return list(tests_remembered.get_many(list(stamps), read).values())
 
 
 def _understood(row: Comparison) -> Kept:

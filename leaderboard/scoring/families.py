@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Max
 
 from evaluation.measures import parse_measure
-from leaderboard.infrastructure.process_cache import Memory
+from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
 # Editions whose means a process remembers; those of 500 runs by 10 measures take half a megabyte.
@@ -30,7 +30,7 @@ class Measured:
 
 
 # By an edition and what tells that its scores are the same.
-remembered: Memory[tuple[object, ...], Measured] = Memory(REMEMBERED)
+remembered: ProcessCache[tuple[object, ...], Measured] = ProcessCache(REMEMBERED)
 
 
 def measured_in(edition: Edition) -> Measured:
@@ -39,7 +39,7 @@ def measured_in(edition: Edition) -> Measured:
     # A score never changes; its number is not used again but where a transaction was undone.
     made = scores.aggregate(Count("pk"), Max("pk"), Max("score_set__created_at"))
     stamp = edition.pk, *made.values()
-    return remembered.recall([stamp], lambda stamps: {stamp: _read(edition)})[stamp]
+    return remembered.get_many([stamp], lambda stamps: {stamp: _read(edition)})[stamp]
 
 
 def _read(edition: Edition) -> Measured:
