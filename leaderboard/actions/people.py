@@ -121,7 +121,7 @@ def ask(track: Track, user: User, asking: Asking) -> JoinRequest:
             defaults={"team_name": name, "accepted_terms_at": accepted_now(track)},
         )
         if is_new or _asks_otherwise(request, name) or _asks_anew(request, name):
-            notices.asked_to_join(request)
+            notices.notify_join_requested(request)
     return request
 
 
@@ -162,7 +162,7 @@ def approve(request: JoinRequest, organiser: User) -> Team:
             accepted = request.accepted_terms_at
             return _new_team(request.track, request.user, request.team_name, accepted)
     except NameTaken:
-        notices.name_taken(request)
+        notices.notify_name_taken(request)
         raise CannotJoin(
             f"The team name {request.team_name} is taken. "
             f"We asked {request.user} to choose another."
@@ -180,7 +180,7 @@ def _decide(request: JoinRequest, organiser: User, state: str, **as_read: str) -
     decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
     if decided:
         AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
-        notices.answered_to_join(request, state == JoinRequest.State.APPROVED)
+        notices.notify_join_answered(request, state == JoinRequest.State.APPROVED)
     return decided
 
 
@@ -297,7 +297,7 @@ def grant(team: Team, user: User, runs: int, today: bool, reason: str = "") -> G
     granted = team.grants.create(runs=runs, day=day, reason=reason, granted_by=user)
     said = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
     AuditEvent.objects.record(user, "grant", granted, after=said)
-    notices.granted(granted)
+    notices.notify_granted(granted)
     return granted
 
 
@@ -315,7 +315,7 @@ def add_organiser(track: Track, user: User, name: str) -> User:
         raise CannotAppoint(f"{name} organises this track already.")
     track.co_organisers.add(named)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
-    notices.appointed(track, named)
+    notices.notify_appointed(track, named)
     return named
 
 

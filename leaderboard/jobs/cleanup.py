@@ -24,7 +24,7 @@ from leaderboard.collections.importing import sweep_failed_imports
 from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.jobs.erasure import erase_abandoned
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
-from leaderboard.models.notices import Sending
+from leaderboard.models.notices import OutgoingMessage
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def forget_trifles() -> None:
     old_jobs.exclude(kind="check_run").delete()
     for sendings in (Delivery.objects, Mail.objects):
         old = sendings.filter(created_at__lt=long_ago)
-        old.exclude(state=Sending.State.WAITING).delete()
+        old.exclude(state=OutgoingMessage.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
     SentForm.objects.filter(sent_at__lt=timezone.now() - SILENT).delete()
 

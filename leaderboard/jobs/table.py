@@ -60,9 +60,9 @@ WORK = {
     "compare": Work(comparisons.compare_edition),
     # Its address is anybody's: twice what a call may take, and never all slots.
     "deliver": Work(
-        webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
+        webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS
     ),
-    "mail": Work(email.mail, Mail.give_up),
+    "mail": Work(email.send_mail, Mail.give_up),
     "gather_pool": Work(pools.gather_pool, pools.pool_failed, long=True),
     "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
     "import_collection": Work(

@@ -83,7 +83,7 @@ def publish_refusal(run: Run, problems: Problems) -> None:
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.REFUSED, checked_at=timezone.now(), **kept_problems(run, problems)
     )
-    notices.run_refused(run, problems.errors)
+    notices.notify_run_rejected(run, problems.errors)
 
 
 def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
@@ -112,7 +112,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
         **kept_problems(run, read.problems),
     )
     run.tag = run.tag or read.tag
-    notices.run_accepted(run, scored=shown)
+    notices.notify_run_accepted(run, scored=shown)
     for each in measured:
         store_scores(run.pk, each)
     for edition in editions_to_score(track):
@@ -193,7 +193,7 @@ def publish_edition(edition: Edition) -> None:
         state=Edition.State.READY, ready_at=now
     )
     if is_new and runs.exists() and edition == tried_edition(track):
-        notices.judgments_tried(track, edition)
+        notices.notify_trial_scored(track, edition)
     if track.is_split and edition == edition_for(public_part(track)):
         Track.objects.filter(pk=track.pk).update(public_edition=edition)
     if edition == edition_for(track):
@@ -208,9 +208,9 @@ def put_on_the_board(edition: Edition, track: Track, now: datetime) -> None:
         Edition.objects.filter(pk=edition.pk).update(shown_at=now)
     waited = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
     runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
-    notices.runs_scored(track, waited)
+    notices.notify_runs_scored(track, waited)
     if before is None or before.judgment_set_id != edition.judgment_set_id:
-        notices.judged(track, edition, before)
+        notices.notify_board_judgments_changed(track, edition, before)
     Job.objects.enqueue("compare", edition)
 
 
@@ -268,5 +268,5 @@ def replaced_otherwise(run: Run, edition: Edition) -> bool:
 
 
 def publish_again(edition: Edition, runs: int, changed: int) -> None:
-    notices.scored_again(edition.track, edition.judgment_set, runs, changed)
+    notices.notify_rescored(edition.track, edition.judgment_set, runs, changed)
     Job.objects.enqueue("compare", edition)
