@@ -54,7 +54,7 @@ def refuse_full_site(size: int) -> None:
 
 
 def refuse_outside_dates(track: Track, now: datetime) -> None:
-    if track.takes_runs(now):
+    if track.accepts_runs(now):
         return
     if track.state(now) == Track.State.PLANNED:
         raise NotAccepted("E_CLOSED", f"This track opens on {utc(track.opens_at)}.")
@@ -110,14 +110,14 @@ def seconds_between(now: datetime, then: datetime) -> int:
 def refuse_repeated_tag(run: Run) -> None:
     if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
         return
-    same = Run.objects.upheld().filter(team=run.team_id, tag=run.tag)
+    same = Run.objects.active().filter(team=run.team_id, tag=run.tag)
     if same.exclude(pk=run.pk).exists():
         raise NotAccepted("E_CONFLICT", f"Your team already has a run {run.tag}.")
 
 
 def refuse_sent_again(run: Run) -> None:
     """The same bytes are one run of a team: the later one, where the earlier made room for it."""
-    same = Run.objects.upheld().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
+    same = Run.objects.active().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
     again = same.first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")

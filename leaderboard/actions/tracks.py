@@ -67,7 +67,7 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
     tells everybody who takes part."""
     if disclosure == Track.Disclosure.BLIND or track.shows_means:
         return
-    if track.runs.taken().exists():
+    if track.runs.not_rejected().exists():
         page = reverse("release", args=[track.slug])
         raise NotPossible(
             "This would reveal all runs of a blind track. Release it instead: "

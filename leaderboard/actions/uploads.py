@@ -189,7 +189,7 @@ def known_run(
             return same_key
         if same_key is not None:
             Run.objects.filter(pk=same_key.pk).update(idempotency_key="")
-    return Run.objects.upheld().filter(team=team, sha256=sha256).first()
+    return Run.objects.active().filter(team=team, sha256=sha256).first()
 
 
 def digest_of(file: UploadedFile) -> str:

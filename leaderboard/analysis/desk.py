@@ -139,7 +139,7 @@ def desk_of(sight: Sight) -> Desk:
     track = sight.track
     board = find_board(sight)
     return Desk(
-        release_waits=track.planned_release is not None and not track.takes_runs(),
+        release_waits=track.planned_release is not None and not track.accepts_runs(),
         failed=failed_jobs(track),
         rescoring=_rescoring(track),
         tried=_tried(track),
@@ -149,8 +149,8 @@ def desk_of(sight: Sight) -> Desk:
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
         unjudged=list(track.pools.awaiting_judgments()),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
-        num_valid=track.runs.in_good_standing().filter(state=Run.State.VALID).count(),
-        alike=alike_across_teams(track.runs.in_good_standing().accepted().select_related("team")),
+        num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
+        alike=alike_across_teams(track.runs.not_removed().accepted().select_related("team")),
         little_judged=_little_judged(board),
         odd_topics=odd_topics(board),
         names=_contenders(track) if track.hides_names else [],

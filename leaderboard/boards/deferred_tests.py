@@ -20,7 +20,7 @@ def tests_follow(board: Board) -> bool:
 
 def commission_tests(edition: Edition, measure: str, baseline: Run | None) -> bool:
     """Have an edition's runs tested against one of them; whether that is going to be done."""
-    waiting = Comparison.objects.filter(edition=edition).asked_for()
+    waiting = Comparison.objects.filter(edition=edition).pending()
     wanted = {"measure": measure, "baseline": baseline, "test": edition.track.test}
     if waiting.filter(**wanted).exists():
         return True

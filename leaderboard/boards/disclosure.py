@@ -141,8 +141,8 @@ class Sight:
         """What this viewer may see beside the edition on the board: organisers what they tried."""
         if not self.everything:
             return Edition.objects.none()
-        editions = Edition.objects.beside_the_board(self.track)
-        return editions if self.organises else editions.once_shown(self.track)
+        editions = Edition.objects.other_scored(self.track)
+        return editions if self.organises else editions.formerly_public(self.track)
 
     def by_judgments(self, version: str) -> Sight:
         """The same view of the board that these judgments make; with "" of the board as it is."""
@@ -215,7 +215,7 @@ class Sight:
 
     def brings_back(self, run: Run) -> bool:
         """Whether this viewer may undo a withdrawal: organisers, its team while runs are taken."""
-        return self.organises or (self.owns(run) and self.track.takes_runs())
+        return self.organises or (self.owns(run) and self.track.accepts_runs())
 
     def state_of(self, run: Run) -> str:
         """The state to show; a blind track does not tell whether there are judgments."""
@@ -231,7 +231,7 @@ class Sight:
 
     def means_of(self, run: Run) -> bool:
         """Whether the means of a run may be shown, be they rounded."""
-        shown = not run.taken_off or self.inside(run)
+        shown = not run.removal or self.inside(run)
         shown = shown and (self.ladder is None or run.pk in self.ladder.risen)
         return self.board_edition is not None and run.state == Run.State.SCORED and shown
 
@@ -241,7 +241,7 @@ class Sight:
 
     def remembers(self, run: Run) -> bool:
         """Whether this viewer could see the run before it left the board."""
-        gone = run.taken_off in ("withdrawn", "disqualified")
+        gone = run.removal in ("withdrawn", "disqualified")
         return self.means and run.state == Run.State.SCORED and gone
 
 

@@ -157,7 +157,7 @@ class Receipt:
     @property
     def shown_state(self) -> str:
         """The state, or what was done with the run since."""
-        return self.run.taken_off or self.state
+        return self.run.removal or self.state
 
     @property
     def errors(self) -> list[ProblemGroup]:
@@ -201,7 +201,7 @@ def twins_of_other_teams(sight: Sight, run: Run) -> list[Run]:
     """Runs of other teams with the same first documents on every topic; only for organisers."""
     if not sight.organises:
         return []
-    twins = Run.objects.twins_of(run).exclude(team=run.team_id)
+    twins = Run.objects.duplicates_of(run).exclude(team=run.team_id)
     return list(twins.select_related("team")[:MOST_TWINS])
 
 

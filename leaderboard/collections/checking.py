@@ -52,7 +52,7 @@ from leaderboard.collections.preview import (
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.models.runs import first_of_each_code
+from leaderboard.models.runs import select_problems
 
 HEAD = 64 * 1024
 GIVEN = "The format was given."
@@ -334,7 +334,7 @@ def publish_check(
 def kept(problems: Problems) -> dict[str, Any]:
     every = [asdict(problem) for problem in problems]
     return {
-        "problems": first_of_each_code(every, settings.PROBLEMS_SHOWN),
+        "problems": select_problems(every, settings.PROBLEMS_SHOWN),
         "problem_totals": problems.totals(),
     }
 

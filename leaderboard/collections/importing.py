@@ -245,8 +245,8 @@ def publish_version(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
 def inherit_pooled_runs(judgment_set: JudgmentSet) -> None:
     """What was pooled for earlier judgments was pooled for those that hold all of them."""
     pooled = JudgmentSet.objects.filter(pooled_runs__isnull=False).distinct()
-    for earlier in pooled.held_by(judgment_set):
-        judgment_set.count_as_pooled(
+    for earlier in pooled.contained_in(judgment_set):
+        judgment_set.add_pooled_runs(
             earlier.pooled_runs.values_list("pk", flat=True), earlier.pool_depth
         )
 

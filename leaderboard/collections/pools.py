@@ -34,7 +34,7 @@ from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
 from leaderboard.collections.documents import Documents, open_documents
 from leaderboard.models import JudgmentSet, Run, User
-from leaderboard.models.collections import grades_of
+from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.runs.rankings import Rankings
 
@@ -64,7 +64,7 @@ def gather_pool(pool_id: str, progress: Progress) -> Publish:
         progress(done, len(runs))
         tops.append(top_of(run, depth))
     pool = gathered(row, tops)
-    grades = {} if row.judged_in_id is None else grades_of(row.judged_in_id)
+    grades = {} if row.judged_in_id is None else load_grades(row.judged_in_id)
     content = b"".join(file_of(pool))
     depths = [at for at in DEPTHS if at <= depth]
     facts = {
@@ -228,10 +228,10 @@ def hours_for(judgments: int | None, minutes: float) -> int | None:
 
 def remember_pool(judgment_set: JudgmentSet, pool: models.Pool) -> None:
     """These judgments are of that pool, and of those before it: their runs are the pooled ones."""
-    judgment_set.count_as_pooled(pool.runs.values_list("pk", flat=True), depth_of(pool))
+    judgment_set.add_pooled_runs(pool.runs.values_list("pk", flat=True), depth_of(pool))
     before = pool.judged_in
     if before is not None and before.pooled_runs.exists():
-        judgment_set.count_as_pooled(
+        judgment_set.add_pooled_runs(
             before.pooled_runs.values_list("pk", flat=True), before.pool_depth
         )
 
@@ -252,7 +252,7 @@ def lines_of(pool: models.Pool, everything: bool = False) -> Iterator[Line]:
 
     Within a topic they stand in docno order, which says nothing of the runs.
     """
-    judged = {} if everything or pool.judged_in_id is None else grades_of(pool.judged_in_id)
+    judged = {} if everything or pool.judged_in_id is None else load_grades(pool.judged_in_id)
     with default_storage.open(pool.file.name) as file:
         rows = iter(file)
         next(rows)
@@ -278,7 +278,7 @@ def judged_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]
     """The judgments that were there before, as qrels: the next version has to hold them too."""
     if pool.judged_in_id is None:
         return
-    for number, grades in grades_of(pool.judged_in_id).items():
+    for number, grades in load_grades(pool.judged_in_id).items():
         for docno, grade in grades.items():
             yield b"%b 0 %b %d\n" % (number, docno, grade)
 

@@ -66,7 +66,7 @@ def sweep() -> None:
 def forget_refused_files() -> None:
     """A refused file has served its purpose; its row and its first problems stay."""
     kept = timedelta(days=settings.REFUSED_KEPT_DAYS)
-    for run in Run.objects.refused_before(timezone.now() - kept):
+    for run in Run.objects.rejected_before(timezone.now() - kept):
         Run.objects.filter(pk=run.pk).update(file="", problems_file="")
         for name in filter(None, (run.file.name, run.problems_file.name)):
             default_storage.delete(name)

@@ -202,7 +202,7 @@ def put_off(job: Job) -> None:
     """Back into the queue, as soon as the database takes it; else it would cost an attempt."""
     while True:
         try:
-            job.put_off(WAITS, wait=WAIT)
+            job.postpone(WAITS, wait=WAIT)
             return
         except (OperationalError, InterfaceError) as error:
             log.warning("%s cannot be put back: %s", named(job), str(error).strip())
@@ -261,5 +261,5 @@ def beat(worker: str) -> None:
     """Say that this worker lives, at most every few seconds."""
     now = time.monotonic()
     if now - _beats.get(worker, -BEAT) >= BEAT:
-        Worker.objects.beat(worker)
+        Worker.objects.record_heartbeat(worker)
         _beats[worker] = now

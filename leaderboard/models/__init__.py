@@ -1,4 +1,4 @@
-"""The nouns of Rankfield."""
+"""The database tables."""
 
 from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
 from leaderboard.models.jobs import Job, Worker

@@ -55,7 +55,7 @@ def check_twins(run: Run, problems: Problems) -> None:
     Call it under the lock of the track that publishing takes: two runs that are checked at the
     same time do not see each other before, and the second to publish always sees the first here.
     """
-    twin = Run.objects.twins_of(run).filter(team=run.team_id).first()
+    twin = Run.objects.duplicates_of(run).filter(team=run.team_id).first()
     if twin is not None and "W_SAME_RUN" not in problems.counts:
         _warn_of_same(twin, 1.0, problems)
 
@@ -117,7 +117,7 @@ def _firsts(tops: list[Tops]) -> NDArray[np.int64]:
 
 
 def earlier_runs(run: Run) -> RunQuerySet:
-    return Run.objects.upheld().filter(team=run.team_id, received_at__lt=run.received_at)
+    return Run.objects.active().filter(team=run.team_id, received_at__lt=run.received_at)
 
 
 def tops_of(run: Run) -> Tops:

@@ -34,7 +34,7 @@ def settle_facts(run_id: str, metadata: Mapping[str, str]) -> None:
     said, header = stated(run), facts_in_header(metadata)
     _write(run, None, {name: header[name] for name in header if name not in said})
     if run.is_primary:
-        Run.objects.step_down(run)
+        Run.objects.replace_primary(run)
 
 
 def _write(run: Run, user: User | None, facts: Mapping[str, Any]) -> bool:
@@ -46,7 +46,7 @@ def _write(run: Run, user: User | None, facts: Mapping[str, Any]) -> bool:
     if not changed:
         return False
     if columns["is_primary"] and run.state in (Run.State.VALID, Run.State.SCORED):
-        Run.objects.step_down(run)
+        Run.objects.replace_primary(run)
     Run.objects.filter(pk=run.pk).update(**columns)
     AuditEvent.objects.record(
         user,

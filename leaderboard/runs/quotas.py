@@ -37,7 +37,7 @@ def quotas_of(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Q
     midnight = _midnight(now)
     next_day = midnight + timedelta(days=1)
     that_day = Q(received_at__gte=midnight, received_at__lt=next_day)
-    sent = Run.objects.counting().filter(team__in=teams).order_by().values("team")
+    sent = Run.objects.using_quota().filter(team__in=teams).order_by().values("team")
     counted = sent.annotate(today=Count("pk", filter=that_day), in_all=Count("pk"))
     used = {row["team"]: (row["today"], row["in_all"]) for row in counted}
     granted: dict[tuple[int, bool], int] = defaultdict(int)

@@ -189,7 +189,7 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     made = [_paired(edition, each, family) for each in scored]
     if track.baseline_id in means_of(edition, measure):
         made.append(_tested(edition, measure, track.baseline_id, family))
-    for asked in edition.comparisons.asked_for().exclude(baseline=None):
+    for asked in edition.comparisons.pending().exclude(baseline=None):
         known = asked.test == track.test and asked.baseline_id in means_of(edition, asked.measure)
         made.append(
             _tested(edition, asked.measure, asked.baseline_id, family) if known else asked.delete

@@ -16,7 +16,7 @@ from django.core.files.storage import default_storage
 
 from evaluation.problems import Problems
 from leaderboard.models import Run
-from leaderboard.models.runs import first_of_each_code
+from leaderboard.models.runs import select_problems
 
 
 def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
@@ -29,7 +29,7 @@ def kept_problems(run: Run, problems: Problems) -> dict[str, object]:
             f"runs/{run.pk}/problems-{secrets.token_hex(4)}", ContentFile(lines.encode())
         )
     return {
-        "problems": first_of_each_code(every, settings.PROBLEMS_SHOWN),
+        "problems": select_problems(every, settings.PROBLEMS_SHOWN),
         "problem_totals": problems.totals(),
         "problems_file": name,
     }

@@ -58,7 +58,7 @@ TECHNICAL = "This went wrong here. Not your fault: the file is safe, and the org
 def check_run(run_id: str, progress: Progress) -> Publish:
     """Read the whole file; refuse it with all its problems, or rank it and score it."""
     run = Run.objects.select_related("track__collection").get(pk=run_id)
-    Run.objects.moved(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
+    Run.objects.change_state(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
     refuse_changed(run)
     try:
         read = read_file(run)
@@ -73,7 +73,7 @@ def check_run(run_id: str, progress: Progress) -> Publish:
     duplicates.check_likeness(run, tops, read.problems)
     editions = [under_its_settings(each) for each in editions_to_score(run.track)]
     if editions:
-        Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
+        Run.objects.change_state(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
     tied = TIES in read.problems.counts
     measured = [measure_run(read, edition, tied) for edition in editions]
     return lambda: publish_run(run, read, measured)

@@ -82,7 +82,7 @@ class PoolForm(forms.Form):
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = track.runs.accepted().in_good_standing().select_related("team")
+        runs = track.runs.accepted().not_removed().select_related("team")
         in_turn = by_turn(runs)
         self.fields["runs"].queryset = runs
         self.fields["runs"].initial = [run.pk for run in in_turn]

@@ -51,7 +51,9 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
     """What the page prints of a board: its sentences and its table."""
-    frozen = board.sight.track.snapshots.named().first() if board.sight.snapshots else None
+    frozen = (
+        board.sight.track.snapshots.without_contents().first() if board.sight.snapshots else None
+    )
     return {
         "frozen": frozen,
         "provisional": wording.provisional(board, frozen) if board.sight.other is None else "",

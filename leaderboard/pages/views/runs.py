@@ -142,7 +142,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
     }
-    return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
+    return render(request, "run.html", context, status=410 if seen.run.removal else 200)
 
 
 def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:

@@ -144,7 +144,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "join_requests": track.join_requests.filter(state=JoinRequest.State.WAITING).select_related(
             "user"
         ),
-        "off_the_board": track.runs.off_the_board().select_related("team"),
+        "off_the_board": track.runs.removed().select_related("team"),
         "invitation": _invitation(request, track),
         "badge_address": _badge_address(request, track),
         "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),

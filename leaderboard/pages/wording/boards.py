@@ -274,7 +274,7 @@ def provisional(board: Board, frozen: Snapshot | None) -> str:
     if track.state() != Track.State.CLOSED:
         until = anywhere_on_earth(track.closes_at)
         return f"These scores are provisional: submission closes {until}."
-    if track.takes_runs():
+    if track.accepts_runs():
         return "These scores are provisional: late runs are still accepted."
     if not board.sight.everything:
         return "These scores are provisional until the release."
