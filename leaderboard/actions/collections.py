@@ -13,7 +13,7 @@ from django.db import transaction
 
 from leaderboard.actions.submission_rules import NotPossible
 from leaderboard.actions.uploads import digest_of, label_of, refuse_files, size_of
-from leaderboard.collections.answers import Answers, whole_map
+from leaderboard.collections.answers import Answers, complete_grade_map
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
@@ -98,7 +98,7 @@ def confirm_collection(collection: Collection, user: User, answers: Answers | No
     An open question has to be answered: raises NotPossible.
     """
     answers = answers or Answers()
-    if left := answers.open_among(collection.questions):
+    if left := answers.first_open_question(collection.questions):
         raise NotPossible(left)
     _check_again(collection, WAITING, asks_first=False, answers=answers)
     AuditEvent.objects.record(user, "confirm", collection)
@@ -149,7 +149,7 @@ def _said_of_grades(answers: Answers, preview: dict[str, Any]) -> dict[str, Any]
     """The fields of a set of judgments that the answers change."""
     said: dict[str, Any] = {}
     if answers.grade_map is not None:
-        said["grade_map"] = whole_map(answers.grade_map, preview.get("grades", {}))
+        said["grade_map"] = complete_grade_map(answers.grade_map, preview.get("grades", {}))
     if answers.relevant_from is not None:
         said["relevant_from"] = answers.relevant_from
     return said
@@ -160,7 +160,7 @@ def confirm_judgments(
 ) -> None:
     """Check new judgments again with the answers given, and import them; see above."""
     answers = answers or Answers()
-    if left := answers.open_among(judgment_set.questions):
+    if left := answers.first_open_question(judgment_set.questions):
         raise NotPossible(left)
     _check_judgments_again(judgment_set, WAITING, asks_first=False, answers=answers)
     AuditEvent.objects.record(user, "confirm", judgment_set)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.display.numbers import mebibytes
 from leaderboard.models import Run, Team, Track
 from leaderboard.runs.facts import missing_facts
-from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.quotas import find_quota
 from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
 
 
@@ -74,7 +74,7 @@ def utc(instant: datetime | None) -> str:
 
 def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
     """Counted under the lock on the team's row, so that no two runs take the same last place."""
-    quota = quota_of(track, team, received_at)
+    quota = find_quota(track, team, received_at)
     if quota.left_in_all == 0:
         raise NotAccepted("E_QUOTA", f"Your team has used all {quota.in_all} runs.")
     if quota.left_today != 0:

@@ -31,7 +31,7 @@ from leaderboard.actions.submission_rules import (
     refuse_without_facts,
     utc,
 )
-from leaderboard.collections.pools import remember_pool
+from leaderboard.collections.pools import record_pooled_runs
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import queue
 from leaderboard.models import (
@@ -44,7 +44,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.runs.facts import columns_of
+from leaderboard.runs.facts import build_columns
 
 FILENAME_LIMIT = 120
 KEY_HOLDS = timedelta(hours=24)
@@ -110,7 +110,7 @@ def accept_run(
         submitted_by=user,
         tag=details.tag,
         description=details.description,
-        **columns_of(details.facts),
+        **build_columns(details.facts),
         format=details.format,
         lenient=details.lenient and organises,
         fixes=list(details.fixes),
@@ -282,7 +282,7 @@ def accept_judgments(
             pool=pool,
         )
         if pool is not None:
-            remember_pool(judgment_set, pool)
+            record_pooled_runs(judgment_set, pool)
         AuditEvent.objects.record(user, "upload", judgment_set)
         queue.enqueue("check_judgments", judgment_set)
     return judgment_set

@@ -23,8 +23,8 @@ from leaderboard.models import (
     Worker,
 )
 from leaderboard.models.collections import ImportState
-from leaderboard.runs.duplicates import Alike, alike_across_teams
-from leaderboard.runs.quotas import Quota, quotas_of
+from leaderboard.runs.duplicates import SimilarRuns, find_similar_runs
+from leaderboard.runs.quotas import Quota, find_quotas
 from leaderboard.scoring.editions import tried_edition
 
 # A topic with a larger share of relevant documents tells no runs apart.
@@ -118,7 +118,7 @@ class Desk:
     unjudged: list[Pool]
     num_refused: int
     num_valid: int
-    alike: list[Alike]
+    alike: list[SimilarRuns]
     little_judged: list[Standing]
     odd_topics: OddTopics
     names: list[Team]
@@ -150,7 +150,7 @@ def desk_of(sight: Sight) -> Desk:
         unjudged=list(track.pools.awaiting_judgments()),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
         num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
-        alike=alike_across_teams(track.runs.not_removed().accepted().select_related("team")),
+        alike=find_similar_runs(track.runs.not_removed().accepted().select_related("team")),
         little_judged=_little_judged(board),
         odd_topics=odd_topics(board),
         names=_contenders(track) if track.hides_names else [],
@@ -238,7 +238,7 @@ def _teams(track: Track) -> list[TeamQuota]:
     if track.quota_per_day is None and track.quota_total is None:
         return []
     teams = _contenders(track)
-    quotas = quotas_of(teams)
+    quotas = find_quotas(teams)
     return [TeamQuota(team, quotas[team.pk]) for team in teams]
 
 

@@ -1,1 +1,1 @@
-"""Files become topics, documents and judgments; runs become a pool."""
+"""Import of collections from files, and pools of documents to judge."""

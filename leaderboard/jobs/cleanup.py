@@ -20,7 +20,7 @@ from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard.collections.importing import sweep_failed_imports
+from leaderboard.collections.importing import delete_failed_imports
 from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.jobs.erasure import erase_abandoned
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
@@ -48,7 +48,7 @@ def sweep_now_and_then() -> None:
 
 
 def sweep() -> None:
-    sweep_failed_imports()
+    delete_failed_imports()
     erase_abandoned()
     forget_refused_files()
     before = oldest_to_keep()

@@ -63,18 +63,20 @@ WORK = {
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS
     ),
     "mail": Work(email.send_mail, Mail.give_up),
-    "gather_pool": Work(pools.gather_pool, pools.pool_failed, long=True),
-    "check_collection": Work(checking.check_collection, importing.collection_failed, long=True),
+    "gather_pool": Work(pools.gather_pool, pools.mark_pool_failed, long=True),
+    "check_collection": Work(
+        checking.check_collection, importing.mark_collection_failed, long=True
+    ),
     "import_collection": Work(
         importing.import_collection,
-        importing.collection_failed,
+        importing.mark_collection_failed,
         long=True,
         limited=False,
     ),
-    "check_judgments": Work(checking.check_judgments, importing.judgments_failed),
+    "check_judgments": Work(checking.check_judgments, importing.mark_judgments_failed),
     "import_judgments": Work(
         importing.import_judgments,
-        importing.judgments_failed,
+        importing.mark_judgments_failed,
         long=True,
         limited=False,
     ),

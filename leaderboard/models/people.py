@@ -227,7 +227,7 @@ class ApiToken(models.Model):
     user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=80, blank=True)
     prefix = models.CharField(max_length=8)
-    hash_secret = models.CharField(max_length=64, unique=True)
+    digest = models.CharField(max_length=64, unique=True)
     scopes = models.JSONField(default=list)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -245,7 +245,7 @@ class SentForm(models.Model):
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     # Of the key of the page and of the values in the form.
-    hash_secret = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
     address = models.CharField(max_length=300, blank=True)
     sent_at = models.DateTimeField(default=timezone.now, editable=False)
 

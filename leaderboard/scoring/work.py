@@ -29,7 +29,7 @@ from leaderboard.models import (
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.runs import duplicates
-from leaderboard.runs.fact_changes import settle_facts
+from leaderboard.runs.fact_changes import apply_header_facts
 from leaderboard.scoring.editions import (
     build_editions,
     edition_for,
@@ -68,9 +68,9 @@ def check_run(run_id: str, progress: Progress) -> Publish:
         problems = refusal.problems
         return lambda: publish_refusal(run, problems)
     run.ranking_file.name = store_rankings(run, read)
-    tops = duplicates.tops_of(run)
-    run.fingerprint = duplicates.fingerprint_of(tops)
-    duplicates.check_likeness(run, tops, read.problems)
+    tops = duplicates.load_tops(run)
+    run.fingerprint = duplicates.compute_fingerprint(tops)
+    duplicates.check_similarity(run, tops, read.problems)
     editions = [under_its_settings(each) for each in editions_to_score(run.track)]
     if editions:
         Run.objects.change_state(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
@@ -90,11 +90,11 @@ def publish_run(run: Run, read: reading.Run, measured: list[Measured]) -> None:
     """Write an accepted run and its scores; what came up meanwhile gets a job of its own."""
     # One run of a track is published at a time: each sees those that were published before it.
     track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
-    duplicates.check_twins(run, read.problems)
+    duplicates.check_duplicates(run, read.problems)
     now = timezone.now()
     scored = {each.edition.pk for each in measured}
     shown = track.edition_id in scored
-    settle_facts(run.pk, read.metadata)
+    apply_header_facts(run.pk, read.metadata)
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.SCORED if shown else Run.State.VALID,
         tag=run.tag or read.tag,

@@ -176,4 +176,4 @@ def test_small_pieces_of_a_stream_go_together():
 
 def is_free(turns: RequestSlots) -> bool:
     """The one turn, and no second one."""
-    return turns.slots.acquire(blocking=False) and not turns.free.acquire(blocking=False)
+    return turns.slots.acquire(blocking=False) and not turns.slots.acquire(blocking=False)

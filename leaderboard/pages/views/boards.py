@@ -17,7 +17,7 @@ from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import tests_follow
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, find_means
-from leaderboard.collections.pools import pool_of
+from leaderboard.collections.pools import find_pool
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
@@ -103,7 +103,7 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
         "counts": counts,
         "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
-        "pool": pool_of(judgment_set, board.sight.viewer),
+        "pool": find_pool(judgment_set, board.sight.viewer),
         "versions": versions_beside(board.sight),
         "page": page,
         "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),
