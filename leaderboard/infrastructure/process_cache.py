@@ -15,7 +15,7 @@ class ProcessCache(Generic[Key, Value]):
 
     All callers share the values, so no caller may change them.
 
-    >>> squares: Memory[int, int] = Memory(most=2)
+    >>> squares: ProcessCache[int, int] = ProcessCache(most=2)
     >>> squares.get_many([2, 3], lambda keys: {key: key**2 for key in keys})
     {2: 4, 3: 9}
     >>> squares.get_many([3, 4], lambda keys: {key: key**2 for key in keys if key != 3})

@@ -6,7 +6,14 @@ from evaluation.measures import parse_measure
 from evaluation.significance import smallest_p
 from leaderboard.boards.columns import columns_of
 from leaderboard.boards.standings import FEWEST_TOPICS, LEVEL, Board, Standing
-from leaderboard.display.numbers import anywhere_on_earth, count, counted, p_value, score, unbroken
+from leaderboard.display.numbers import (
+    anywhere_on_earth,
+    count,
+    counted,
+    keep_on_one_line,
+    p_value,
+    score,
+)
 from leaderboard.models import Run, Snapshot, Track
 from leaderboard.pages.wording.phrases import (
     NAMED,
@@ -183,7 +190,7 @@ def power(board: Board) -> Sentence:
     if effect is None:
         return say(
             f"With {counted(topics, 'topic')} nothing can be significant: p is at least ",
-            strong(unbroken(p_value(smallest_p(topics)))),
+            strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {in_words(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
     sentence = say(
