@@ -128,7 +128,7 @@ def test_a_webhook_that_fails_for_less_than_a_day_stays_on(dead, track, ben):
 
 def test_an_answer_ends_the_failing(dead):
     failing_for(dead, hours=25)
-    assert not dead.note(good=True)
+    assert not dead.record_result(succeeded=True)
     dead.refresh_from_db()
     assert dead.failing_since is None
 

@@ -36,7 +36,7 @@ class PricedRun:
 
     name: str
     cost: float
-    summary: str
+    cost_text: str
     mean: float
     low: float
     high: float

@@ -100,7 +100,7 @@ def name_room_class(names: Iterable[str]) -> str:
     >>> name_room_class(["bm25"]), name_room_class(["a-name-of-22-characters"])
     ('letters-17', 'letters-24')
     >>> name_room_class(["a" * 80])
-    ('letters-17', 'letters-24', 'letters-32')
+    'letters-32'
     """
     longest = min(max(map(len, names), default=0), LETTERS[-1])
     return f"letters-{next(most for most in LETTERS if longest <= most)}"
