@@ -591,7 +591,7 @@ def whole_charts():
     day = datetime(2026, 3, 1, tzinfo=UTC)
     priced = PricedRun(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False, href=WILD)
     return {
-        "strip": charts.strip_chart(marks, WILD),
+        "strip_chart": charts.strip_chart(marks, WILD),
         "dot_line": charts.dot_line(marks, WILD),
         "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD, WILD)], WILD, WILD, WILD),
         "histogram": charts.histogram(eleven, WILD, WILD, eleven, WILD),
@@ -605,9 +605,9 @@ def whole_charts():
         "heat_map": heat_map(
             [HeatRow(WILD, True)], [HeatColumn(WILD, 0.2, WILD, True)], np.array([[0.2]]), WILD
         ),
-        "difficulties": difficulty_chart([Difficulty(WILD, 3, 0.2, WILD)], WILD),
-        "bumps": rank_chart([WILD, "AP"], [RankLine(WILD, [1, 1], WILD, "own")], WILD),
-        "costs": cost_chart([priced], "Time, s", WILD, WILD),
+        "difficulty_chart": difficulty_chart([Difficulty(WILD, 3, 0.2, WILD)], WILD),
+        "rank_chart": rank_chart([WILD, "AP"], [RankLine(WILD, [1, 1], WILD, "own")], WILD),
+        "cost_chart": cost_chart([priced], "Time, s", WILD, WILD),
         "step_chart": step_chart(
             [DatedRun(day, 0.2, 0.2, WILD, href=WILD)], [JudgmentChange(day, WILD)], WILD
         ),
@@ -641,7 +641,7 @@ def test_no_chart_is_left_out():
     made = re.findall(
         r"^def ([a-z]\w+)\([^)]*\) -> (?:list\[)?SafeString\]?:", "".join(sources), re.MULTILINE
     )
-    assert set(made) - {"column_head", "joined_ranks"} == set(every_chart())
+    assert set(made) - {"column_head", "rank_lines"} == set(every_chart())
 
 
 def test_a_foreign_name_keeps_its_direction_to_itself():
