@@ -124,11 +124,11 @@ def _states() -> Iterator[tuple[str, ...]]:
     yield "board, another baseline, untested", *_views(f"{board}?baseline={run.pk}")[0]
     yield "a topic of 50, its organiser", *_views(short, ada)[0]
     yield "a topic of 7,000, its organiser", *_views(long, ada)[0]
-    families.means_cache.forget()
-    comparisons.comparison_cache.forget()
+    families.means_cache.clear()
+    comparisons.comparison_cache.clear()
     yield "board, nothing remembered at first", *_views(board)[0]
     Comparison.objects.update(family=[], results={})
-    comparisons.comparison_cache.forget()
+    comparisons.comparison_cache.clear()
     yield "board, a run has just come", *_views(board)[0]
     yield "board of 7,000 topics, the same", *_views("/tracks/deep/")[0]
     yield "a topic of 50, the same", *_views(short)[0]

@@ -20,7 +20,7 @@ django.setup()
 
 from django.core.files.storage import default_storage  # noqa: E402
 
-from leaderboard.collections.documents import derived, open_documents  # noqa: E402
+from leaderboard.collections.documents import cached_file, open_documents  # noqa: E402
 from leaderboard.models import Collection  # noqa: E402
 
 TIMES = 1000
@@ -32,7 +32,7 @@ def main() -> None:
     random = Random(1)
     docnos = [f"doc-{random.randrange(collection.num_documents)}" for _ in range(TIMES)]
     forget_pages(default_storage.path(name))
-    forget_pages(str(derived(name, "index", lambda _: None)))
+    forget_pages(str(cached_file(name, "index", lambda _: None)))
     found = {
         "the first one of a process, nothing in the page cache": timed(
             lambda: open_documents(name).find(docnos[0])
@@ -41,7 +41,7 @@ def main() -> None:
             timed(lambda docno=docno: open_documents(name).find(docno)) for docno in docnos
         ),
     }
-    derived(name, "index", lambda _: None).unlink()
+    cached_file(name, "index", lambda _: None).unlink()
     open_documents.cache_clear()
     found["the first one where the index has to be made"] = timed(
         lambda: open_documents(name).find(docnos[0])

@@ -29,7 +29,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.runs.rankings import write_rankings
+from leaderboard.runs.rankings import write_ranking_file
 from leaderboard.scoring import editions
 
 MEASURES = (
@@ -141,7 +141,7 @@ def _ranking_files(scene: Scene) -> list[str]:
         rankings = {b"%d" % (topic + 1): short for topic in range(scene.topics)}
         rankings[b"1"] = Ranking(docnos, np.arange(ANSWERED, 0, -1.0))
         file = BytesIO()
-        write_rankings(ReadRun(f"run-{n}", rankings, 0, Problems()), file)
+        write_ranking_file(ReadRun(f"run-{n}", rankings, 0, Problems()), file)
         files.append(file.getvalue())
     return [
         default_storage.save(f"runs/{scene.slug}-{n}", ContentFile(files[n % DIFFERENT]))

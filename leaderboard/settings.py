@@ -123,7 +123,7 @@ S3_CACHE_BYTES = number("S3_CACHE_BYTES", 20 * 1024 * MIB)
 STORAGES = {
     "default": (
         {
-            "BACKEND": "leaderboard.infrastructure.buckets.InBucket",
+            "BACKEND": "leaderboard.infrastructure.buckets.BucketStorage",
             "OPTIONS": {
                 "bucket_name": S3_BUCKET,
                 "endpoint_url": text("S3_ENDPOINT") or None,
@@ -137,12 +137,12 @@ STORAGES = {
             },
         }
         if S3_BUCKET
-        else {"BACKEND": "leaderboard.infrastructure.storage.OnDisk"}
+        else {"BACKEND": "leaderboard.infrastructure.storage.DiskStorage"}
     ),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 FILE_UPLOAD_HANDLERS = [
-    "leaderboard.infrastructure.free_space.LeavesRoom",
+    "leaderboard.infrastructure.free_space.FreeSpaceGuard",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 # Django would let everybody on this machine read what it stores.
@@ -278,12 +278,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "numbered": {"()": "leaderboard.infrastructure.logs.Numbered"},
-        "suspicious": {"()": "leaderboard.infrastructure.logs.Suspicious"},
+        "numbered": {"()": "leaderboard.infrastructure.logs.NumberFilter"},
+        "suspicious": {"()": "leaderboard.infrastructure.logs.DemoteToWarning"},
     },
     "formatters": {
-        "text": {"()": "leaderboard.infrastructure.logs.Lines"},
-        "json": {"()": "leaderboard.infrastructure.logs.JsonLines"},
+        "text": {"()": "leaderboard.infrastructure.logs.TextFormatter"},
+        "json": {"()": "leaderboard.infrastructure.logs.JsonFormatter"},
     },
     "handlers": {
         "stderr": {

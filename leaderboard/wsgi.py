@@ -9,8 +9,8 @@ from django.db.backends.signals import connection_created
 from django.template.loader import get_template
 from django.urls import reverse
 
-from leaderboard.infrastructure.encodings import KnownEncodings
-from leaderboard.infrastructure.request_slots import Turns
+from leaderboard.infrastructure.encodings import SafeEncodings
+from leaderboard.infrastructure.request_slots import RequestSlots
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 LONGEST_STATEMENT = "30s"
@@ -26,7 +26,7 @@ def end_long_statements(connection: BaseDatabaseWrapper, **about: object) -> Non
 connection_created.connect(end_long_statements)
 
 # Python works on one thing at a time, so more turns would only make each of them longer.
-application = Turns(KnownEncodings(get_wsgi_application()), 4)
+application = RequestSlots(SafeEncodings(get_wsgi_application()), 4)
 
 # All that pages import, patterns of addresses and templates: or whoever comes first waits for it.
 import_module(settings.ROOT_URLCONF)

@@ -94,8 +94,8 @@ def forget() -> None:
         known_docnos,
     ):
         remembered.cache_clear()
-    families.means_cache.forget()
-    comparisons.comparison_cache.forget()
+    families.means_cache.clear()
+    comparisons.comparison_cache.clear()
     cache.clear()
 
 

@@ -12,7 +12,7 @@ os.makedirs(os.path.join(os.environ["RANKFIELD_HOME"], "static"), exist_ok=True)
 from leaderboard.settings import *  # noqa: E402, F403
 
 STORAGES = {
-    "default": {"BACKEND": "leaderboard.infrastructure.storage.OnDisk"},
+    "default": {"BACKEND": "leaderboard.infrastructure.storage.DiskStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 EVERYONE_ORGANISES = False

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.uploads import clean_filename, file_size, hash_file, refuse_files
-from leaderboard.collections.answers import Answers, whole_map
+from leaderboard.collections.answers import Answers, complete_grade_map
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
@@ -98,7 +98,7 @@ def confirm_collection(collection: Collection, user: User, answers: Answers | No
     Raises ActionError while a question is unanswered.
     """
     answers = answers or Answers()
-    if left := answers.open_among(collection.questions):
+    if left := answers.first_open_question(collection.questions):
         raise ActionError(left)
     _check_again(collection, CONFIRMABLE, asks_first=False, answers=answers)
     AuditEvent.objects.record(user, "confirm", collection)
@@ -149,7 +149,7 @@ def _grade_fields(answers: Answers, preview: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a judgment set that the answers change."""
     fields: dict[str, Any] = {}
     if answers.grade_map is not None:
-        fields["grade_map"] = whole_map(answers.grade_map, preview.get("grades", {}))
+        fields["grade_map"] = complete_grade_map(answers.grade_map, preview.get("grades", {}))
     if answers.relevant_from is not None:
         fields["relevant_from"] = answers.relevant_from
     return fields
@@ -160,7 +160,7 @@ def confirm_judgments(
 ) -> None:
     """Check new judgments again with the answers given, and import them."""
     answers = answers or Answers()
-    if left := answers.open_among(judgment_set.questions):
+    if left := answers.first_open_question(judgment_set.questions):
         raise ActionError(left)
     _check_judgments_again(judgment_set, CONFIRMABLE, asks_first=False, answers=answers)
     AuditEvent.objects.record(user, "confirm", judgment_set)

@@ -124,7 +124,7 @@ def request_to_join(track: Track, user: User, asking: JoinDetails) -> JoinReques
             defaults={"team_name": name, "accepted_terms_at": terms_accepted_at(track)},
         )
         if is_new or _rename_request(request, name) or _reopen_request(request, name):
-            notices.asked_to_join(request)
+            notices.notify_join_requested(request)
     return request
 
 
@@ -167,7 +167,7 @@ def approve_request(request: JoinRequest, organiser: User) -> Team:
             accepted = request.accepted_terms_at
             return _create_team(request.track, request.user, request.team_name, accepted)
     except NameTakenError:
-        notices.name_taken(request)
+        notices.notify_name_taken(request)
         raise JoinError(
             f"The team name {request.team_name} is taken. "
             f"We asked {request.user} to choose another."
@@ -187,7 +187,7 @@ def _decide_request(request: JoinRequest, organiser: User, state: str, **as_read
     decided = bool(waiting.update(state=state, decided_at=timezone.now(), decided_by=organiser))
     if decided:
         AuditEvent.objects.record(organiser, state, request, after={"team": request.team_name})
-        notices.answered_to_join(request, state == JoinRequest.State.APPROVED)
+        notices.notify_join_answered(request, state == JoinRequest.State.APPROVED)
     return decided
 
 
@@ -306,7 +306,7 @@ def grant_runs(team: Team, user: User, runs: int, today: bool, reason: str = "")
     granted = team.grants.create(runs=runs, day=day, reason=reason, granted_by=user)
     after = {"runs": runs, "day": day.isoformat() if day else None, "reason": reason}
     AuditEvent.objects.record(user, "grant", granted, after=after)
-    notices.granted(granted)
+    notices.notify_granted(granted)
     return granted
 
 
@@ -324,7 +324,7 @@ def add_organiser(track: Track, user: User, name: str) -> User:
         raise OrganiserError(f"{name} organises this track already.")
     track.co_organisers.add(organiser)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
-    notices.appointed(track, organiser)
+    notices.notify_appointed(track, organiser)
     return organiser
 
 

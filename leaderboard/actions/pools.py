@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.collections.pools import first_of_each_team, unused_name
+from leaderboard.collections.pools import next_pool_name, select_by_team
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Pool, Run, Track, User
 
@@ -28,10 +28,10 @@ def create_pool(
     if not runs:
         raise ActionError("A pool needs at least one run.")
     if runs_per_team is not None:
-        runs = first_of_each_team(runs, runs_per_team)
+        runs = select_by_team(runs, runs_per_team)
     pool = Pool(
         track=track,
-        name=unused_name(track),
+        name=next_pool_name(track),
         method=method,
         size=size,
         runs_per_team=runs_per_team,

@@ -90,7 +90,7 @@ def undo_withdrawal(run: Run, user: User) -> None:
     if not run.track.is_organised_by(user):
         refuse_outside_dates(run.track, timezone.now())
     with transaction.atomic():
-        if Run.objects.taken().filter(pk=run.pk).exists():
+        if Run.objects.not_rejected().filter(pk=run.pk).exists():
             _refuse_uncountable(run, user)
         withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
         if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
@@ -107,7 +107,7 @@ def _refuse_uncountable(run: Run, user: User) -> None:
     team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
     refuse_repeated_file(run)
     refuse_repeated_tag(run)
-    counts = Run.objects.counting().filter(pk=run.pk).exists()
+    counts = Run.objects.using_quota().filter(pk=run.pk).exists()
     if not counts and not run.track.is_organised_by(user):
         refuse_over_quota(run.track, team, run.received_at)
 
@@ -162,7 +162,7 @@ def repair_run(run: Run, user: User, fix: str, tag: str = "") -> None:
     with transaction.atomic():
         run.tag = asked["tag"]
         _refuse_uncountable(run, user)
-        if Run.objects.moved(run.pk, Run.State.QUEUED, only_from=[Run.State.REFUSED]):
+        if Run.objects.change_state(run.pk, Run.State.QUEUED, only_from=[Run.State.REFUSED]):
             cleared = {"problems": [], "problem_totals": {}, "checked_at": None}
             Run.objects.filter(pk=run.pk).update(**asked, **cleared, problems_file="")
             AuditEvent.objects.record(user, "repair", run, after=asked)
@@ -173,6 +173,6 @@ def retry_run(run: Run, user: User) -> None:
     """Queue a run again that failed by our fault.  Raises NotAccepted."""
     with transaction.atomic():
         _refuse_uncountable(run, user)
-        if Run.objects.moved(run.pk, Run.State.QUEUED, only_from=[Run.State.FAILED]):
+        if Run.objects.change_state(run.pk, Run.State.QUEUED, only_from=[Run.State.FAILED]):
             AuditEvent.objects.record(user, "try again", run)
             queue.enqueue("check_run", run)

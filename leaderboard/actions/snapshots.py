@@ -87,7 +87,7 @@ def snapshot_lines(snapshot: Snapshot) -> list[FrozenLine]:
     lines = []
     for run_id, *texts in snapshot.rows:
         run = runs.get(run_id)
-        cells, since = _cells(snapshot, texts), ERASED if run is None else run.taken_off
+        cells, since = _cells(snapshot, texts), ERASED if run is None else run.removal
         lines.append(FrozenLine(run_id, cells[:at], texts[at], cells[at + 1 :], since))
     return lines
 

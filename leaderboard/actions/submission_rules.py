@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.display.numbers import mebibytes
 from leaderboard.models import Run, Team, Track
 from leaderboard.runs.facts import missing_facts
-from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.quotas import find_quota
 from leaderboard.runs.stored_bytes import bytes_of_team, exceeds_site, exceeds_team
 
 
@@ -60,7 +60,7 @@ def refuse_full_site(size: int) -> None:
 def refuse_outside_dates(track: Track, now: datetime) -> None:
     """Refuse a run before the track opens or after it closes."""
     """Refuse a run before the track opens or after it closes."""
-    if track.takes_runs(now):
+    if track.accepts_runs(now):
         return
     if track.state(now) == Track.State.PLANNED:
         raise NotAccepted("E_CLOSED", f"This track opens on {format_utc(track.opens_at)}.")
@@ -82,7 +82,7 @@ def format_utc(instant: datetime | None) -> str:
 
 def refuse_over_quota(track: Track, team: Team, received_at: datetime) -> None:
     """Refuse a run beyond the quota; the team's row is locked, so two runs never share a place."""
-    quota = quota_of(track, team, received_at)
+    quota = find_quota(track, team, received_at)
     if quota.left_in_all == 0:
         raise NotAccepted("E_QUOTA", f"Your team has used {quota.in_all} of {quota.in_all} runs.")
     if quota.left_today != 0:
@@ -123,14 +123,14 @@ def refuse_repeated_tag(run: Run) -> None:
     """Refuse a run with a tag that its team already used, if the track forbids that."""
     if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
         return
-    same = Run.objects.upheld().filter(team=run.team_id, tag=run.tag)
+    same = Run.objects.active().filter(team=run.team_id, tag=run.tag)
     if same.exclude(pk=run.pk).exists():
         raise NotAccepted("E_CONFLICT", f"Your team already has a run {run.tag}.")
 
 
 def refuse_repeated_file(run: Run) -> None:
     """Refuse to restore a run whose file the team submitted again later."""
-    same = Run.objects.upheld().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
+    same = Run.objects.active().filter(team=run.team_id, sha256=run.sha256).exclude(pk=run.pk)
     again = same.first()
     if again is not None:
         raise NotAccepted("E_CONFLICT", f"The same file was submitted later as run {again.pk}.")

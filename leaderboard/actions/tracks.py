@@ -55,7 +55,7 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
         plain = {name: _plain_value(value) for name, value in after.items()}
         AuditEvent.objects.record(user, "change", track, before, plain)
     if track.closes_at != deadline:
-        notices.deadline_moved(track)
+        notices.notify_deadline_changed(track)
     renew_edition(track)
     if tried is not None and tried != track.judgment_set:
         renew_edition(editions.with_judgments(track, tried))
@@ -69,7 +69,7 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
     """
     if disclosure == Track.Disclosure.BLIND or track.shows_means:
         return
-    if track.runs.taken().exists():
+    if track.runs.not_rejected().exists():
         page = reverse("release", args=[track.slug])
         raise ActionError(
             "This would reveal all runs of a blind track. Release it instead: "
@@ -131,7 +131,7 @@ def release_track(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, released_at=None).update(released_at=timezone.now()):
             AuditEvent.objects.record(user, "release", track)
-            notices.released(track)
+            notices.notify_released(track)
 
 
 @transaction.atomic

@@ -31,8 +31,8 @@ from leaderboard.actions.submission_rules import (
     refuse_repeated_tag,
     refuse_without_facts,
 )
-from leaderboard.collections.pools import remember_pool
-from leaderboard.infrastructure.outages import outage_of
+from leaderboard.collections.pools import record_pooled_runs
+from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
@@ -44,7 +44,7 @@ from leaderboard.models import (
     Track,
     User,
 )
-from leaderboard.runs.facts import columns_of
+from leaderboard.runs.facts import build_columns
 
 FILENAME_LIMIT = 120
 KEY_LIFETIME = timedelta(hours=24)
@@ -113,7 +113,7 @@ def accept_run(
         submitted_by=user,
         tag=details.tag,
         description=details.description,
-        **columns_of(details.facts),
+        **build_columns(details.facts),
         format=details.format,
         lenient=details.lenient and organises,
         fixes=list(details.fixes),
@@ -178,7 +178,7 @@ def store_run(run: Run, file: UploadedFile, limited: bool) -> AcceptedRun:
         return AcceptedRun(known, is_new=False)
     except BaseException as error:
         # After a lost connection nobody knows whether it committed, so the cleanup decides.
-        if outage_of(error) is None:
+        if find_outage(error) is None:
             default_storage.delete(run.file.name)
         raise
     return AcceptedRun(run, is_new=True)
@@ -196,7 +196,7 @@ def find_repeated_run(
             return same_key
         if same_key is not None:
             Run.objects.filter(pk=same_key.pk).update(idempotency_key="")
-    return Run.objects.upheld().filter(team=team, sha256=sha256).first()
+    return Run.objects.active().filter(team=team, sha256=sha256).first()
 
 
 def hash_file(file: UploadedFile) -> str:
@@ -293,7 +293,7 @@ def accept_judgments(
             pool=pool,
         )
         if pool is not None:
-            remember_pool(judgment_set, pool)
+            record_pooled_runs(judgment_set, pool)
         AuditEvent.objects.record(user, "upload", judgment_set)
         queue.enqueue("check_judgments", judgment_set)
     return judgment_set

@@ -9,7 +9,7 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, t_interval
 from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Run
-from leaderboard.runs.facts import COSTS, Figure, figure_of
+from leaderboard.runs.facts import COSTS, Figure, find_figure
 from leaderboard.runs.facts.figures import Cost
 from leaderboard.scoring.comparisons import load_differences, score_matrix
 
@@ -89,7 +89,7 @@ class CostBreakdown:
 def build_cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
     """Return the runs of the board by the requested cost, or by the one that most runs state."""
     stating = {
-        name: [standing for standing in board.ranked if figure_of(standing.run.facts, name)]
+        name: [standing for standing in board.ranked if find_figure(standing.run.facts, name)]
         for name in COSTS
     }
     most = max(COSTS, key=lambda name: len(stating[name]))
@@ -144,7 +144,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
 
 
 def _figure(standing: Standing, cost: str) -> Figure:
-    figure = figure_of(standing.run.facts, cost)
+    figure = find_figure(standing.run.facts, cost)
     assert figure is not None
     return figure
 

@@ -23,8 +23,8 @@ from leaderboard.models import (
     Worker,
 )
 from leaderboard.models.collections import ImportState
-from leaderboard.runs.duplicates import Alike, alike_across_teams
-from leaderboard.runs.quotas import Quota, quotas_of
+from leaderboard.runs.duplicates import SimilarRuns, find_similar_runs
+from leaderboard.runs.quotas import Quota, find_quotas
 from leaderboard.scoring.editions import find_trial_edition
 
 # A topic with a larger share of relevant documents cannot distinguish runs.
@@ -118,7 +118,7 @@ class Desk:
     unjudged: list[Pool]
     num_refused: int
     num_valid: int
-    alike: list[Alike]
+    alike: list[SimilarRuns]
     little_judged: list[Standing]
     odd_topics: OddTopics
     names: list[Team]
@@ -139,7 +139,7 @@ def build_desk(sight: Sight) -> Desk:
     track = sight.track
     board = find_board(sight)
     return Desk(
-        release_waits=track.planned_release is not None and not track.takes_runs(),
+        release_waits=track.planned_release is not None and not track.accepts_runs(),
         failed=find_failed_jobs(track),
         rescoring=_rescoring(track),
         tried=_find_trial(track),
@@ -149,8 +149,8 @@ def build_desk(sight: Sight) -> Desk:
         pools=list(track.pools.filter(state=Pool.State.PROPOSED)),
         unjudged=list(track.pools.awaiting_judgments()),
         num_refused=track.runs.filter(state=Run.State.REFUSED).count(),
-        num_valid=track.runs.in_good_standing().filter(state=Run.State.VALID).count(),
-        alike=alike_across_teams(track.runs.in_good_standing().accepted().select_related("team")),
+        num_valid=track.runs.not_removed().filter(state=Run.State.VALID).count(),
+        alike=find_similar_runs(track.runs.not_removed().accepted().select_related("team")),
         little_judged=_little_judged(board),
         odd_topics=find_odd_topics(board),
         names=_competing_teams(track) if track.hides_names else [],
@@ -242,7 +242,7 @@ def _teams(track: Track) -> list[TeamQuota]:
     if track.quota_per_day is None and track.quota_total is None:
         return []
     teams = _competing_teams(track)
-    quotas = quotas_of(teams)
+    quotas = find_quotas(teams)
     return [TeamQuota(team, quotas[team.pk]) for team in teams]
 
 

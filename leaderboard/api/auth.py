@@ -25,7 +25,7 @@ from redis.exceptions import RedisError
 from leaderboard.actions.people import lacks_second_factor
 from leaderboard.api.errors import ApiError, not_allowed
 from leaderboard.boards.disclosure import Viewer
-from leaderboard.infrastructure import bodies
+from leaderboard.infrastructure import request_bodies
 from leaderboard.models import ApiToken, Track, User
 
 log = logging.getLogger(__name__)
@@ -101,9 +101,9 @@ def goes_to_own_track(request: HttpRequest, token: ApiToken) -> bool:
 PUBLIC = Token("read", public=True)
 READ = Token("read")
 SUBMIT = Token("submit")
-SUBMIT_RUN = Token("submit", takes=bodies.a_run, spares=goes_to_own_track)
+SUBMIT_RUN = Token("submit", takes=request_bodies.run_limit, spares=goes_to_own_track)
 ORGANISE = Token("organise")
-ORGANISE_FILES = Token("organise", takes=bodies.three_files)
+ORGANISE_FILES = Token("organise", takes=request_bodies.collection_limit)
 
 
 def viewer(request: HttpRequest) -> Viewer:
@@ -117,7 +117,7 @@ def refuse_without_second_factor(user: User) -> None:
 
 def refuse_large(request: HttpRequest, limit: int) -> None:
     length = request.headers.get("Content-Length") or "0"
-    if not length.isdecimal() or int(length) > limit + bodies.ENVELOPE:
+    if not length.isdecimal() or int(length) > limit + request_bodies.ENVELOPE:
         raise ApiError(413, "E_SIZE", f"The limit is {limit:,} bytes.")
 
 

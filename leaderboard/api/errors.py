@@ -22,7 +22,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from evaluation.problems import Problem, shown
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.infrastructure.logs import request_number
-from leaderboard.infrastructure.outages import outage_of
+from leaderboard.infrastructure.outages import find_outage
 
 log = logging.getLogger(__name__)
 
@@ -168,10 +168,10 @@ def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 
 def our_fault(request: HttpRequest, error: Exception) -> HttpResponse:
     """What nobody expected; an outage says when to try again."""
-    if outage := outage_of(error):
+    if outage := find_outage(error):
         log.warning("%s %s: %s", request.method, request.path, str(error).strip())
         return ApiError(
-            outage.status, outage.code, outage.message, retry_after=outage.again
+            outage.status, outage.code, outage.message, retry_after=outage.retry_after
         ).answer()
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     message = f"Something went wrong on our side (request {request_number.get()})."

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
 from leaderboard.actions.names import LARGEST_INTEGER, clean_slug
-from leaderboard.runs.facts import REQUIRABLE, clean_facts, schema
+from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
 
 FIRST_YEAR, LAST_YEAR = 2000, 2999
 # JSON that others send is kept small: it is shown on pages, and read by every list.
@@ -116,4 +116,4 @@ FactName = Annotated[
     AfterValidator(clean_fact_name),
     WithJsonSchema({"type": "string", "enum": FACT_NAMES}),
 ]
-Facts = Annotated[dict[str, Any], BeforeValidator(read_facts), WithJsonSchema(schema())]
+Facts = Annotated[dict[str, Any], BeforeValidator(read_facts), WithJsonSchema(facts_schema())]

@@ -42,7 +42,7 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
-from leaderboard.runs.facts import stated
+from leaderboard.runs.facts import all_facts
 
 router = Router(tags=["runs"])
 
@@ -185,7 +185,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
         answer["metadata"] = run.metadata
         answer["fixes"] = run.fixes
     if sight.can_see_file(run) or run.pk in means:
-        answer["facts"] = stated(run)
+        answer["facts"] = all_facts(run)
         answer["provenance"] = provenance_of(sight, run)
     return answer
 

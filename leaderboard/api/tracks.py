@@ -33,7 +33,7 @@ from leaderboard.api.schemas import (
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
 
 router = Router(tags=["tracks"])
@@ -195,7 +195,7 @@ def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 
 def quota_shown(track: Track, team: Team) -> dict[str, Any]:
-    quota = quota_of(track, team)
+    quota = find_quota(track, team)
     names = ("today", "left_today", "in_all", "left_in_all")
     left = {name: getattr(quota, name) for name in names}
     return {"quota": left | {"resets_at": quota.next_day}}

@@ -32,7 +32,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from leaderboard.infrastructure.storage import PIECE, sha256_of
+from leaderboard.infrastructure.storage import CHUNK_BYTES, sha256_of
 from leaderboard.jobs.cleanup import stored_file_names
 from leaderboard.models import Run, Track, User
 
@@ -131,7 +131,7 @@ def _copy_file(file: BinaryIO | File, path: Path) -> str:
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
-        while piece := file.read(PIECE):
+        while piece := file.read(CHUNK_BYTES):
             digest.update(piece)
             copy.write(piece)
     return digest.hexdigest()

@@ -56,7 +56,7 @@ from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.collections.documents import open_documents
-from leaderboard.infrastructure.portions import in_portions
+from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 
@@ -155,7 +155,7 @@ def render_json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def topic_rows(collection: Collection) -> Iterator[dict[str, str]]:
-    for portion in in_portions(collection.topics.all(), "position"):
+    for portion in iterate_batches(collection.topics.all(), "position"):
         for topic in portion:
             yield {
                 "number": topic.number,
@@ -173,7 +173,7 @@ def document_rows(collection: Collection) -> Iterator[dict[str, str]]:
 def render_qrels(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
     """Yield the lines of a qrels file, without the topics that are left out."""
     kept = judgment_set.collection.topics.exclude(number__in=left_out)
-    for topics in in_portions(kept, "position", TOPICS_AT_A_TIME):
+    for topics in iterate_batches(kept, "position", TOPICS_AT_A_TIME):
         rows = judgment_set.judgments.filter(topic__in=topics).order_by("topic__position", "pk")
         for number, docno, grade in rows.values_list("topic__number", "docno", "grade"):
             yield f"{number} 0 {docno} {grade}\n".encode()

@@ -20,7 +20,7 @@ def request_missing_tests(board: Board) -> bool:
 
 def request_tests(edition: Edition, measure: str, baseline: Run | None) -> bool:
     """Queue tests of an edition's runs against a baseline; return whether they will be done."""
-    waiting = Comparison.objects.filter(edition=edition).asked_for()
+    waiting = Comparison.objects.filter(edition=edition).pending()
     wanted = {"measure": measure, "baseline": baseline, "test": edition.track.test}
     if waiting.filter(**wanted).exists():
         return True

@@ -143,8 +143,8 @@ class Sight:
         """The editions besides the board's that this viewer may see; organisers see trials too."""
         if not self.can_see_scores:
             return Edition.objects.none()
-        editions = Edition.objects.beside_the_board(self.track)
-        return editions if self.is_organiser else editions.once_shown(self.track)
+        editions = Edition.objects.other_scored(self.track)
+        return editions if self.is_organiser else editions.formerly_public(self.track)
 
     def with_judgments(self, version: str) -> Sight:
         """Return the same view of the board under these judgments; "" means the current board."""
@@ -219,7 +219,7 @@ class Sight:
 
     def can_restore(self, run: Run) -> bool:
         """Whether this viewer may undo a withdrawal: organisers, or the team while open."""
-        return self.is_organiser or (self.owns(run) and self.track.takes_runs())
+        return self.is_organiser or (self.owns(run) and self.track.accepts_runs())
 
     def state_of(self, run: Run) -> str:
         """Return the state to show; a blind track does not reveal whether judgments exist."""
@@ -235,7 +235,7 @@ class Sight:
 
     def can_see_means_of(self, run: Run) -> bool:
         """Whether the means of a run may be shown, possibly rounded."""
-        shown = not run.taken_off or self.can_see_file(run)
+        shown = not run.removal or self.can_see_file(run)
         shown = shown and (self.ladder is None or run.pk in self.ladder.risen)
         return self.board_edition is not None and run.state == Run.State.SCORED and shown
 
@@ -245,7 +245,7 @@ class Sight:
 
     def can_see_removed(self, run: Run) -> bool:
         """Whether this viewer could see the run before it left the board."""
-        gone = run.taken_off in ("withdrawn", "disqualified")
+        gone = run.removal in ("withdrawn", "disqualified")
         return self.can_see_means and run.state == Run.State.SCORED and gone
 
 

@@ -157,7 +157,7 @@ class Receipt:
     @property
     def shown_state(self) -> str:
         """The state, or how the run was removed since."""
-        return self.run.taken_off or self.state
+        return self.run.removal or self.state
 
     @property
     def errors(self) -> list[ProblemGroup]:
@@ -201,7 +201,7 @@ def find_twins_of_other_teams(sight: Sight, run: Run) -> list[Run]:
     """Find runs of other teams with the same top documents on every topic, for organisers only."""
     if not sight.is_organiser:
         return []
-    twins = Run.objects.twins_of(run).exclude(team=run.team_id)
+    twins = Run.objects.duplicates_of(run).exclude(team=run.team_id)
     return list(twins.select_related("team")[:MOST_TWINS])
 
 

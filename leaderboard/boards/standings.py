@@ -139,7 +139,7 @@ class Board:
             values = [standing.run.facts.get(name) for standing in self.standings]
             if all(value == values[0] for value in values):
                 continue
-            words = [word for word in fact.options if any(fact.holds(v, word) for v in values)]
+            words = [word for word in fact.options if any(fact.matches(v, word) for v in values)]
             filters.append(FactFilter(fact, words, self.choice.facts.get(name, "")))
         return filters
 
@@ -484,6 +484,6 @@ def _matches(standing: Standing, choice: Choice) -> bool:
     return (
         (not choice.team or run.team.name == choice.team)
         and (not choice.kind or run.kind == choice.kind)
-        and all(FILTERS[name].holds(run.facts.get(name), word) for name, word in wanted)
+        and all(FILTERS[name].matches(run.facts.get(name), word) for name, word in wanted)
         and (text in run.tag.casefold() or text in run.team.name.casefold())
     )

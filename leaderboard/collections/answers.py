@@ -24,7 +24,7 @@ FORMATS_OF = {
 
 
 def is_format(part: str, format: str) -> bool:
-    """Whether a part can be read so; of judgments the columns may also be named in their order.
+    """Return whether a part can have a format; for judgments also a list of columns.
 
     >>> is_format("topics", "trec"), is_format("judgments", "docno topic grade")
     (True, True)
@@ -40,31 +40,32 @@ def is_format(part: str, format: str) -> bool:
 
 @dataclass(frozen=True)
 class Answers:
-    """What is said about the files; None where nothing is said."""
+    """Answers about the files of a collection; None for a question not answered."""
 
     formats: dict[str, str] | None = None
     grade_map: dict[str, int] | None = None
     relevant_from: int | None = None
     renumber_topics: bool | None = None
 
-    def leave_open(self, question: Mapping[str, Any]) -> bool:
+    def is_open(self, question: Mapping[str, Any]) -> bool:
+        """Return whether a question is not answered."""
         if question["name"] == FORMATS:
             return question["of"] not in (self.formats or {})
         if question["name"] == GRADES:
             return self.grade_map is None
         return not self.renumber_topics
 
-    def open_among(self, questions: Iterable[Mapping[str, Any]]) -> str:
-        """The first question that is still open, in words; empty where none is."""
-        left = next((each for each in questions if self.leave_open(each)), None)
-        if left is None:
+    def first_open_question(self, questions: Iterable[Mapping[str, Any]]) -> str:
+        """Return the first open question in words; empty if there is none."""
+        question = next((question for question in questions if self.is_open(question)), None)
+        if question is None:
             return ""
-        if left["name"] == FORMATS:
-            return f"The {left['of']} can be read in more than one way: say which is meant."
-        return WORDS[left["name"]]
+        if question["name"] == FORMATS:
+            return f"The {question['of']} can be read in more than one way: say which is meant."
+        return OPEN_QUESTIONS[question["name"]]
 
 
-WORDS = {
+OPEN_QUESTIONS = {
     GRADES: "Say what the grades mean: whether 1 is the best of them or the worst.",
     "renumber_topics": (
         "Nothing is imported: as they are numbered now, some judged topics are not in the topics "
@@ -73,17 +74,17 @@ WORDS = {
 }
 
 
-def whole_map(grade_map: Mapping[str, int], grades: Iterable[str]) -> dict[str, int]:
-    """The map with every grade of the file in it, so that what stays as it is was said too.
+def complete_grade_map(grade_map: Mapping[str, int], grades: Iterable[str]) -> dict[str, int]:
+    """Return the map with every grade of the file, including unchanged grades.
 
-    >>> whole_map({"3": 1}, ["0", "3"])
+    >>> complete_grade_map({"3": 1}, ["0", "3"])
     {'0': 0, '3': 1}
     """
     return {**{grade: int(grade) for grade in grades}, **grade_map}
 
 
 class AnswersForm(forms.Form):
-    """The answers as a page sends them: a field for each file, and one for each grade found."""
+    """The form of the answers: a field for each file and for each grade found."""
 
     renumber_topics = forms.TypedChoiceField(
         choices=[("yes", "by order"), ("no", "as they are")],
@@ -112,16 +113,19 @@ class AnswersForm(forms.Form):
         return cleaned
 
     def answers(self) -> Answers:
-        said = self.cleaned_data
-        formats = {part: said[f"format_{part}"] for part in FORMATS_OF if said[f"format_{part}"]}
+        """Return the cleaned answers."""
+        cleaned = self.cleaned_data
+        formats = {
+            part: cleaned[f"format_{part}"] for part in FORMATS_OF if cleaned[f"format_{part}"]
+        }
         grades = {
-            grade: said[f"grade_{grade}"]
+            grade: cleaned[f"grade_{grade}"]
             for grade in self.grades
-            if said[f"grade_{grade}"] is not None
+            if cleaned[f"grade_{grade}"] is not None
         }
         return Answers(
             formats=formats or None,
             grade_map=grades or None,
-            relevant_from=said["relevant_from"],
-            renumber_topics=said["renumber_topics"],
+            relevant_from=cleaned["relevant_from"],
+            renumber_topics=cleaned["renumber_topics"],
         )

@@ -1,7 +1,7 @@
-"""What files of a collection hold is found, shown and asked about before anything is imported.
+"""Checks of uploaded files before import: preview, questions and problems.
 
-Each public function here is the work of a job and returns what is to be written at its end: a
-preview with its questions and problems.  Whoever looks at it confirms, and then `importing` works.
+`check_collection` and `check_judgments` are the work of a job.  They return a function that stores
+the result.  After an organiser confirms the preview, `importing` imports the files.
 """
 
 from __future__ import annotations
@@ -28,37 +28,36 @@ from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import read_topics, recognise_topics
 from leaderboard.collections.documents import known_docnos
 from leaderboard.collections.importing import (
-    CHUNK,
-    document_format,
-    mapped,
-    opened,
-    renumbered,
-    told,
-    topics_in,
+    find_document_format,
+    map_grades,
+    number_by_order,
+    open_upload,
+    read_collection_topics,
+    report_progress,
 )
 from leaderboard.collections.preview import (
     ABOUT_CRANFIELD,
-    FIRST,
+    FIRST_SHOWN,
     GRADES,
-    NAMED,
+    NAMES_SHOWN,
     RENUMBER,
-    direction_is_open,
+    build_format_question,
     first_judgments,
+    is_direction_open,
     judgments_preview,
-    question_of_format,
     warn_of_stray_grades,
     write_changes,
 )
 from leaderboard.models import Collection, Job, JudgmentSet
-from leaderboard.models.collections import ImportState
+from leaderboard.models.collections import ImportState, load_grades
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.models.runs import first_of_each_code
+from leaderboard.models.runs import select_problems
 
-HEAD = 64 * 1024
-GIVEN = "The format was given."
+HEAD_BYTES = 64 * 1024
+FORMAT_GIVEN = "The format was given."
 
 # The docnos of a collection; None where it has no documents.
-Collected: TypeAlias = Container[bytes] | None
+KnownDocnos: TypeAlias = Container[bytes] | None
 
 
 @dataclass
@@ -69,8 +68,8 @@ class Checked:
     questions: list[dict[str, Any]] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
 
-    def leads_to(self, asks_first: bool) -> str:
-        """Preview where somebody has to look, import where nobody has to, else refuse."""
+    def next_state(self, asks_first: bool) -> str:
+        """Return the next state: preview if an organiser must look, else importing or refused."""
         if self.questions:
             return ImportState.PREVIEW
         if self.problems.errors:
@@ -79,17 +78,17 @@ class Checked:
 
     @contextmanager
     def reading(self, part: str) -> Iterator[None]:
-        """Collect the problems of one file under its name; a refused file stops only itself."""
+        """Collect the problems of one file under its name; other files are still checked."""
         others, self.problems = self.problems, Problems()
         try:
             yield
         except Refused as refusal:
-            self.problems = merged(self.problems, refusal.problems)
-        self.problems = merged(others, named(self.problems, part))
+            self.problems = merge_problems(self.problems, refusal.problems)
+        self.problems = merge_problems(others, prefix_problems(self.problems, part))
 
 
 def check_collection(collection_id: str, progress: Progress) -> Publish:
-    """Read every file of a collection and say what each is, what it holds, and what is wrong."""
+    """Read every file of a collection; collect its preview, questions and problems."""
     collection = Collection.objects.get(pk=collection_id)
     Collection.objects.filter(pk=collection.pk, state=ImportState.QUEUED).update(
         state=ImportState.CHECKING
@@ -111,28 +110,28 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
 def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
     if not collection.formats.get("topics"):
         ask_for_format_of_topics(collection, checked)
-    read = topics_in(collection)
-    checked.problems = merged(checked.problems, read.problems)
+    read = read_collection_topics(collection)
+    checked.problems = merge_problems(checked.problems, read.problems)
     checked.preview["topics"] = {
         "file": collection.topics_filename,
         "format": read.format,
         "because": read.because,
         "count": len(read.topics),
-        "first": [asdict(topic) for topic in read.topics[:FIRST]],
+        "first": [asdict(topic) for topic in read.topics[:FIRST_SHOWN]],
         "with_description": sum(bool(topic.description) for topic in read.topics),
         "with_narrative": sum(bool(topic.narrative) for topic in read.topics),
     }
-    return renumbered(read.topics) if collection.renumber_topics else read.topics
+    return number_by_order(read.topics) if collection.renumber_topics else read.topics
 
 
 def ask_for_format_of_topics(collection: Collection, checked: Checked) -> None:
-    """Where several formats fit, the preview shows the likeliest and asks."""
-    head = head_of(collection.topics_file.name)
-    with opened(collection.topics_file.name) as file:
+    """Add a question if several formats fit; the preview shows the likeliest."""
+    head = read_head(collection.topics_file.name)
+    with open_upload(collection.topics_file.name) as file:
         candidates = recognise_topics(file).candidates
     if len(candidates) > 1:
         checked.questions.append(
-            question_of_format("topics", candidates, partial(first_topics_as, head))
+            build_format_question("topics", candidates, partial(first_topics_as, head))
         )
 
 
@@ -141,30 +140,30 @@ def first_topics_as(head: bytes, format: str) -> list[dict[str, Any]]:
         topics = read_topics(BytesIO(head), format).topics
     except Refused:
         return []
-    return [{"number": topic.number, "title": topic.title} for topic in topics[:FIRST]]
+    return [{"number": topic.number, "title": topic.title} for topic in topics[:FIRST_SHOWN]]
 
 
 def check_documents(collection: Collection, checked: Checked, progress: Progress) -> Docnos | None:
-    """The docnos of the collection, or None where it has no documents file."""
+    """Return the docnos of the collection, or None without a documents file."""
     if not collection.documents_file:
         return None
-    with opened(collection.documents_file.name) as file:
+    with open_upload(collection.documents_file.name) as file:
         recognised = recognise_documents(file)
-    passed = Passed()
+    passed = DocumentSample()
     with (
-        opened(collection.documents_file.name) as file,
+        open_upload(collection.documents_file.name) as file,
         tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder,
     ):
-        documents = read_documents(file, checked.problems, document_format(collection))
+        documents = read_documents(file, checked.problems, find_document_format(collection))
         with open(f"{folder}/docnos", "wb") as kept:
-            write_docnos(passed.docnos(told(documents, progress)), kept)
+            write_docnos(passed.docnos(report_progress(documents, progress)), kept)
         docnos = Docnos.open(kept.name)
     checked.preview["documents"] = {
         "file": collection.documents_filename,
         "format": recognised.format,
         "because": recognised.because,
         "count": len(docnos),
-        "first": [asdict(shortened(document)) for document in passed.first],
+        "first": [asdict(shorten(document)) for document in passed.first],
         "num_empty": passed.num_empty,
         "empty": passed.empty,
     }
@@ -172,8 +171,8 @@ def check_documents(collection: Collection, checked: Checked, progress: Progress
 
 
 @dataclass
-class Passed:
-    """What a preview shows of documents that pass one after the other."""
+class DocumentSample:
+    """What a preview shows of the documents, collected while they are read."""
 
     first: list[Document] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
@@ -181,15 +180,15 @@ class Passed:
 
     def docnos(self, documents: Iterable[Document]) -> Iterator[bytes]:
         for document in documents:
-            if len(self.first) < FIRST:
+            if len(self.first) < FIRST_SHOWN:
                 self.first.append(document)
             if not document.text.strip():
                 self.num_empty += 1
-                self.empty = [*self.empty, document.docno][:NAMED]
+                self.empty = [*self.empty, document.docno][:NAMES_SHOWN]
             yield document.docno.encode()
 
 
-def shortened(document: Document, most: int = 300) -> Document:
+def shorten(document: Document, most: int = 300) -> Document:
     text = document.text if len(document.text) <= most else document.text[: most - 1] + "…"
     return Document(document.docno, document.title[:most], text)
 
@@ -198,94 +197,96 @@ def check_first_judgments(
     collection: Collection,
     judgment_set: JudgmentSet,
     topics: list[ReadTopic],
-    docnos: Collected,
+    docnos: KnownDocnos,
     checked: Checked,
 ) -> None:
-    """The judgments that come with a collection, against its topics and documents."""
-    found = read_first(judgment_set, topics, docnos, checked)
+    """Check the judgments uploaded with a collection against its topics and documents."""
+    found = read_judgments_alone(judgment_set, topics, docnos, checked)
     if found is None:
         return
     checked.preview["judgments"] = found.preview
     unknown = found.preview["num_judgments_without_topics"]
-    if unknown and numbered_by_order(found.qrels, topics):
+    if unknown and is_numbered_by_order(found.qrels, topics):
         ask_to_renumber(checked, judged=len(found.qrels.grades), unknown=unknown)
         return
-    read_again(found, topics, docnos, checked)
+    check_against_collection(found, topics, docnos, checked)
 
 
 @dataclass(frozen=True)
-class Found:
-    """Judgments as they were read, by themselves, and what the preview says of them."""
+class ReadJudgments:
+    """Judgments read without the collection, and their preview."""
 
     judgment_set: JudgmentSet
     qrels: Qrels
     preview: dict[str, Any]
 
 
-def read_first(
-    judgment_set: JudgmentSet, topics: list[ReadTopic], docnos: Collected, checked: Checked
-) -> Found | None:
-    """The judgments by themselves; None where first has to be asked how they are to be read."""
-    reading = reading_of(judgment_set, topics, docnos, checked)
+def read_judgments_alone(
+    judgment_set: JudgmentSet, topics: list[ReadTopic], docnos: KnownDocnos, checked: Checked
+) -> ReadJudgments | None:
+    """Read the judgments without the collection; return None if their format is a question."""
+    reading = choose_reading(judgment_set, topics, docnos, checked)
     if reading is None:
         return None
     try:
-        with opened(judgment_set.file.name) as file:
+        with open_upload(judgment_set.file.name) as file:
             qrels = read_qrels(file, format=reading.format)
     except Refused:
-        # Told together with what does not fit the topics and documents.
-        with opened(judgment_set.file.name) as file:
-            qrels = read_qrels(file, numbers_of(topics), docnos, format=reading.format)
+        # This shows problems of the file together with unknown topics and documents.
+        with open_upload(judgment_set.file.name) as file:
+            qrels = read_qrels(file, list_numbers(topics), docnos, format=reading.format)
     preview = {
         "file": judgment_set.filename,
         "version": judgment_set.version,
         "because": reading.because,
         **judgments_preview(qrels, topics, docnos),
     }
-    if direction_is_open(qrels) and not judgment_set.grade_map:
+    if is_direction_open(qrels) and not judgment_set.grade_map:
         checked.questions.append({"name": GRADES, "because": ABOUT_CRANFIELD})
-    return Found(judgment_set, qrels, preview)
+    return ReadJudgments(judgment_set, qrels, preview)
 
 
-def read_again(found: Found, topics: list[ReadTopic], docnos: Collected, checked: Checked) -> None:
-    """The judgments beside topics and documents: what does not fit is a problem with its line."""
-    with opened(found.judgment_set.file.name) as file:
-        qrels = read_qrels(file, numbers_of(topics), docnos, format=found.qrels.format)
-    checked.problems = merged(checked.problems, qrels.problems)
+def check_against_collection(
+    found: ReadJudgments, topics: list[ReadTopic], docnos: KnownDocnos, checked: Checked
+) -> None:
+    """Check the judgments against topics and documents, with the line of each problem."""
+    with open_upload(found.judgment_set.file.name) as file:
+        qrels = read_qrels(file, list_numbers(topics), docnos, format=found.qrels.format)
+    checked.problems = merge_problems(checked.problems, qrels.problems)
     warn_of_stray_grades(found.preview["stray"], found.preview["count"], checked.problems)
 
 
-def reading_of(
-    judgment_set: JudgmentSet, topics: list[ReadTopic], docnos: Collected, checked: Checked
+def choose_reading(
+    judgment_set: JudgmentSet, topics: list[ReadTopic], docnos: KnownDocnos, checked: Checked
 ) -> Candidate | None:
-    """How the judgments are read: as was said, or as the only reading that fits, else asked."""
+    """Return how to read the judgments: as answered, or the only format that fits, or None."""
     if judgment_set.format:
-        return Candidate(judgment_set.format, GIVEN)
+        return Candidate(judgment_set.format, FORMAT_GIVEN)
     try:
-        with opened(judgment_set.file.name) as file:
-            candidates = recognise_qrels(file, numbers_of(topics), docnos).candidates
+        with open_upload(judgment_set.file.name) as file:
+            candidates = recognise_qrels(file, list_numbers(topics), docnos).candidates
     except Refused:
         return Candidate("trec", "")
-    readable = [each for each in candidates if not each.refused]
+    readable = [candidate for candidate in candidates if not candidate.refused]
     if len(candidates) > 1 and readable:
-        first_lines = head_of(judgment_set.file.name)
+        first_lines = read_head(judgment_set.file.name)
         checked.questions.append(
-            question_of_format("judgments", candidates, partial(first_judgments_as, first_lines))
+            build_format_question("judgments", candidates, partial(first_judgments_as, first_lines))
         )
         return None
-    # Read as qrels, what is not told by its name is explained line by line.
+    # A file of unknown format is read as qrels, so that its problems have line numbers.
     by_name = candidates[0].format in NOT_READ and candidates[0].format != "run"
     return candidates[0] if readable or by_name else Candidate("trec", "")
 
 
-def numbers_of(topics: Iterable[ReadTopic]) -> set[bytes]:
+def list_numbers(topics: Iterable[ReadTopic]) -> set[bytes]:
     return {topic.number.encode() for topic in topics}
 
 
-def head_of(name: str) -> bytes:
-    """The first whole lines of a stored file."""
-    with opened(name) as file:
-        head = file.read(HEAD)
+def read_head(name: str) -> bytes:
+    """Return the first whole lines of a stored file."""
+    with open_upload(name) as file:
+        head = file.read(HEAD_BYTES)
     return head[: head.rfind(b"\n") + 1] or head
 
 
@@ -296,8 +297,8 @@ def first_judgments_as(head: bytes, format: str) -> list[dict[str, Any]]:
         return []
 
 
-def numbered_by_order(qrels: Qrels, topics: list[ReadTopic]) -> bool:
-    """Whether the judgments count the topics 1, 2, 3 ... instead of using their numbers."""
+def is_numbered_by_order(qrels: Qrels, topics: list[ReadTopic]) -> bool:
+    """Return whether the judgments count the topics 1, 2, 3 ... instead of using their numbers."""
     return set(qrels.grades) == {str(n).encode() for n in range(1, len(topics) + 1)}
 
 
@@ -316,12 +317,12 @@ def ask_to_renumber(checked: Checked, judged: int, unknown: int) -> None:
 def publish_check(
     collection: Collection, judgment_set: JudgmentSet | None, checked: Checked
 ) -> None:
-    state = checked.leads_to(collection.asks_first)
+    state = checked.next_state(collection.asks_first)
     Collection.objects.filter(pk=collection.pk).update(
         state=state,
         preview=checked.preview,
         questions=checked.questions,
-        **kept(checked.problems),
+        **problems_as_json(checked.problems),
     )
     if judgment_set is not None:
         JudgmentSet.objects.filter(pk=judgment_set.pk).update(
@@ -331,15 +332,15 @@ def publish_check(
         Job.objects.enqueue("import_collection", collection)
 
 
-def kept(problems: Problems) -> dict[str, Any]:
+def problems_as_json(problems: Problems) -> dict[str, Any]:
     every = [asdict(problem) for problem in problems]
     return {
-        "problems": first_of_each_code(every, settings.PROBLEMS_SHOWN),
+        "problems": select_problems(every, settings.PROBLEMS_SHOWN),
         "problem_totals": problems.totals(),
     }
 
 
-def merged(one: Problems, other: Problems) -> Problems:
+def merge_problems(one: Problems, other: Problems) -> Problems:
     if one is other:
         return one
     both = Problems()
@@ -350,14 +351,16 @@ def merged(one: Problems, other: Problems) -> Problems:
     return both
 
 
-def named(problems: Problems, part: str) -> Problems:
-    """The same problems, each saying in which file it is."""
-    problems.kept = [replace(each, message=f"{part}: {each.message}") for each in problems.kept]
+def prefix_problems(problems: Problems, part: str) -> Problems:
+    """Return the problems with the name of their file in each message."""
+    problems.kept = [
+        replace(problem, message=f"{part}: {problem.message}") for problem in problems.kept
+    ]
     return problems
 
 
 def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
-    """A new version of the judgments, against its collection and the version before it."""
+    """Check a new version of the judgments against its collection and the previous version."""
     judgment_set = JudgmentSet.objects.select_related("collection").get(pk=judgment_set_id)
     collection = judgment_set.collection
     JudgmentSet.objects.filter(pk=judgment_set.pk, state=ImportState.QUEUED).update(
@@ -369,25 +372,25 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
     checked = Checked()
     changes = ""
     try:
-        found = read_first(judgment_set, topics, docnos, checked)
+        found = read_judgments_alone(judgment_set, topics, docnos, checked)
         if found is not None:
             checked.preview = found.preview
-            read_again(found, topics, docnos, checked)
+            check_against_collection(found, topics, docnos, checked)
             changes = compare_with_previous(found)
     except Refused as refusal:
         checked.problems = refusal.problems
     return lambda: publish_judgments_check(judgment_set, checked, changes)
 
 
-def compare_with_previous(found: Found) -> str:
-    """What the judgments change in those before them; the stored file that lists it all."""
-    previous = previous_set(found.judgment_set)
+def compare_with_previous(found: ReadJudgments) -> str:
+    """Store the changes to the previous version; return the name of the file, or nothing."""
+    previous = find_previous_set(found.judgment_set)
     if previous is None:
         return ""
-    grades = mapped(found.qrels, found.judgment_set.grade_map)
+    grades = map_grades(found.qrels, found.judgment_set.grade_map)
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
-        summary = write_changes(stored_grades(previous), grades, lines)
+        summary = write_changes(load_grades(previous.pk), grades, lines)
         found.preview["changes"] = {"since": previous.version, **summary}
         lines.detach()
         file.seek(0)
@@ -395,8 +398,8 @@ def compare_with_previous(found: Found) -> str:
         return default_storage.save(name, File(file))
 
 
-def previous_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
-    """The newest version that was imported before this one came."""
+def find_previous_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
+    """Return the newest version imported before this one was uploaded."""
     earlier = JudgmentSet.objects.filter(
         collection=judgment_set.collection_id,
         state=ImportState.READY,
@@ -405,22 +408,14 @@ def previous_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
     return earlier.exclude(pk=judgment_set.pk).last()
 
 
-def stored_grades(judgment_set: JudgmentSet) -> dict[bytes, dict[bytes, int]]:
-    grades: dict[bytes, dict[bytes, int]] = {}
-    rows = judgment_set.judgments.values_list("topic__number", "docno", "grade")
-    for number, docno, grade in rows.iterator(chunk_size=CHUNK):
-        grades.setdefault(number.encode(), {})[docno.encode()] = grade
-    return grades
-
-
 def publish_judgments_check(judgment_set: JudgmentSet, checked: Checked, changes: str) -> None:
-    state = checked.leads_to(judgment_set.asks_first)
+    state = checked.next_state(judgment_set.asks_first)
     JudgmentSet.objects.filter(pk=judgment_set.pk).update(
         state=state,
         preview=checked.preview,
         questions=checked.questions,
         changes=changes,
-        **kept(checked.problems),
+        **problems_as_json(checked.problems),
     )
     if state == ImportState.IMPORTING:
         Job.objects.enqueue("import_judgments", judgment_set)

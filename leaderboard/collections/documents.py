@@ -1,8 +1,8 @@
 """The documents of a collection: one file of compressed blocks, opened by docno.
 
-The file is the record and lies in the storage; index and docnos are derived from it, and any host
-makes them anew in its own cache.  No document is a database row, so a million of them cost a
-million lines of JSON and nothing else; what is derived is mapped, not read.
+The file is in the storage. Its index and its list of docnos can be built from it, and each host
+builds them in its own cache and maps them into memory.  No document is a database row, so a
+million documents cost a million lines of JSON and nothing else.
 
     file   RFD1 | zlib block | zlib block | ... | zlib directory | length of the directory (8 bytes)
     block  documents as JSON lines, about 64 KiB before compression
@@ -32,7 +32,7 @@ from evaluation.reading.documents import Document
 MAGIC = b"RFD1"
 BLOCK = 64 * 1024
 TAIL = 8
-KEY, NUMBER = np.dtype("<u8"), np.dtype("<u4")
+HASH_TYPE, BLOCK_NUMBER_TYPE = np.dtype("<u8"), np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Block:
 
 
 def write_documents(documents: Iterable[Document], file: BinaryIO) -> int:
-    """Write `documents` into `file`, in flat memory; their number."""
+    """Write documents into a file with bounded memory; return their number."""
     file.write(MAGIC)
     start = len(MAGIC)
     blocks: list[Block] = []
@@ -93,10 +93,10 @@ def read_block(file: BinaryIO, block: Block) -> list[Document]:
     return [Document(*json.loads(line)) for line in read_lines(file, block)]
 
 
-def docno_of(line: bytes) -> str:
-    """The docno at the head of a document's line, without reading the document.
+def read_docno(line: bytes) -> str:
+    """Return the docno at the start of a document's line, without decoding the document.
 
-    No docno has a blank in it, so the first one follows its comma.
+    No docno contains a blank, so the first blank follows the comma after it.
     """
     docno: str = json.loads(line[1 : line.index(b" ") - 1])
     return docno
@@ -106,8 +106,8 @@ def docno_of(line: bytes) -> str:
 class Documents:
     """The documents of a ready collection.
 
-    `keys` are the digests of the docnos, sorted; `blocks_of_keys` says in which block each lies.
-    A digest only pre-selects: the docno itself is compared in the block.
+    `keys` are the sorted hashes of the docnos, `blocks_of_keys` the number of the block of each.
+    Hashes can collide, so the docno itself is compared in the block.
     """
 
     name: str
@@ -119,12 +119,12 @@ class Documents:
         return self.find_many([docno]).get(docno)
 
     def find_many(self, docnos: Iterable[str]) -> dict[str, Document]:
-        """The documents of these docnos; each block is opened once."""
+        """Return the documents by docno; each block is read once."""
         wanted = set(docnos)
         numbers = sorted({number for docno in wanted for number in self._candidates(docno)})
         with default_storage.open(self.name) as file:
             lines = (line for number in numbers for line in read_lines(file, self.blocks[number]))
-            found = (Document(*json.loads(line)) for line in lines if docno_of(line) in wanted)
+            found = (Document(*json.loads(line)) for line in lines if read_docno(line) in wanted)
             return {document.docno: document for document in found}
 
     def __iter__(self) -> Iterator[Document]:
@@ -135,53 +135,54 @@ class Documents:
     def docnos(self) -> Iterator[str]:
         with default_storage.open(self.name) as file:
             for block in self.blocks:
-                yield from map(docno_of, read_lines(file, block))
+                yield from map(read_docno, read_lines(file, block))
 
     def _candidates(self, docno: str) -> NDArray[np.uint32]:
-        key = np.uint64(key_of(docno))
+        key = np.uint64(hash_docno(docno))
         low, high = np.searchsorted(self.keys, key), np.searchsorted(self.keys, key, "right")
         return self.blocks_of_keys[low:high]
 
 
-def key_of(docno: str) -> int:
+def hash_docno(docno: str) -> int:
+    """Return the 64-bit hash of a docno."""
     return int.from_bytes(hashlib.blake2b(docno.encode(), digest_size=8).digest(), "little")
 
 
 @lru_cache(maxsize=32)
 def open_documents(name: str) -> Documents:
-    """The documents in the stored file `name`, with the index from the cache or made now.
+    """Return the documents of a stored file, with an index from the cache or built now.
 
-    A stored file never changes under its name, so neither does what is cached here.
+    A stored file never changes under its name, so the cache needs no expiry.
     """
     with default_storage.open(name) as file:
         blocks = read_directory(file)
-        path = derived(name, "index", lambda index: _write_index(file, blocks, index))
+        path = cached_file(name, "index", lambda index: _write_index(file, blocks, index))
     total = sum(block.documents for block in blocks)
-    keys = np.memmap(path, KEY, "r", shape=total)
-    numbers = np.memmap(path, NUMBER, "r", offset=keys.nbytes, shape=total)
+    keys = np.memmap(path, HASH_TYPE, "r", shape=total)
+    numbers = np.memmap(path, BLOCK_NUMBER_TYPE, "r", offset=keys.nbytes, shape=total)
     return Documents(name, blocks, keys, numbers)
 
 
 @lru_cache(maxsize=4)
 def known_docnos(name: str) -> Docnos:
-    """Every docno of the stored file `name`, for checking a run against."""
-    path = derived(name, "docnos", lambda file: _write_docnos(name, file))
+    """Return every docno of a stored file, for the check of runs."""
+    path = cached_file(name, "docnos", lambda file: _write_docnos(name, file))
     try:
         return Docnos.open(path)
     except ValueError:
-        # An earlier version of Rankfield wrote it otherwise.
+        # An earlier version of Rankfield wrote another format.
         path.unlink(missing_ok=True)
-        return Docnos.open(derived(name, "docnos", lambda file: _write_docnos(name, file)))
+        return Docnos.open(cached_file(name, "docnos", lambda file: _write_docnos(name, file)))
 
 
 def _write_docnos(name: str, file: BinaryIO) -> None:
     write_docnos((docno.encode() for docno in open_documents(name).docnos()), file)
 
 
-def derived(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Path:
-    """The file that is made from the stored file `name`: this host's own, or made now.
+def cached_file(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Path:
+    """Return the path of a file derived from a stored file, and write it if it is missing.
 
-    Two processes may make it at once: each writes its own, and the last rename wins.
+    Two processes may write it at once: each writes its own copy, and the last rename wins.
     """
     folder = Path(settings.RANKFIELD_HOME) / "cache" / "documents"
     path = folder / f"{hashlib.sha256(name.encode()).hexdigest()}.{kind}"
@@ -196,9 +197,9 @@ def derived(name: str, kind: str, write: Callable[[BinaryIO], object]) -> Path:
 
 def _write_index(file: BinaryIO, blocks: list[Block], index: BinaryIO) -> None:
     sizes = [block.documents for block in blocks]
-    numbers = np.repeat(np.arange(len(blocks), dtype=NUMBER), sizes)
+    numbers = np.repeat(np.arange(len(blocks), dtype=BLOCK_NUMBER_TYPE), sizes)
     lines = (line for block in blocks for line in read_lines(file, block))
-    keys = np.fromiter((key_of(docno_of(line)) for line in lines), KEY, len(numbers))
+    keys = np.fromiter((hash_docno(read_docno(line)) for line in lines), HASH_TYPE, len(numbers))
     order = np.argsort(keys)
     index.write(keys[order].data)
     index.write(numbers[order].data)

@@ -1,7 +1,7 @@
-"""Files that were checked and confirmed become a collection, whole or not at all.
+"""Import of checked and confirmed files, all or nothing.
 
-Each public function here is the work of a job and returns what is to be written at its end.  An
-import writes its rows in chunks under a set that nobody sees, and one row makes it visible.
+`import_collection` and `import_judgments` are the work of a job.  They write rows in chunks under
+a collection or version that no page shows yet; the function they return makes it visible.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.models.jobs import Progress, Publish
 
-CHUNK = 2_000
+CHUNK_ROWS = 2_000
 
 
 @contextmanager
-def opened(name: str) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a stored upload."""
+def open_upload(name: str) -> Iterator[BinaryIO]:
+    """Open a stored upload and unpack it while it is read."""
     limits = Limits(
         upload=settings.COLLECTION_UPLOAD_LIMIT, unpacked=settings.COLLECTION_UNPACKED_LIMIT
     )
@@ -43,55 +43,55 @@ def opened(name: str) -> Iterator[BinaryIO]:
         yield unpacked(packed, limits)
 
 
-def topics_in(collection: Collection) -> TopicFile:
-    with opened(collection.topics_file.name) as file:
+def read_collection_topics(collection: Collection) -> TopicFile:
+    with open_upload(collection.topics_file.name) as file:
         return read_topics(file, collection.formats.get("topics"))
 
 
-def renumbered(topics: list[ReadTopic]) -> list[ReadTopic]:
-    """The topics numbered 1, 2, 3 ... in the order of their file."""
+def number_by_order(topics: list[ReadTopic]) -> list[ReadTopic]:
+    """Return the topics numbered 1, 2, 3 ... in the order of their file."""
     return [
         ReadTopic(str(number), topic.title, topic.description, topic.narrative)
         for number, topic in enumerate(topics, start=1)
     ]
 
 
-def document_format(collection: Collection) -> str | None:
+def find_document_format(collection: Collection) -> str | None:
     return collection.formats.get("documents")
 
 
 def import_collection(collection_id: str, progress: Progress) -> Publish:
-    """Write topics, documents and judgments; a reader sees all of them at once, or none."""
+    """Write topics, documents and judgments; readers see all of them at once, or none."""
     collection = Collection.objects.get(pk=collection_id)
     judgment_set = collection.judgment_sets.first()
-    sweep_leftovers(collection)
-    topics = topics_in(collection).topics
+    delete_leftovers(collection)
+    topics = read_collection_topics(collection).topics
     if collection.renumber_topics:
-        topics = renumbered(topics)
+        topics = number_by_order(topics)
     write_topics(collection, topics)
     documents = store_documents(collection, progress)
     counts = {} if judgment_set is None else write_judgments(judgment_set, progress)
     return lambda: publish_collection(collection, len(topics), documents, judgment_set, counts)
 
 
-def sweep_leftovers(collection: Collection) -> None:
-    """What an import that was killed has left behind."""
+def delete_leftovers(collection: Collection) -> None:
+    """Delete the rows that an interrupted import wrote."""
     for judgment_set in collection.judgment_sets.exclude(state=ImportState.READY):
         delete_in_chunks(judgment_set.judgments.all())
     delete_in_chunks(collection.topics.all())
 
 
-def sweep_failed_imports() -> None:
-    """What imports wrote that failed for good; nobody ever saw it."""
+def delete_failed_imports() -> None:
+    """Delete the rows of failed imports, which no page ever showed."""
     gone = [ImportState.REFUSED, ImportState.FAILED]
     for collection in Collection.objects.filter(state__in=gone):
-        sweep_leftovers(collection)
+        delete_leftovers(collection)
     for judgment_set in JudgmentSet.objects.filter(state__in=gone):
         delete_in_chunks(judgment_set.judgments.all())
 
 
 def delete_in_chunks(rows: Any) -> None:
-    while keys := list(rows.values_list("pk", flat=True)[:CHUNK]):
+    while keys := list(rows.values_list("pk", flat=True)[:CHUNK_ROWS]):
         rows.model.objects.filter(pk__in=keys).delete()
 
 
@@ -108,7 +108,7 @@ Row = TypeVar("Row")
 
 
 def in_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    while chunk := list(islice(rows, CHUNK)):
+    while chunk := list(islice(rows, CHUNK_ROWS)):
         yield chunk
 
 
@@ -123,43 +123,45 @@ def store_documents(collection: Collection, progress: Progress) -> StoredDocumen
         return StoredDocuments()
     problems = Problems()
     with (
-        opened(collection.documents_file.name) as file,
+        open_upload(collection.documents_file.name) as file,
         tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as blocks,
     ):
-        documents = documents_in(collection, file, problems)
-        count = write_documents(told(documents, progress), blocks)
+        documents = read_collection_documents(collection, file, problems)
+        count = write_documents(report_progress(documents, progress), blocks)
         problems.raise_if_refused()
         blocks.seek(0)
         name = f"collections/{collection.slug}/documents-{secrets.token_hex(4)}"
         stored = StoredDocuments(default_storage.save(name, blocks), count)
-    # What is derived is made here, so that no reader and no run has to wait for it.
+    # The index is built here, so that no reader and no run waits for it.
     known_docnos(stored.name)
     return stored
 
 
-def documents_in(collection: Collection, file: BinaryIO, problems: Problems) -> Iterator[Document]:
-    """The documents of a file; a docno that a plain list repeats comes once."""
-    documents = read_documents(file, problems, document_format(collection))
+def read_collection_documents(
+    collection: Collection, file: BinaryIO, problems: Problems
+) -> Iterator[Document]:
+    """Return the documents of a file; a plain list yields a repeated docno only once."""
+    documents = read_documents(file, problems, find_document_format(collection))
     if collection.preview.get("documents", {}).get("format") != "docnos":
         return documents
-    with opened(collection.documents_file.name) as again:
+    with open_upload(collection.documents_file.name) as again:
         repeated = repeated_places(read_documents(again, Problems(), "docnos"))
     return (document for place, document in enumerate(documents) if place not in repeated)
 
 
-def told(documents: Iterator[Document], progress: Progress) -> Iterator[Document]:
-    """The same documents; every so often it is told how many there were."""
+def report_progress(documents: Iterator[Document], progress: Progress) -> Iterator[Document]:
+    """Yield the same documents and report the number done from time to time."""
     for done, document in enumerate(documents):
-        if done % CHUNK == 0:
+        if done % CHUNK_ROWS == 0:
             progress(done, 0)
         yield document
 
 
 def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, Any]:
-    """The rows of a set of judgments, with grades mapped as was confirmed; its counts."""
-    with opened(judgment_set.file.name) as file:
+    """Write the rows of a judgment set with the confirmed grades; return its counts."""
+    with open_upload(judgment_set.file.name) as file:
         qrels = read_qrels(file, format=judgment_set.preview.get("format"))
-    grades = mapped(qrels, judgment_set.grade_map)
+    grades = map_grades(qrels, judgment_set.grade_map)
     topics = dict(judgment_set.collection.topics.values_list("number", "pk"))
     total, done = sum(map(len, grades.values())), 0
     rows = (
@@ -176,10 +178,11 @@ def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, 
         Judgment.objects.bulk_create(chunk)
         done += len(chunk)
         progress(done, total)
-    return counted(grades, judgment_set)
+    return count_judgments(grades, judgment_set)
 
 
-def mapped(qrels: Qrels, grade_map: dict[str, int]) -> dict[bytes, dict[bytes, int]]:
+def map_grades(qrels: Qrels, grade_map: dict[str, int]) -> dict[bytes, dict[bytes, int]]:
+    """Return the grades by topic and docno, mapped where the map names them."""
     if not grade_map:
         return qrels.grades
     return {
@@ -188,7 +191,9 @@ def mapped(qrels: Qrels, grade_map: dict[str, int]) -> dict[bytes, dict[bytes, i
     }
 
 
-def counted(grades: dict[bytes, dict[bytes, int]], judgment_set: JudgmentSet) -> dict[str, Any]:
+def count_judgments(
+    grades: dict[bytes, dict[bytes, int]], judgment_set: JudgmentSet
+) -> dict[str, Any]:
     counts = Counter(grade for judged in grades.values() for grade in judged.values())
     highest = max([0, *counts])
     return {
@@ -237,34 +242,34 @@ def import_judgments(judgment_set_id: str, progress: Progress) -> Publish:
 
 
 def publish_version(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
-    """Judgments that came later, for tracks that there are: each is shown what they change."""
+    """Publish a later version, and show every track what it changes."""
     publish_judgments(judgment_set, counts)
     Job.objects.enqueue("try_judgments", judgment_set)
 
 
 def inherit_pooled_runs(judgment_set: JudgmentSet) -> None:
-    """What was pooled for earlier judgments was pooled for those that hold all of them."""
+    """Add the pooled runs of earlier versions that this version contains."""
     pooled = JudgmentSet.objects.filter(pooled_runs__isnull=False).distinct()
-    for earlier in pooled.held_by(judgment_set):
-        judgment_set.count_as_pooled(
+    for earlier in pooled.contained_in(judgment_set):
+        judgment_set.add_pooled_runs(
             earlier.pooled_runs.values_list("pk", flat=True), earlier.pool_depth
         )
 
 
-def collection_failed(collection_id: str, reason: str) -> None:
+def mark_collection_failed(collection_id: str, reason: str) -> None:
     Collection.objects.filter(pk=collection_id).exclude(state=ImportState.READY).update(
-        state=ImportState.FAILED, problems=[asdict(our_fault(reason))]
+        state=ImportState.FAILED, problems=[asdict(internal_problem(reason))]
     )
     JudgmentSet.objects.filter(collection=collection_id).exclude(state=ImportState.READY).update(
         state=ImportState.FAILED
     )
 
 
-def judgments_failed(judgment_set_id: str, reason: str) -> None:
+def mark_judgments_failed(judgment_set_id: str, reason: str) -> None:
     JudgmentSet.objects.filter(pk=judgment_set_id).exclude(state=ImportState.READY).update(
-        state=ImportState.FAILED, problems=[asdict(our_fault(reason))]
+        state=ImportState.FAILED, problems=[asdict(internal_problem(reason))]
     )
 
 
-def our_fault(reason: str) -> Problem:
+def internal_problem(reason: str) -> Problem:
     return Problem("E_FAILED", "error", None, reason, hint="The files are kept; try again.")

@@ -34,20 +34,20 @@ from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
 from leaderboard.collections.documents import Documents, open_documents
 from leaderboard.models import JudgmentSet, Run, User
-from leaderboard.models.collections import grades_of
+from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.runs.rankings import Rankings
 
 METHODS = {"take": take_pool, "rrf": rrf_pool, "rbp": rbp_pool}
-# How deep the methods that take a number of documents look into a run.
-REACH = 1000
+# How deep the methods with a fixed number of documents read a run.
+MOST_DEPTH = 1000
 DEPTHS = (5, 10, 20, 50, 100)
 COLUMNS = ("topic", "docno", "places", "stratum", "inclusion")
 
 
 @dataclass(frozen=True)
-class Line:
-    """One document of a pool as its file has it."""
+class PoolLine:
+    """One document of a pool, from the file of the pool."""
 
     number: str
     docno: str
@@ -55,35 +55,35 @@ class Line:
 
 
 def gather_pool(pool_id: str, progress: Progress) -> Publish:
-    """Read the tops of the pooled runs and write down what is to be judged."""
+    """Read the tops of the pooled runs and store the documents to judge."""
     row = models.Pool.objects.select_related("track").get(pk=pool_id)
     runs = list(row.runs.order_by("pk"))
-    depth = row.size if row.method == models.Pool.Method.DEPTH else REACH
+    depth = row.size if row.method == models.Pool.Method.DEPTH else MOST_DEPTH
     tops = []
     for done, run in enumerate(runs):
         progress(done, len(runs))
-        tops.append(top_of(run, depth))
-    pool = gathered(row, tops)
-    grades = {} if row.judged_in_id is None else grades_of(row.judged_in_id)
-    content = b"".join(file_of(pool))
+        tops.append(read_top(run, depth))
+    pool = build_pool(row, tops)
+    grades = {} if row.judged_in_id is None else load_grades(row.judged_in_id)
+    content = b"".join(render_pool(pool))
     depths = [at for at in DEPTHS if at <= depth]
     facts = {
         **asdict(pool.summary(grades)),
         "method": pool.method,
         "runs": [run.pk for run in runs],
-        "priorities": [priority_of(run) for run in runs],
-        "alone_as_team": alone_as_team(pool, runs),
+        "priorities": [find_priority(run) for run in runs],
+        "alone_as_team": count_unique_by_team(pool, runs),
         "topics": len(pool.topics),
-        "depths": by_depth(depth_table(tops, depths) if depths else {}),
-        "depths_new": by_depth(depth_table(tops, depths, grades) if depths else {}),
+        "depths": depths_as_json(depth_table(tops, depths) if depths else {}),
+        "depths_new": depths_as_json(depth_table(tops, depths, grades) if depths else {}),
     }
     name = default_storage.save(f"pools/{row.pk}/pool-{secrets.token_hex(4)}", ContentFile(content))
     digest = hashlib.sha256(content).hexdigest()
     return lambda: publish_pool(row, name, digest, facts)
 
 
-def top_of(run: Run, depth: int) -> ReadRun:
-    """The first `depth` documents of a run for every topic; the rest of its file stays packed."""
+def read_top(run: Run, depth: int) -> ReadRun:
+    """Return the first `depth` documents of a run for every topic."""
     with default_storage.open(run.ranking_file.name) as file:
         rankings = Rankings(file)
         tops = {
@@ -94,35 +94,35 @@ def top_of(run: Run, depth: int) -> ReadRun:
     return ReadRun(run.tag or run.pk, tops, lines=0, problems=Problems())
 
 
-def priority_of(run: Run) -> int | None:
-    """The priority for judging that is stated of a run; 1 is judged first."""
+def find_priority(run: Run) -> int | None:
+    """Return the stated judging priority of a run; 1 is judged first."""
     return run.facts.get("priority")
 
 
-def by_turn(runs: Iterable[Run]) -> list[Run]:
-    """Team by team: by priority, then the primary run, then as they arrived."""
+def sort_by_turn(runs: Iterable[Run]) -> list[Run]:
+    """Sort runs by team, then by priority, primary run and time of arrival."""
     return sorted(runs, key=_turn)
 
 
 def _turn(run: Run) -> tuple[str, int, float, bool, datetime]:
-    priority = priority_of(run) or math.inf
+    priority = find_priority(run) or math.inf
     return run.team.name, run.team_id, priority, not run.is_primary, run.received_at
 
 
-def unused_name(track: models.Track) -> str:
-    """One number after the last, whatever was discarded between."""
+def next_pool_name(track: models.Track) -> str:
+    """Return a name with the next number after the highest one used."""
     found = (re.fullmatch(r"pool-([0-9]+)", pool.name) for pool in track.pools.all())
-    return f"pool-{max((int(each[1]) for each in found if each), default=0) + 1}"
+    return f"pool-{max((int(match[1]) for match in found if match), default=0) + 1}"
 
 
-def first_of_each_team(runs: Iterable[Run], most: int) -> list[Run]:
-    """So many runs of each team, those whose turn is first."""
-    teams = groupby(by_turn(runs), key=lambda run: run.team_id)
+def select_by_team(runs: Iterable[Run], most: int) -> list[Run]:
+    """Return at most `most` runs of each team, those judged first."""
+    teams = groupby(sort_by_turn(runs), key=lambda run: run.team_id)
     return [run for _, own in teams for run in list(own)[:most]]
 
 
-def alone_as_team(pool: Pool, runs: Sequence[Run]) -> list[int]:
-    """For every run how many documents no run of another team has."""
+def count_unique_by_team(pool: Pool, runs: Sequence[Run]) -> list[int]:
+    """Return for each run how many documents only runs of its team have."""
     numbers: dict[int, list[int]] = {}
     for number, run in enumerate(runs):
         numbers.setdefault(run.team_id, []).append(number)
@@ -133,28 +133,29 @@ def alone_as_team(pool: Pool, runs: Sequence[Run]) -> list[int]:
     return [alone[run.team_id] for run in runs]
 
 
-def by_depth(table: Mapping[int, int]) -> dict[str, int]:
-    """As JSON keeps it."""
+def depths_as_json(table: Mapping[int, int]) -> dict[str, int]:
+    """Return a table with its depths as text, since JSON keys are text."""
     return {str(depth): documents for depth, documents in table.items()}
 
 
-def gathered(row: models.Pool, tops: Sequence[ReadRun]) -> Pool:
+def build_pool(row: models.Pool, tops: Sequence[ReadRun]) -> Pool:
     if row.method == models.Pool.Method.DEPTH:
         return depth_pool(tops, row.size)
     return METHODS[row.method](tops, row.size)
 
 
-def file_of(pool: Pool) -> Iterator[bytes]:
+def render_pool(pool: Pool) -> Iterator[bytes]:
     yield "\t".join(COLUMNS).encode() + b"\n"
-    for number, each in pool:
-        yield b"\t".join((number, each.docno, places_of(each, pool), *drawn(each))) + b"\n"
+    for number, document in pool:
+        places = format_places(document, pool)
+        yield b"\t".join((number, document.docno, places, *format_sample(document))) + b"\n"
 
 
-def places_of(document: Pooled, pool: Pool) -> bytes:
+def format_places(document: Pooled, pool: Pool) -> bytes:
     return " ".join(f"{pool.runs[place.run]}:{place.rank}" for place in document.places).encode()
 
 
-def drawn(document: Pooled) -> tuple[bytes, bytes]:
+def format_sample(document: Pooled) -> tuple[bytes, bytes]:
     return str(document.stratum).encode(), str(document.inclusion).encode()
 
 
@@ -164,13 +165,13 @@ def publish_pool(row: models.Pool, name: str, digest: str, facts: dict[str, obje
     )
 
 
-def pool_failed(pool_id: str, reason: str) -> None:
+def mark_pool_failed(pool_id: str, reason: str) -> None:
     models.Pool.objects.filter(pk=pool_id).update(state=models.Pool.State.FAILED, reason=reason)
 
 
 @dataclass(frozen=True)
 class PooledRun:
-    """A run of a pool: what it has of it, what it alone brought, what its team alone did."""
+    """A run of a pool with its counts: documents brought, by it alone, by its team alone."""
 
     run: Run
     priority: int | None
@@ -180,31 +181,31 @@ class PooledRun:
 
 
 def pooled_runs(pool: models.Pool) -> list[PooledRun]:
-    """The runs of a pool in their turn, with what was counted when it was gathered."""
+    """Return the runs of a pool in judging order, with their counts."""
     runs = pool.runs.select_related("team").in_bulk()
     names = ("runs", "priorities", "brought", "alone", "alone_as_team")
     counted = zip_longest(*(pool.summary.get(name, []) for name in names))
     found = [PooledRun(runs[run_id], *rest) for run_id, *rest in counted if run_id in runs]
-    return sorted(found, key=lambda each: _turn(each.run))
+    return sorted(found, key=lambda pooled: _turn(pooled.run))
 
 
 @dataclass(frozen=True)
-class Shared:
-    """How many documents of a pool so many of its runs have."""
+class Overlap:
+    """How many documents of a pool are in this many of its runs."""
 
     runs: int
     documents: int
 
 
-def overlap_of(pool: models.Pool) -> list[Shared]:
-    """How many documents one run has, how many two, and so on; numbers nobody has left out."""
+def list_overlaps(pool: models.Pool) -> list[Overlap]:
+    """Return how many documents are in one run, in two runs, and so on, without zeros."""
     shared = enumerate(pool.summary.get("shared", []), 1)
-    return [Shared(runs, documents) for runs, documents in shared if documents]
+    return [Overlap(runs, documents) for runs, documents in shared if documents]
 
 
 @dataclass(frozen=True)
-class AtDepth:
-    """A pool of the same runs at another depth, and what judging it takes."""
+class DepthCost:
+    """A pool of the same runs at another depth, and the judging time."""
 
     depth: int
     documents: int
@@ -212,88 +213,90 @@ class AtDepth:
     hours: int | None
 
 
-def depths_of(pool: models.Pool, minutes: float) -> list[AtDepth]:
-    """How many documents a pool of these runs has at each depth, at so many minutes each."""
+def list_depth_costs(pool: models.Pool, minutes: float) -> list[DepthCost]:
+    """Return the documents and judging hours at each depth, by minutes per judgment."""
     new = pool.summary.get("depths_new", {})
     return [
-        AtDepth(int(depth), documents, new.get(depth), hours_for(new.get(depth), minutes))
+        DepthCost(int(depth), documents, new.get(depth), count_hours(new.get(depth), minutes))
         for depth, documents in pool.summary.get("depths", {}).items()
     ]
 
 
-def hours_for(judgments: int | None, minutes: float) -> int | None:
-    """The whole hours that so many judgments take."""
+def count_hours(judgments: int | None, minutes: float) -> int | None:
+    """Return the hours for this many judgments, rounded up."""
     return None if judgments is None else math.ceil(judgments * minutes / 60)
 
 
-def remember_pool(judgment_set: JudgmentSet, pool: models.Pool) -> None:
-    """These judgments are of that pool, and of those before it: their runs are the pooled ones."""
-    judgment_set.count_as_pooled(pool.runs.values_list("pk", flat=True), depth_of(pool))
+def record_pooled_runs(judgment_set: JudgmentSet, pool: models.Pool) -> None:
+    """Record the runs of this pool, and of the version before it, as pooled."""
+    judgment_set.add_pooled_runs(pool.runs.values_list("pk", flat=True), find_depth(pool))
     before = pool.judged_in
     if before is not None and before.pooled_runs.exists():
-        judgment_set.count_as_pooled(
+        judgment_set.add_pooled_runs(
             before.pooled_runs.values_list("pk", flat=True), before.pool_depth
         )
 
 
-def pool_of(judgment_set: JudgmentSet, viewer: User | AnonymousUser) -> models.Pool | None:
-    """The pool that these judgments came back from, for those who organise its track."""
+def find_pool(judgment_set: JudgmentSet, viewer: User | AnonymousUser) -> models.Pool | None:
+    """Return the pool that the judgments are for, if the viewer organises its track."""
     pools = models.Pool.objects.organised_by(viewer).select_related("track")
     return pools.filter(pk=judgment_set.pool_id).first()
 
 
-def depth_of(pool: models.Pool) -> int | None:
-    """How deep every run of the pool was judged; None where its method gives no such depth."""
+def find_depth(pool: models.Pool) -> int | None:
+    """Return the depth to which every run was judged; None for methods without a depth."""
     return pool.size if pool.method == models.Pool.Method.DEPTH else None
 
 
-def lines_of(pool: models.Pool, everything: bool = False) -> Iterator[Line]:
-    """The documents of a pool by topic, those without a grade unless all are asked for.
+def read_lines(pool: models.Pool, everything: bool = False) -> Iterator[PoolLine]:
+    """Yield the unjudged documents of a pool by topic, or all with `everything`.
 
-    Within a topic they stand in docno order, which says nothing of the runs.
+    Within a topic they are in docno order, which reveals nothing about the runs.
     """
-    judged = {} if everything or pool.judged_in_id is None else grades_of(pool.judged_in_id)
+    judged = {} if everything or pool.judged_in_id is None else load_grades(pool.judged_in_id)
     with default_storage.open(pool.file.name) as file:
         rows = iter(file)
         next(rows)
         for row in rows:
             number, docno, places, _ = row.rstrip(b"\n").split(b"\t", 3)
             if judged.get(number, {}).get(docno, -1) < 0:
-                yield Line(*(each.decode("utf-8", "replace") for each in (number, docno, places)))
+                yield PoolLine(
+                    *(cell.decode("utf-8", "replace") for cell in (number, docno, places))
+                )
 
 
 def trec_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
-    """A TREC pool file: topic and docno on each line."""
-    return (f"{each.number} {each.docno}\n".encode() for each in lines_of(pool, everything))
+    """Yield a TREC pool file: topic and docno on each line."""
+    return (f"{line.number} {line.docno}\n".encode() for line in read_lines(pool, everything))
 
 
 def table_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
-    """The same with the places of each document: run and rank."""
+    """Yield a table of the documents with their places: run and rank."""
     yield b"topic\tdocno\tplaces\n"
-    for each in lines_of(pool, everything):
-        yield f"{each.number}\t{each.docno}\t{each.places}\n".encode()
+    for line in read_lines(pool, everything):
+        yield f"{line.number}\t{line.docno}\t{line.places}\n".encode()
 
 
 def judged_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
-    """The judgments that were there before, as qrels: the next version has to hold them too."""
+    """Yield the earlier judgments as qrels, which the next version must contain."""
     if pool.judged_in_id is None:
         return
-    for number, grades in grades_of(pool.judged_in_id).items():
+    for number, grades in load_grades(pool.judged_in_id).items():
         for docno, grade in grades.items():
             yield b"%b 0 %b %d\n" % (number, docno, grade)
 
 
 def judging_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
-    """What a judge needs, as JSON lines: the topic, the docno, and the document's words."""
+    """Yield the documents to judge as JSON lines, with topic, docno, title and text."""
     topics = {topic.number: topic for topic in pool.track.collection.topics.all()}
     stored = pool.track.collection.documents.name
     documents = open_documents(stored) if stored else None
-    for number, lines in groupby(lines_of(pool, everything), key=lambda line: line.number):
+    for number, lines in groupby(read_lines(pool, everything), key=lambda line: line.number):
         yield from _with_texts(topics[number], list(lines), documents)
 
 
 def _with_texts(
-    topic: models.Topic, lines: list[Line], documents: Documents | None
+    topic: models.Topic, lines: list[PoolLine], documents: Documents | None
 ) -> Iterator[bytes]:
     found = documents.find_many(line.docno for line in lines) if documents else {}
     for line in lines:

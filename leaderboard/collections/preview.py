@@ -1,4 +1,4 @@
-"""What a preview says of judgments: how they are read, how often each grade, what is odd."""
+"""Previews of judgments: format, grades, oddities, and changes to the previous version."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from evaluation.reading.qrels import Qrels
 from evaluation.reading.recognition import Candidate
 from evaluation.reading.topics import Topic
 
-FIRST = 3
-NAMED = 10
-# At most one judgment of so many has a grade: a slip of a finger looks so.
-STRAY = 1_000
+FIRST_SHOWN = 3
+NAMES_SHOWN = 10
+# A grade of at most one judgment in this many may be a typing error.
+STRAY_SHARE = 1_000
 
 FORMATS = "formats"
 GRADES = "grade_map"
@@ -29,30 +29,30 @@ ABOUT_CRANFIELD = (
 )
 
 
-def question_of_format(
+def build_format_question(
     part: str,
     candidates: Sequence[Candidate],
     first_read_as: Callable[[str], list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """Which of several readings is meant: each with its evidence and the first records it gives."""
-    asked = [
+    """Return the question of the format, with evidence and first records of each candidate."""
+    shown = [
         {
-            "format": each.format,
-            "because": each.because,
-            "refused": each.refused,
-            "first": [] if each.refused else first_read_as(each.format),
+            "format": candidate.format,
+            "because": candidate.because,
+            "refused": candidate.refused,
+            "first": [] if candidate.refused else first_read_as(candidate.format),
         }
-        for each in candidates
+        for candidate in candidates
     ]
-    return {"name": FORMATS, "of": part, "candidates": asked}
+    return {"name": FORMATS, "of": part, "candidates": shown}
 
 
 def judgments_preview(
     qrels: Qrels, topics: Sequence[Topic], docnos: Container[bytes] | None
 ) -> dict[str, Any]:
-    """What a file of judgments holds, beside the topics and documents of its collection."""
+    """Return the preview of judgments, compared with the topics and documents."""
     numbers = [topic.number.encode() for topic in topics]
-    grades = grades_of(qrels)
+    grades = count_grades(qrels)
     unjudged = [number for number in numbers if number not in qrels.grades]
     known = set(numbers)
     unknown = [number for number in qrels.grades if number not in known]
@@ -62,7 +62,7 @@ def judgments_preview(
         for judged in qrels.grades.values():
             strangers = [docno for docno in judged if docno not in docnos]
             num_foreign += len(strangers)
-            foreign |= dict.fromkeys(islice(strangers, NAMED))
+            foreign |= dict.fromkeys(islice(strangers, NAMES_SHOWN))
     return {
         "format": qrels.format,
         "count": grades.total(),
@@ -72,20 +72,20 @@ def judgments_preview(
         "grade_sets": grade_sets(qrels),
         "stray": stray_grades(qrels, grades),
         "num_topics_in_both": len(qrels.grades) - len(unknown),
-        "topics_without_judgments": listed(unjudged),
+        "topics_without_judgments": first_names(unjudged),
         "num_topics_without_judgments": len(unjudged),
-        "judgments_without_topics": listed(unknown),
+        "judgments_without_topics": first_names(unknown),
         "num_judgments_without_topics": len(unknown),
-        "foreign": listed(foreign),
+        "foreign": first_names(foreign),
         "num_foreign": num_foreign,
     }
 
 
-def listed(identifiers: Iterable[bytes]) -> list[str]:
-    return [each.decode() for each in islice(identifiers, NAMED)]
+def first_names(identifiers: Iterable[bytes]) -> list[str]:
+    return [identifier.decode() for identifier in islice(identifiers, NAMES_SHOWN)]
 
 
-def grades_of(qrels: Qrels) -> Counter[int]:
+def count_grades(qrels: Qrels) -> Counter[int]:
     return Counter(grade for judged in qrels.grades.values() for grade in judged.values())
 
 
@@ -96,28 +96,28 @@ def first_judgments(qrels: Qrels, titles: dict[str, str] | None = None) -> list[
         for docno, grade in judged.items()
     )
     return [
-        {**each, "title": (titles or {}).get(str(each["topic"]), "")}
-        for each in islice(every, FIRST)
+        {**judgment, "title": (titles or {}).get(str(judgment["topic"]), "")}
+        for judgment in islice(every, FIRST_SHOWN)
     ]
 
 
 def grade_sets(qrels: Qrels) -> list[dict[str, Any]]:
-    """The topics by the grades that their documents have, each set once.
+    """Return the sets of grades that topics have, with the number of topics of each.
 
-    Under any mapping of grades it tells which topics have a relevant document, without the file.
+    They show under any map of grades which topics have a relevant document.
     """
     found: dict[frozenset[int], list[bytes]] = defaultdict(list)
     for number, judged in qrels.grades.items():
         found[frozenset(judged.values())].append(number)
     return [
-        {"grades": sorted(grades), "topics": len(numbers), "first": listed(numbers)}
+        {"grades": sorted(grades), "topics": len(numbers), "first": first_names(numbers)}
         for grades, numbers in found.items()
     ]
 
 
 def stray_grades(qrels: Qrels, grades: Counter[int]) -> list[dict[str, Any]]:
-    """Grades that next to no judgment has, with the first that has it."""
-    rare = {grade for grade, count in grades.items() if count * STRAY <= grades.total()}
+    """Return grades that hardly any judgment has, with the first judgment of each."""
+    rare = {grade for grade, count in grades.items() if count * STRAY_SHARE <= grades.total()}
     found: dict[int, dict[str, Any]] = {}
     for number, judged in qrels.grades.items() if rare else ():
         for docno, grade in judged.items():
@@ -128,20 +128,20 @@ def stray_grades(qrels: Qrels, grades: Counter[int]) -> list[dict[str, Any]]:
 
 
 def warn_of_stray_grades(stray: Iterable[dict[str, Any]], count: int, problems: Problems) -> None:
-    for each in stray:
+    for odd in stray:
         problems.warn(
             "W_STRAY_GRADE",
             None,
-            f"{each['count']:,} of {count:,} judgments have the grade {each['grade']}; the first "
-            f"is document {each['docno']} for topic {each['topic']}",
-            str(each["grade"]),
+            f"{odd['count']:,} of {count:,} judgments have the grade {odd['grade']}; the first "
+            f"is document {odd['docno']} for topic {odd['topic']}",
+            str(odd["grade"]),
             "If it is an error, map it to the right grade.",
         )
 
 
-def direction_is_open(qrels: Qrels) -> bool:
-    """Whether 1 may be the best grade as well as the worst: Cranfield's columns without a 0."""
-    positive = [grade for grade in grades_of(qrels) if grade > 0]
+def is_direction_open(qrels: Qrels) -> bool:
+    """Return whether 1 may be the best or the worst grade: Cranfield's columns without a 0."""
+    positive = [grade for grade in count_grades(qrels) if grade > 0]
     has_none = all(0 not in judged.values() for judged in qrels.grades.values())
     return qrels.format == "cranfield" and has_none and len(positive) > 1
 
@@ -153,7 +153,7 @@ MOST_TOPICS = 10
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One judgment that is not as it was; None where there was none, or is none any more."""
+    """One changed judgment; `before` or `after` is None if there is no grade."""
 
     topic: str
     docno: str
@@ -168,10 +168,10 @@ class Change:
 
 
 def changes_between(before: Grades, after: Grades) -> Iterator[Change]:
-    """Every judgment that differs, topic by topic in the order of `after`.
+    """Yield every judgment that differs, topic by topic in the order of `after`.
 
     >>> before, after = {b"7": {b"d1": 1, b"d2": 0}}, {b"7": {b"d1": 2, b"d3": 0}}
-    >>> [(each.docno, each.kind) for each in changes_between(before, after)]
+    >>> [(change.docno, change.kind) for change in changes_between(before, after)]
     [('d1', 'changed'), ('d2', 'removed'), ('d3', 'added')]
     """
     for topic in dict.fromkeys((*after, *before)):
@@ -182,7 +182,7 @@ def changes_between(before: Grades, after: Grades) -> Iterator[Change]:
 
 
 def write_changes(before: Grades, after: Grades, out: IO[str]) -> dict[str, Any]:
-    """Write every change as a line of CSV; their summary, as a preview keeps it."""
+    """Write every change as a line of CSV; return the summary for the preview."""
     writer = csv.writer(out)
     writer.writerow(["topic", "docno", "change", "before", "after"])
     kinds: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""How numbers and dates are written, as plain functions and as template filters.
+"""Numbers and dates as text, as plain functions and as template filters.
 
 Scores have no leading zero, differences always a sign, a missing value is a dash and never zero.
 
@@ -34,7 +34,7 @@ WORDS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 
 @register.filter
 def score(value: float | None, digits: int = 4) -> str:
-    """A score as tables print it: ".3582", "1.0000"; boards ask for 3 digits."""
+    """Return a score as tables show it: ".3582", "1.0000"; boards use 3 digits."""
     if value is None or isnan(value):
         return MISSING
     # With "z" what rounds to zero has no sign.
@@ -45,7 +45,7 @@ def score(value: float | None, digits: int = 4) -> str:
 
 
 def scores(values: Sequence[float | None], digits: int = 4) -> list[str]:
-    """`score` of each, printed at once where none is missing.
+    """Return `score` of each value, all formatted in one step if none is missing.
 
     >>> scores([0.358, 1, 0.99999, -0.5, -0.00001]), scores([-0.5, None])
     (['.3580', '1.0000', '1.0000', '−.5000', '.0000'], ['−.5000', '–'])
@@ -66,18 +66,18 @@ def scores(values: Sequence[float | None], digits: int = 4) -> list[str]:
 
 @register.filter
 def exact(value: float | None) -> str:
-    """Every digit that tells this float from its neighbours, for titles and explanations."""
+    """Return all digits of a number, for titles and explanations."""
     return MISSING if value is None or isnan(value) else repr(float(value))
 
 
 @register.filter
 def signed(value: float | None, digits: int = 3) -> str:
-    """A difference: "+.042", "−.025"; ".000" only where there is none at all."""
+    """Return a difference with its sign: "+.042", "−.025"; ".000" only for exactly zero."""
     return _with_sign(value, score(value, digits))
 
 
 def differences(values: Sequence[float | None], digits: int = 3) -> list[str]:
-    """`signed` of each, printed at once.
+    """Return `signed` of each value, all formatted in one step.
 
     >>> differences([-0.0251, 0.042, 0.0, -0.0001]), differences([None, float("nan"), -1])
     (['−.025', '+.042', '.000', '−.000'], ['–', '–', '−1.000'])
@@ -93,7 +93,7 @@ def _with_sign(value: float | None, text: str) -> str:
 
 @register.filter
 def p_value(value: float | None) -> str:
-    """Three decimals; what is smaller is "< .001", never zero."""
+    """Return p with three decimals; a smaller p is "< .001", never zero."""
     if value is not None and value < 0.001:
         return "< .001"
     return score(value, 3)
@@ -101,23 +101,23 @@ def p_value(value: float | None) -> str:
 
 @register.filter
 def p_in_words(value: float | None) -> str:
-    """p with its relation, on one line.
+    """Return p with its relation, on one line.
 
     >>> p_in_words(0.837), p_in_words(0.0001)
     ('p\\xa0=\\xa0.837', 'p\\xa0<\\xa0.001')
     """
-    said = p_value(value)
-    return unbroken(f"p {said}" if said.startswith("<") else f"p = {said}")
+    printed = p_value(value)
+    return keep_on_one_line(f"p {printed}" if printed.startswith("<") else f"p = {printed}")
 
 
-def unbroken(words: str) -> str:
-    """The same on one line, wherever it stands in a sentence."""
+def keep_on_one_line(words: str) -> str:
+    """Return text that a browser does not break into lines."""
     return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 @register.filter
 def count(value: float | None) -> str:
-    """A count with its thousands apart; a mean of counts keeps one decimal."""
+    """Return a count with separated thousands; a mean of counts has one decimal."""
     if value is None or isnan(value):
         return MISSING
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
@@ -125,24 +125,24 @@ def count(value: float | None) -> str:
 
 @register.filter
 def counted(value: int, noun: str) -> str:
-    """A count with its noun: "1 run", "1,400 documents"; other plurals as "entry,entries"."""
+    """Return a count with its noun: "1 run", "2 documents"; other plurals as "entry,entries"."""
     one, _, many = noun.partition(",")
     return f"{count(value)} {one if value == 1 else many or one + 's'}"
 
 
 def span(low: int, high: int) -> str:
-    """A range of ranks: "2–5", or "1" where both ends are the same."""
+    """Return a range of ranks: "2–5", or "1" if both ends are equal."""
     return str(low) if low == high else f"{low}–{high}"
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """The ends of an interval in words: "−.020 to +.024"."""
+    """Return the ends of an interval in words: "−.020 to +.024"."""
     return f"{signed(low, digits)} to {signed(high, digits)}"
 
 
 @register.filter
 def nth(place: int) -> str:
-    """A place in words as far as nine: "second", then "12th"."""
+    """Return an ordinal number, in words up to nine: "second", then "12th"."""
     if 0 < place < len(WORDS):
         return WORDS[place]
     suffix = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10)
@@ -151,7 +151,7 @@ def nth(place: int) -> str:
 
 @register.filter
 def size(num_bytes: int) -> str:
-    """The size of a file: "640 bytes", "38 kB", "2.2 MB"."""
+    """Return the size of a file: "640 bytes", "38 kB", "2.2 MB"."""
     if num_bytes < 1000:
         return counted(num_bytes, "byte")
     amount, unit = float(num_bytes), ""
@@ -164,7 +164,7 @@ def size(num_bytes: int) -> str:
 
 @register.filter
 def mebibytes(num_bytes: int) -> str:
-    """A limit as it is set: "512 MiB"."""
+    """Return a limit: "512 MiB"."""
     return f"{num_bytes // 1024**2:,} MiB"
 
 
@@ -174,7 +174,7 @@ def date(when: datetime) -> str:
 
 @register.filter
 def day(when: datetime, now: datetime | None = None) -> str:
-    """A day for a narrow column: "18 Nov", with its year where that is another.
+    """Return a day for a narrow column: "18 Nov", with its year if it is not this year.
 
     >>> day(datetime(2026, 11, 18, tzinfo=UTC), now=datetime(2027, 1, 1, tzinfo=UTC))
     '18 Nov 2026'
@@ -186,21 +186,21 @@ def day(when: datetime, now: datetime | None = None) -> str:
 
 
 def instant(when: datetime) -> str:
-    """A moment with its zone: "18 Nov 2026, 14:02 UTC"."""
+    """Return a date and time with its zone: "18 Nov 2026, 14:02 UTC"."""
     when = when.astimezone(UTC)
     return f"{date(when)}, {when.hour:02}:{when.minute:02} UTC"
 
 
 def anywhere_on_earth(when: datetime) -> str:
-    """A deadline where the day ends last: "30 Nov 2026, 23:59 AoE"."""
+    """Return a deadline anywhere on earth: "30 Nov 2026, 23:59 AoE"."""
     when = when.astimezone(ANYWHERE_ON_EARTH)
     return f"{date(when)}, {when:%H:%M} AoE"
 
 
 def from_now(seconds: int) -> str:
-    """The distance to a moment in its largest unit, in two where it comes within a day.
+    """Return the time until or since a moment in its largest unit, or two units within a day.
 
-    `fromNow` in the script says the same.
+    `fromNow` in the script gives the same text.
 
     >>> from_now(800_000), from_now(18_750), from_now(-18_750), from_now(0)
     ('in 9 days', 'in 5 hours 12 minutes', '5 hours ago', 'now')
@@ -218,7 +218,7 @@ def from_now(seconds: int) -> str:
 
 
 def time_element(when: datetime, text: str, due: bool = False) -> SafeString:
-    """A time that the script says again in the reader's own zone: at once where it is `due`."""
+    """Return a time element; the script shows it in the reader's zone, at once if `due`."""
     stamp = when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     kind = mark_safe(' class="due"') if due else ""
     return format_html('<time datetime="{}"{}>{}</time>', stamp, kind, text)
@@ -231,7 +231,7 @@ def moment(when: datetime | None) -> str:
 
 @register.filter
 def moment_exactly(when: datetime | None) -> str:
-    """With seconds, for receipts: "18 Nov 2026, 14:02:10 UTC"."""
+    """Return a time with seconds, for receipts: "18 Nov 2026, 14:02:10 UTC"."""
     if when is None:
         return MISSING
     utc = when.astimezone(UTC)
@@ -240,13 +240,13 @@ def moment_exactly(when: datetime | None) -> str:
 
 @register.filter
 def deadline(when: datetime | None) -> str:
-    """A deadline as participants count it: "30 Nov 2026, 23:59 AoE"."""
+    """Return a deadline anywhere on earth: "30 Nov 2026, 23:59 AoE"."""
     return time_element(when, anywhere_on_earth(when)) if when else MISSING
 
 
 @register.filter
 def due(when: datetime | None) -> str:
-    """A date of a track: with scripts the reader's own time stands beside it."""
+    """Return a date of a track; the script adds the reader's own time."""
     return time_element(when, instant(when), due=True) if when else MISSING
 
 
@@ -257,9 +257,9 @@ def due_anywhere(when: datetime | None) -> str:
 
 @register.filter
 def distance(when: datetime | None, now: datetime | None = None) -> str:
-    """How far off a moment is: "in 9 days"; with scripts it goes on counting.
+    """Return the time until a moment: "in 9 days"; the script keeps it current.
 
-    The script counts from what the server says, because a reader's clock may be wrong.
+    The script counts from the time of the server, because a reader's clock may be wrong.
     """
     if when is None:
         return MISSING
@@ -269,7 +269,7 @@ def distance(when: datetime | None, now: datetime | None = None) -> str:
 
 @register.simple_tag(takes_context=True)
 def answered_in(context: Context) -> str:
-    """How long the server took, as far as the page has come: "answered in 38 ms"."""
+    """Return how long the server has worked on this page: "answered in 38 ms"."""
     started = getattr(context.get("request"), "started", None)
     if started is None:
         return ""

@@ -27,7 +27,7 @@ class JsonOrBytes:
     """
 
     def dumps(self, value: object) -> int | bytes:
-        """Redis can count only plain integers, so they stay as they are."""
+        """Return the stored form of a value; Redis counts only plain integers, so they stay."""
         if type(value) is int:
             return value
         if isinstance(value, bytes):
@@ -38,7 +38,7 @@ class JsonOrBytes:
         return JSON + text.encode()
 
     def loads(self, data: bytes) -> Any:
-        """Raises ValueError for data that this class did not write."""
+        """Return the value of stored data.  Raises ValueError for data from elsewhere."""
         kind, rest = data[:1], data[1:]
         if kind == BYTES:
             return rest

@@ -1,9 +1,9 @@
-"""Gunicorn's worker with threads, where nobody who is slow or many holds the threads of others.
+"""Gunicorn's threaded worker, protected from slow clients and from too many connections.
 
-Gunicorn gives each connection to a thread, which waits for the headers however long they take. Here
+Gunicorn gives each connection to a thread, which waits for the headers without a deadline. Here
 the loop of the worker waits for them, which costs a few bytes, and a thread gets the request once
-its headers are whole. They have a deadline, and each address has a bound of connections and a bound
-of threads; behind a proxy all have the proxy's address, so there such bounds are the proxy's.
+its headers are complete. They have a deadline, and each address has a limit of connections and of
+threads. Behind a proxy all have the proxy's address, so the proxy sets these limits.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from django.conf import settings
 from gunicorn import util
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-# From the first moment of a connection, or of the next request on it, to the end of the headers.
+# From the start of a connection, or of the next request on it, to the end of the headers.
 HEAD_SECONDS = 10.0
-# Headers of all kinds together; browsers send some two thousand bytes.
+# All headers together; browsers send about two thousand bytes.
 HEAD_BYTES = 64 * 1024
-# Of one address, in one process: connections, and the requests among them that have a thread.
+# Per address and process: connections, and the requests that have a thread.
 CONNECTIONS_EACH = 400
 THREADS_EACH = 48
-# A client that sends or takes nothing for so long is given up.
+# A client that sends or receives nothing for this long is disconnected.
 STALL_SECONDS = 60
-# After an answer that ends the connection its client has so long to close its side.
+# After the last answer the client has this long to close its side.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 * 1024
 # Each connection is an open file, and so is each upload.
@@ -45,8 +45,8 @@ TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\n" + END
 TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + END
 
 
-def owner_of(peer: Any) -> str:
-    """Whose connection it is: an address, or in IPv6 the network that one customer gets.
+def client_of(peer: Any) -> str:
+    """Return the client of a connection: its address, or in IPv6 the network of one customer.
 
     >>> owner_of(("192.0.2.1", 4000)), owner_of(("2001:db8::17", 4000, 0, 0))
     ('192.0.2.1', '2001:db8::/64')
@@ -64,53 +64,53 @@ def owner_of(peer: Any) -> str:
 
 
 class Connection(TConn):
-    """A connection that knows its owner, and keeps what has come of the next headers."""
+    """A connection with its client and the bytes of the next headers that have arrived."""
 
-    def __init__(self, worker: Worker, line: socket.socket, peer: Any, listener: Any) -> None:
-        super().__init__(worker.cfg, line, peer, listener)
+    def __init__(self, worker: Worker, sock: socket.socket, peer: Any, listener: Any) -> None:
+        super().__init__(worker.cfg, sock, peer, listener)
         self.worker = worker
-        self.owner = owner_of(peer)
+        self.client_key = client_of(peer)
         self.head = b""
         self.deadline = 0.0
         self.drained = 0
-        self.is_counted = True
-        worker.open_by[self.owner] += 1
+        self.is_counted_open = True
+        worker.open_by_client[self.client_key] += 1
 
     def has_head(self) -> bool:
-        """Whether all headers are here; an empty line before them means nothing."""
+        """Return whether all headers are here; empty lines before them are ignored."""
         self.head = self.head.lstrip(b"\r\n")
         return b"\r\n\r\n" in self.head
 
-    def hand_on(self) -> None:
-        """Let gunicorn parse what has come; it asks for no more of the headers."""
+    def parse_head(self) -> None:
+        """Let gunicorn parse the headers, which have all arrived."""
         self.init()
         self.parser.unreader.unread(self.head)
         self.head = b""
 
     def close(self, graceful: bool = False) -> None:
-        """Close at once, or after the client has; the loop never waits for it."""
+        """Close at once, or after the client has closed; the loop never waits for it."""
         if graceful and self.worker.linger(self):
             return
         super().close(graceful)
-        self.uncount()
+        self.count_as_closed()
 
-    def uncount(self) -> None:
-        if self.is_counted:
-            self.is_counted = False
-            self.worker.open_by[self.owner] -= 1
-            if not self.worker.open_by[self.owner]:
-                del self.worker.open_by[self.owner]
+    def count_as_closed(self) -> None:
+        if self.is_counted_open:
+            self.is_counted_open = False
+            self.worker.open_by_client[self.client_key] -= 1
+            if not self.worker.open_by_client[self.client_key]:
+                del self.worker.open_by_client[self.client_key]
 
 
 class Worker(ThreadWorker):
-    """Headers in the loop, requests in threads, and no more of either than an address may have."""
+    """A worker that reads headers in its loop and handles requests in threads, within limits."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self.open_by: Counter[str] = Counter()
-        self.working: Counter[str] = Counter()
-        self.queued: defaultdict[str, deque[Connection]] = defaultdict(deque)
-        # By their deadlines, the next one first: all have the same time.
+        self.open_by_client: Counter[str] = Counter()
+        self.threads_by_client: Counter[str] = Counter()
+        self.queued_by_client: defaultdict[str, deque[Connection]] = defaultdict(deque)
+        # In the order of their deadlines, because all have the same time.
         self.awaited: dict[Connection, None] = {}
         self.lingering: dict[Connection, float] = {}
 
@@ -123,24 +123,24 @@ class Worker(ThreadWorker):
 
     def accept(self, listener: Any) -> None:
         try:
-            line, peer = listener.accept()
+            sock, peer = listener.accept()
         except OSError as error:
-            # Another process was faster, or the client has gone; where no file is free, some will
-            # be in a moment.
+            # Another process was faster, or the client has gone. Without a free file descriptor,
+            # wait a moment for one.
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 time.sleep(0.1)
             return
-        owner = owner_of(peer)
-        if owner and self.open_by[owner] >= CONNECTIONS_EACH:
-            util.close(line)
+        client = client_of(peer)
+        if client and self.open_by_client[client] >= CONNECTIONS_EACH:
+            util.close(sock)
             return
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            line.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", STALL_SECONDS, 0))
+            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", STALL_SECONDS, 0))
         self.nr_conns += 1
-        self.enqueue_req(Connection(self, line, peer, listener.getsockname()))
+        self.enqueue_req(Connection(self, sock, peer, listener.getsockname()))
 
     def enqueue_req(self, conn: Connection) -> None:
-        """Wait for headers; gunicorn comes here for each request of a connection."""
+        """Wait for headers; gunicorn calls this for each request of a connection."""
         if conn.parser is not None:
             conn.head = conn.parser.unreader.take_buffered()
         conn.sock.setblocking(False)
@@ -149,60 +149,60 @@ class Worker(ThreadWorker):
         self.poller.register(conn.sock, READ, partial(self.read_head, conn))
         self.read_head(conn, conn.sock)
 
-    def read_head(self, conn: Connection, line: socket.socket) -> None:
-        """Take what has come, and pass the request on once its headers are whole."""
+    def read_head(self, conn: Connection, sock: socket.socket) -> None:
+        """Read what has arrived, and start the request once its headers are complete."""
         try:
             if not conn.has_head():
-                data = line.recv(HEAD_BYTES)
+                data = sock.recv(HEAD_BYTES)
                 if not data:
-                    self.drop(conn)
+                    self.close_unread(conn)
                     return
                 conn.head += data
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            self.drop(conn)
+            self.close_unread(conn)
             return
         if conn.has_head():
-            self.forget(conn)
+            self.stop_waiting(conn)
             self.start(conn)
         elif len(conn.head) > HEAD_BYTES:
-            self.drop(conn, TOO_LONG)
+            self.close_unread(conn, TOO_LONG)
 
     def start(self, conn: Connection) -> None:
-        """Give it a thread, or have it wait where its owner has as many as it may."""
-        if conn.owner and self.working[conn.owner] >= THREADS_EACH:
-            self.queued[conn.owner].append(conn)
+        """Give the request a thread, or queue it while its client has too many."""
+        if conn.client_key and self.threads_by_client[conn.client_key] >= THREADS_EACH:
+            self.queued_by_client[conn.client_key].append(conn)
             return
-        self.working[conn.owner] += 1
-        conn.hand_on()
+        self.threads_by_client[conn.client_key] += 1
+        conn.parse_head()
         super().enqueue_req(conn)
 
     def handle_request(self, req: Any, conn: Connection) -> bool:
         try:
             return super().handle_request(req, conn)
         except BlockingIOError as error:
-            # The client stalled; no fault of ours, so nothing for the log.
+            # The client stalled, which is not our fault, so nothing is logged.
             raise ConnectionResetError(errno.ECONNRESET, "stalled") from error
 
     def finish_request(self, conn: Connection, result: Any) -> None:
-        self.working[conn.owner] -= 1
-        if not self.working[conn.owner]:
-            del self.working[conn.owner]
+        self.threads_by_client[conn.client_key] -= 1
+        if not self.threads_by_client[conn.client_key]:
+            del self.threads_by_client[conn.client_key]
         super().finish_request(conn, result)
-        waiting = self.queued.get(conn.owner)
+        waiting = self.queued_by_client.get(conn.client_key)
         if waiting:
             self.start(waiting.popleft())
         else:
-            self.queued.pop(conn.owner, None)
+            self.queued_by_client.pop(conn.client_key, None)
 
-    def forget(self, conn: Connection) -> None:
+    def stop_waiting(self, conn: Connection) -> None:
         del self.awaited[conn]
         self.poller.unregister(conn.sock)
 
-    def drop(self, conn: Connection, answer: bytes = b"") -> None:
-        """Close a connection whose headers never came."""
-        self.forget(conn)
+    def close_unread(self, conn: Connection, answer: bytes = b"") -> None:
+        """Close a connection whose headers never arrived."""
+        self.stop_waiting(conn)
         self.nr_conns -= 1
         with suppress(OSError):
             if answer:
@@ -210,24 +210,24 @@ class Worker(ThreadWorker):
         conn.close()
 
     def murder_pending(self) -> None:
-        """Close what is late; gunicorn comes here at least once a second."""
+        """Close late connections; gunicorn calls this at least once a second."""
         super().murder_pending()
-        # While the worker stops, who has sent nothing yet is not waited for.
+        # A stopping worker does not wait for clients that have sent nothing yet.
         now = time.monotonic() + (0 if self.alive else HEAD_SECONDS - LINGER_SECONDS)
         for conn in list(self.awaited):
             if conn.deadline > now:
                 break
-            self.drop(conn, TOO_SLOW if conn.head else b"")
+            self.close_unread(conn, TOO_SLOW if conn.head else b"")
         for conn, until in list(self.lingering.items()):
             if until > now:
                 break
-            self.leave(conn)
+            self.stop_lingering(conn)
 
     def linger(self, conn: Connection) -> bool:
-        """Read and forget what still comes after the last answer; False where nothing can.
+        """Discard what still arrives after the last answer; return False where nothing can.
 
         A connection that is closed with bytes unread is reset, and its client may lose the answer.
-        Gunicorn waits for it in the loop, two seconds in which all others wait too.
+        Gunicorn would wait in the loop for two seconds, and all other clients with it.
         """
         if not self.alive:
             return False
@@ -240,18 +240,18 @@ class Worker(ThreadWorker):
         self.lingering[conn] = time.monotonic() + LINGER_SECONDS
         return True
 
-    def read_rest(self, conn: Connection, line: socket.socket) -> None:
+    def read_rest(self, conn: Connection, sock: socket.socket) -> None:
         try:
-            data = line.recv(LINGER_BYTES)
+            data = sock.recv(LINGER_BYTES)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
             data = b""
         conn.drained += len(data)
         if not data or conn.drained > LINGER_BYTES:
-            self.leave(conn)
+            self.stop_lingering(conn)
 
-    def leave(self, conn: Connection) -> None:
+    def stop_lingering(self, conn: Connection) -> None:
         del self.lingering[conn]
         with suppress(OSError, KeyError, ValueError):
             self.poller.unregister(conn.sock)

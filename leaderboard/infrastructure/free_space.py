@@ -1,4 +1,4 @@
-"""Room that uploads leave on the disk: the database and the workers need some to go on."""
+"""Free space that uploads must leave on the disk for the database and the workers."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler
 
-from leaderboard.infrastructure.bodies import is_pipe
+from leaderboard.infrastructure.request_bodies import is_chunked
 
-# Of the disk, but on a large one no more than so many bytes.
+# This share of the disk stays free, but at most this many bytes.
 SHARE, MOST = 0.01, 256 * settings.MIB
-# So far ahead of what has come room is taken.
+# Space is reserved this far ahead of the bytes that have arrived.
 STEP = 4 * settings.MIB
 
 
-class LeavesRoom(FileUploadHandler):
-    """Refuses a body that would leave too little room: unread, or where others came before it.
+class FreeSpaceGuard(FileUploadHandler):
+    """Refuse an upload that would leave too little free space, before or while it is read.
 
-    Room is taken a step ahead of the bytes by a file without a name, which gives way as they
-    come: so uploads at the same moment see each other, in whatever process, and a process that
-    dies gives its room back.  Who announces much and sends nothing takes none.
+    A file without a name reserves space a step ahead of the bytes and shrinks as they arrive. So
+    uploads at the same time see each other in every process, and the space of a process that dies
+    is free again.  A long stated length alone reserves nothing.
     """
 
-    room: IO[bytes] | None = None
+    reserve: IO[bytes] | None = None
 
     def handle_raw_input(
         self, input_data: Any, META: Any, content_length: int, *rest: Any, **named: Any
     ) -> None:
-        # A pipe may be as long as that, but announces nothing.
-        refuse_without_room(0 if is_pipe(META) else content_length)
+        # For a chunked body `content_length` is its limit, not its length.
+        check_free_space(0 if is_chunked(META) else content_length)
         self.awaited, self.ahead = content_length, 0
         # Closed with the upload, or with its request.
-        self.room = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
+        self.reserve = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        assert self.room is not None
+        assert self.reserve is not None
         if len(raw_data) > self.ahead:
             self.ahead = max(len(raw_data), min(self.awaited, STEP))
-            set_aside(self.room, self.ahead)
-            refuse_without_room(0)
+            reserve_space(self.reserve, self.ahead)
+            check_free_space(0)
         self.awaited -= len(raw_data)
         self.ahead -= len(raw_data)
-        self.room.truncate(self.ahead)
+        self.reserve.truncate(self.ahead)
         return raw_data
 
     def file_complete(self, file_size: int) -> None:
@@ -56,18 +56,18 @@ class LeavesRoom(FileUploadHandler):
         self.upload_interrupted()
 
     def upload_interrupted(self) -> None:
-        if self.room is not None:
-            self.room.close()
+        if self.reserve is not None:
+            self.reserve.close()
 
 
-def refuse_without_room(size: int) -> None:
-    """Whether so many bytes more leave enough. Raises OSError."""
+def check_free_space(size: int) -> None:
+    """Raise OSError if this many bytes more would leave too little free space."""
     disk = shutil.disk_usage(settings.FILE_UPLOAD_TEMP_DIR)
     if disk.free - size < min(MOST, SHARE * disk.total):
         raise OSError(errno.ENOSPC, "an upload would fill the disk")
 
 
-def set_aside(file: IO[bytes], size: int) -> None:
-    """Have the disk keep so many bytes for a file; macOS has no call for that."""
+def reserve_space(file: IO[bytes], size: int) -> None:
+    """Reserve disk space for a file; macOS has no call for that."""
     if size and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)

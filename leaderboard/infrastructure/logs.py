@@ -1,7 +1,6 @@
-"""Lines of the log that belong together: each carries the number of its request and of its job.
+"""Log records with the number of their request and of their job, as text or as JSON.
 
-People get a line of text, programs a line of JSON.  The number of a request is also a header of
-its answer and stands on the page that says that something went wrong.
+The number of a request is also a header of its response and is shown on error pages.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ request_number: ContextVar[str] = ContextVar("request_number", default="")
 job_number: ContextVar[str] = ContextVar("job_number", default="")
 
 
-def new_number() -> str:
+def new_request_number() -> str:
+    """Return a new random number for a request."""
     return secrets.token_hex(6)
 
 
-class Numbered(logging.Filter):
-    """Gives each record the numbers of what it was written for."""
+class NumberFilter(logging.Filter):
+    """Add the numbers of the request and of the job to each record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_number = request_number.get()
@@ -29,8 +29,8 @@ class Numbered(logging.Filter):
         return True
 
 
-class Suspicious(logging.Filter):
-    """Turns an error that Django logs for a malformed request into a warning of one line."""
+class DemoteToWarning(logging.Filter):
+    """Log a malformed request as a warning of one line, where Django logs an error."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.levelno, record.levelname = logging.WARNING, "WARNING"
@@ -38,8 +38,8 @@ class Suspicious(logging.Filter):
         return True
 
 
-class Lines(logging.Formatter):
-    """For people: the time, how bad, who, what, and for which request or job."""
+class TextFormatter(logging.Formatter):
+    """Format a record as a line of text: time, level, logger, message and request."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
@@ -49,11 +49,11 @@ class Lines(logging.Formatter):
         return super().formatMessage(record) + (f" [request {number}]" if number else "")
 
 
-class JsonLines(logging.Formatter):
-    """For programs: one object a line, with the traceback in it."""
+class JsonFormatter(logging.Formatter):
+    """Format a record as a JSON object on one line, traceback included."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = {
+        fields = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
@@ -64,5 +64,7 @@ class JsonLines(logging.Formatter):
             **getattr(record, "figures", {}),
         }
         if record.exc_info:
-            said["traceback"] = self.formatException(record.exc_info)
-        return json.dumps({name: word for name, word in said.items() if word not in ("", None)})
+            fields["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(
+            {name: value for name, value in fields.items() if value not in ("", None)}
+        )

@@ -8,61 +8,61 @@ from dataclasses import dataclass
 from django.db import InterfaceError, OperationalError, connection
 from redis.exceptions import RedisError
 
-# A quota and a limit on the size of files are no room either.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# A disk quota and a limit on the size of files count as a full disk.
+DISK_FULL_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class StoreAway(OSError):
-    """The store of files does not answer, or says that it cannot just now."""
+class StorageUnavailableError(OSError):
+    """The file store does not answer or reports a fault."""
 
 
 @dataclass(frozen=True)
 class Outage:
-    """What a visitor is told of it; `again` is in how many seconds it is worth another try."""
+    """The response to an outage; `retry_after` is in seconds."""
 
     status: int
     code: str
     message: str
-    again: int
+    retry_after: int
 
 
-AWAY = Outage(
+DATABASE_DOWN = Outage(
     503,
     "E_AWAY",
     "The database is not responding. Try again in a moment: nothing will be duplicated.",
-    again=10,
+    retry_after=10,
 )
-UNCOUNTED = Outage(
+REDIS_DOWN = Outage(
     503,
     "E_AWAY",
     "Sign-in is temporarily unavailable. Try again in a moment.",
-    again=10,
+    retry_after=10,
 )
-NO_STORE = Outage(
+STORAGE_DOWN = Outage(
     503,
     "E_AWAY",
     "File storage is not responding. Try again in a moment.",
-    again=10,
+    retry_after=10,
 )
-FULL = Outage(
+DISK_FULL = Outage(
     507,
     "E_FULL",
     "The server’s disk is full, so nothing was saved. Try again later.",
-    again=60,
+    retry_after=60,
 )
 
 
-def outage_of(error: BaseException | None) -> Outage | None:
-    """The outage behind an error; None where the error would come again."""
+def find_outage(error: BaseException | None) -> Outage | None:
+    """Return the outage behind an error; None for an error that a retry would repeat."""
     driver = connection.Database
-    # Where a cursor on the server is closed, Django lets the driver's own errors through.
+    # When Django closes a server-side cursor, it does not wrap the driver's own errors.
     away = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
     if isinstance(error, away):
-        return AWAY
+        return DATABASE_DOWN
     if isinstance(error, RedisError):
-        return UNCOUNTED
-    if isinstance(error, StoreAway):
-        return NO_STORE
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
-        return FULL
+        return REDIS_DOWN
+    if isinstance(error, StorageUnavailableError):
+        return STORAGE_DOWN
+    if isinstance(error, OSError) and error.errno in DISK_FULL_CODES:
+        return DISK_FULL
     return None

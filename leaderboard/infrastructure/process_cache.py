@@ -10,44 +10,45 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Memory(Generic[Key, Value]):
-    """The values that were read last; whatever changes a value has to change its key.
+class ProcessCache(Generic[Key, Value]):
+    """Cache the values used last; a value that changes needs another key.
 
-    Values are shared by all who ask, so nobody may change them.
+    All callers share the values, so no caller may change them.
 
-    >>> squares: Memory[int, int] = Memory(most=2)
-    >>> squares.recall([2, 3], lambda keys: {key: key**2 for key in keys})
+    >>> squares: ProcessCache[int, int] = ProcessCache(most=2)
+    >>> squares.get_many([2, 3], lambda keys: {key: key**2 for key in keys})
     {2: 4, 3: 9}
-    >>> squares.recall([3, 4], lambda keys: {key: key**2 for key in keys if key != 3})
+    >>> squares.get_many([3, 4], lambda keys: {key: key**2 for key in keys if key != 3})
     {3: 9, 4: 16}
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._held: dict[Key, Value] = {}
+        self._values: dict[Key, Value] = {}
         self._lock = Lock()
 
-    def recall(
+    def get_many(
         self, keys: Iterable[Key], read: Callable[[Sequence[Key]], Mapping[Key, Value]]
     ) -> dict[Key, Value]:
-        """The values by their keys; those that are not held are read together, and held."""
+        """Return the values by key; missing values are read in one call and stored."""
         with self._lock:
-            found = {key: self._held[key] for key in keys if key in self._held}
+            found = {key: self._values[key] for key in keys if key in self._values}
         missing = [key for key in keys if key not in found]
         if missing:
             found |= read(missing)
-            self._hold(found)
+            self._store(found)
         return found
 
-    def forget(self) -> None:
+    def clear(self) -> None:
+        """Delete all values."""
         with self._lock:
-            self._held.clear()
+            self._values.clear()
 
-    def _hold(self, found: Mapping[Key, Value]) -> None:
-        """What was asked for last goes last."""
+    def _store(self, found: Mapping[Key, Value]) -> None:
+        """Store values as the most recently used, and delete the oldest beyond the limit."""
         with self._lock:
             for key, value in found.items():
-                self._held.pop(key, None)
-                self._held[key] = value
-            for key in list(self._held)[: -self.most]:
-                del self._held[key]
+                self._values.pop(key, None)
+                self._values[key] = value
+            for key in list(self._values)[: -self.most]:
+                del self._values[key]

@@ -1,11 +1,11 @@
-"""Turns: web works on a few requests at once, however many clients are slow to send theirs.
+"""Request slots: the web process works on a few requests at once, despite slow clients.
 
-A thread that waits for the network costs next to nothing; one that works shares the processor
-and the database with the others. So there are many threads and few turns. A request whose body is
-awaited gives its turn back until the body is there, and its connection to the database with it.
+A thread that waits for the network costs almost nothing; one that works shares the processor
+and the database with the others. So there are many threads and few slots. A request that waits
+for its body releases its slot and its database connection until the body is here.
 
-A deadline is not for how busy a server is, so the time is taken when the last byte of a body is
-here, before its request waits for a turn.
+A busy server must not make a run late, so the time of arrival is the last byte of the body,
+before its request waits for a slot.
 """
 
 from __future__ import annotations
@@ -27,111 +27,115 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 # No header can have this name.
 RECEIVED_AT = "rankfield.received_at"
-# A body of so many bytes is read before its request asks for a turn.
-AHEAD = 2**20
-# So much of a stream is made in one turn; less would ask for a connection too often.
-PIECE = 2**18
+# A body of up to this many bytes is read before its request takes a slot.
+READ_AHEAD_BYTES = 2**20
+# This much of a stream is built in one slot; less would open connections too often.
+STREAM_PIECE_BYTES = 2**18
 
 
 def received_at(request: HttpRequest) -> datetime:
-    """When the last byte of a request was here; now, where nobody took the time."""
+    """Return when the last byte of a request arrived, or now if that was not noted."""
     return request.META.get(RECEIVED_AT) or timezone.now()
 
 
-class Turns:
-    """A WSGI application that works on so many requests at once.
+class RequestSlots:
+    """A WSGI application that works on at most `count` requests at once.
 
-    A streamed answer is made piece by piece, each in a turn, and sent without one, so that slow
-    readers hold up nobody either.
+    A streamed response is built piece by piece, each in a slot, and sent without one, so slow
+    readers do not block others either.
     """
 
-    def __init__(self, application: Application, count: int, ahead: int = AHEAD) -> None:
+    def __init__(self, application: Application, count: int, ahead: int = READ_AHEAD_BYTES) -> None:
         self.application = application
-        self.free = threading.Semaphore(count)
+        self.slots = threading.Semaphore(count)
         self.ahead = ahead
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         read_ahead(environ, self.ahead)
-        body = AwaitedBody(environ, self.free)
+        body = SlotReleasingBody(environ, self.slots)
         environ["wsgi.input"] = body
-        with self.free:
+        with self.slots:
             try:
-                answer = self.application(environ, start_response)
+                response = self.application(environ, start_response)
             finally:
-                hand_back_connections()
-                body.take_turn()
-        return Stream(answer, self.free) if getattr(answer, "streaming", False) else answer
+                close_connections()
+                body.acquire_slot()
+        return (
+            SlottedStream(response, self.slots)
+            if getattr(response, "streaming", False)
+            else response
+        )
 
 
-def length_of(environ: Environ) -> int:
-    """How long the body is said to be."""
+def content_length(environ: Environ) -> int:
+    """Return the stated length of the body."""
     length = environ.get("CONTENT_LENGTH") or "0"
     return int(length) if length.isdigit() else 0
 
 
-def awaited(environ: Environ) -> float:
-    """How many bytes are still to come; of a body without a length nobody knows."""
+def count_awaited_bytes(environ: Environ) -> float:
+    """Return how many bytes are expected; infinity for a body without a length."""
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ
-    return math.inf if is_chunked else length_of(environ)
+    return math.inf if is_chunked else content_length(environ)
 
 
 def read_ahead(environ: Environ, most: int) -> None:
-    """Have a small body whole.  Of a line that breaks the application hears when it reads."""
-    length = length_of(environ)
+    """Read a small body whole.  A broken connection fails later, when the application reads."""
+    length = content_length(environ)
     if 0 < length <= most:
         with suppress(OSError):
             environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(length))
             environ[RECEIVED_AT] = timezone.now()
 
 
-def hand_back_connections() -> None:
-    """Threads that kept them would keep more than a database has; the next statement opens one."""
+def close_connections() -> None:
+    """Close idle database connections, since a database has fewer than there are threads."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()
 
 
-class Stream:
-    """A streamed answer: while a piece is sent, turn and connection are others'.
+class SlottedStream:
+    """A streamed response that has a slot and a database connection only to build a piece.
 
-    So what makes it may not keep a cursor from one piece to the next.
+    So its generator must not keep a cursor from one piece to the next.
     """
 
-    def __init__(self, answer: Any, free: threading.Semaphore) -> None:
-        self.answer = answer
-        self.free = free
+    def __init__(self, response: Any, slots: threading.Semaphore) -> None:
+        self.response = response
+        self.slots = slots
 
     def __iter__(self) -> Iterator[bytes]:
-        pieces = iter(self.answer)
-        while piece := self._made_of(pieces):
+        pieces = iter(self.response)
+        while piece := self._next_piece(pieces):
             yield piece
 
-    def _made_of(self, pieces: Iterator[bytes]) -> bytes:
-        """The next pieces in one; none once there are no more."""
-        made = bytearray()
-        with self.free:
+    def _next_piece(self, pieces: Iterator[bytes]) -> bytes:
+        """Return the next pieces joined; empty at the end."""
+        joined = bytearray()
+        with self.slots:
             try:
                 for piece in pieces:
-                    made += piece
-                    if len(made) >= PIECE:
+                    joined += piece
+                    if len(joined) >= STREAM_PIECE_BYTES:
                         break
             finally:
-                hand_back_connections()
-        return bytes(made)
+                close_connections()
+        return bytes(joined)
 
     def close(self) -> None:
-        self.answer.close()
+        self.response.close()
 
 
-class AwaitedBody:
-    """The body of a request, whose turn is others' from its first byte to its last."""
+class SlotReleasingBody:
+    """The body of a request, which has no slot while its body arrives."""
 
-    def __init__(self, environ: Environ, free: threading.Semaphore) -> None:
+    def __init__(self, environ: Environ, slots: threading.Semaphore) -> None:
         self.environ = environ
         self.body: BinaryIO = environ["wsgi.input"]
-        self.free = free
-        self.left = 0 if RECEIVED_AT in environ else awaited(environ)
-        self.gave_turn = False
+        self.slots = slots
+        self.left = 0 if RECEIVED_AT in environ else count_awaited_bytes(environ)
+        self.has_released_slot = False
 
     def read(self, size: int = -1) -> bytes:
         return self._read(self.body.read, size, whole=True)
@@ -140,28 +144,28 @@ class AwaitedBody:
         return self._read(self.body.readline, size, whole=False)
 
     def _read(self, read: Callable[[int], bytes], size: int, whole: bool) -> bytes:
-        """`whole`: less than was asked for is all that there is."""
+        """Read without a slot; with `whole`, fewer bytes than requested mean the end."""
         if self.left > 0:
-            self.give_turn()
+            self.release_slot()
         try:
             data = read(size)
         except BaseException:
-            self.take_turn()
+            self.acquire_slot()
             raise
         self.left -= len(data)
         if self.left <= 0 or (whole and len(data) < size) or (size and not data):
             self.left = 0
             self.environ.setdefault(RECEIVED_AT, timezone.now())
-            self.take_turn()
+            self.acquire_slot()
         return data
 
-    def give_turn(self) -> None:
-        if not self.gave_turn:
-            hand_back_connections()
-            self.gave_turn = True
-            self.free.release()
+    def release_slot(self) -> None:
+        if not self.has_released_slot:
+            close_connections()
+            self.has_released_slot = True
+            self.slots.release()
 
-    def take_turn(self) -> None:
-        if self.gave_turn:
-            self.free.acquire()
-            self.gave_turn = False
+    def acquire_slot(self) -> None:
+        if self.has_released_slot:
+            self.slots.acquire()
+            self.has_released_slot = False

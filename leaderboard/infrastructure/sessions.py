@@ -1,4 +1,4 @@
-"""Sessions in the database, looked up only under keys that a session can have."""
+"""Database sessions that look up only well-formed keys."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 
 from django.contrib.sessions.backends import db
 
-# As Django makes them.
+# The form of the keys that Django creates.
 KEY = re.compile(r"[0-9a-z]{32}", re.ASCII)
 
 
 class SessionStore(db.SessionStore):
+    """Django's database sessions, with a stricter check of the key."""
+
     def _validate_session_key(self, key: str) -> bool:
-        """A cookie may hold any sign, also one that no database stores."""
+        """Return whether a key is well formed; a cookie may contain what no database stores."""
         return bool(key) and KEY.fullmatch(key) is not None

@@ -1,4 +1,4 @@
-"""File storage: local disk or shared bucket.
+"""File storage on disk, and its bounded copies.
 
 A stored file never changes under its name, so a host may keep a copy of what it has read.
 """
@@ -13,7 +13,7 @@ from typing import Protocol
 
 from django.core.files.storage import FileSystemStorage
 
-PIECE = 2**20
+CHUNK_BYTES = 2**20
 
 
 class Readable(Protocol):
@@ -21,24 +21,25 @@ class Readable(Protocol):
 
 
 def sha256_of(file: Readable) -> str:
-    """Piece by piece: not every storage has plain files."""
+    """Return the digest of a file, read in pieces because not every storage has plain files."""
     digest = hashlib.sha256()
-    while piece := file.read(PIECE):
+    while piece := file.read(CHUNK_BYTES):
         digest.update(piece)
     return digest.hexdigest()
 
 
-class OnDisk(FileSystemStorage):
-    """One folder, for one host or for several that mount it."""
+class DiskStorage(FileSystemStorage):
+    """Storage in one folder, for one host or for several that mount it."""
 
     def stored_before(self, folder: str, instant: float) -> Iterator[str]:
-        """The names of the files in a folder that were stored before that time."""
+        """Yield the names of the files in a folder that were stored before that time."""
         root = Path(self.location)
-        for path in files_before(root / folder, instant):
+        for path in list_files_before(root / folder, instant):
             yield str(path.relative_to(root))
 
 
-def files_before(folder: Path, instant: float) -> Iterator[Path]:
+def list_files_before(folder: Path, instant: float) -> Iterator[Path]:
+    """Yield the files under a folder that were last changed before that time."""
     for path in folder.rglob("*"):
         try:
             if path.is_file() and path.stat().st_mtime < instant:
@@ -47,8 +48,8 @@ def files_before(folder: Path, instant: float) -> Iterator[Path]:
             continue
 
 
-def forget_oldest(folder: Path, most: int, down_to: float = 0.8) -> None:
-    """Keep a folder of copies below so many bytes: those used longest ago go first."""
+def evict_oldest(folder: Path, most: int, down_to: float = 0.8) -> None:
+    """Delete the copies used longest ago until a folder is small enough."""
     found: list[tuple[float, int, Path]] = []
     for path in folder.rglob("*"):
         try:
@@ -57,15 +58,16 @@ def forget_oldest(folder: Path, most: int, down_to: float = 0.8) -> None:
             continue
         if path.is_file():
             found.append((seen.st_mtime, seen.st_size, path))
-    size = sum(each for _, each, _ in found)
-    if size <= most:
+    total = sum(size for _, size, _ in found)
+    if total <= most:
         return
-    for _, each, path in sorted(found):
+    for _, size, path in sorted(found):
         path.unlink(missing_ok=True)
-        size -= each
-        if size <= most * down_to:
+        total -= size
+        if total <= most * down_to:
             return
 
 
 def mark_used(path: Path) -> None:
+    """Set the time of last use of a copy to now."""
     os.utime(path)

@@ -20,11 +20,11 @@ from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard.collections.importing import sweep_failed_imports
-from leaderboard.infrastructure.storage import files_before
+from leaderboard.collections.importing import delete_failed_imports
+from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.jobs.erasure import erase_abandoned_imports
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
-from leaderboard.models.notices import Sending
+from leaderboard.models.notices import OutgoingMessage
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def sweep_if_due() -> None:
 
 def sweep() -> None:
     """Delete orphaned files and old rows."""
-    sweep_failed_imports()
+    delete_failed_imports()
     erase_abandoned_imports()
     delete_rejected_files()
     before = find_cutoff()
@@ -67,7 +67,7 @@ def sweep() -> None:
 def delete_rejected_files() -> None:
     """Delete the files of runs rejected long ago; the rows and their first problems stay."""
     kept = timedelta(days=settings.REFUSED_KEPT_DAYS)
-    for run in Run.objects.refused_before(timezone.now() - kept):
+    for run in Run.objects.rejected_before(timezone.now() - kept):
         Run.objects.filter(pk=run.pk).update(file="", problems_file="")
         for name in filter(None, (run.file.name, run.problems_file.name)):
             default_storage.delete(name)
@@ -85,7 +85,7 @@ def delete_old_rows() -> None:
     old_jobs.exclude(kind="check_run").delete()
     for sendings in (Delivery.objects, Mail.objects):
         old = sendings.filter(created_at__lt=long_ago)
-        old.exclude(state=Sending.State.WAITING).delete()
+        old.exclude(state=OutgoingMessage.State.WAITING).delete()
     Notice.objects.filter(read_at__lt=long_ago).delete()
     SentForm.objects.filter(sent_at__lt=timezone.now() - SILENCE).delete()
 
@@ -102,7 +102,7 @@ def find_cutoff() -> float:
 
 
 def stray_uploads(before: float) -> Iterator[Path]:
-    return files_before(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
+    return list_files_before(Path(settings.FILE_UPLOAD_TEMP_DIR), before)
 
 
 def orphaned_files(before: float) -> Iterator[str]:

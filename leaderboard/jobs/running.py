@@ -24,7 +24,7 @@ from django.db import (
 from django.db.models import Exists
 
 from leaderboard.infrastructure.logs import job_number
-from leaderboard.infrastructure.outages import outage_of
+from leaderboard.infrastructure.outages import find_outage
 from leaderboard.jobs import broker, cleanup
 from leaderboard.jobs.leases import JobTimeoutError, Lease, LeaseLostError, memory_limit, time_limit
 from leaderboard.jobs.table import JOB_KINDS
@@ -67,7 +67,7 @@ def work(*_: object, **__: object) -> None:
     try:
         run_due_jobs(broker.worker_name(), limit=JOBS_PER_MESSAGE)
     except Exception as error:
-        if outage_of(error) is None:
+        if find_outage(error) is None:
             raise
         log.warning("looks again later: %s", str(error).strip())
         time.sleep(1)
@@ -184,7 +184,7 @@ def retry_on_outage(do: Callable[[], Result]) -> Result:
         try:
             return do()
         except Exception as error:
-            if outage_of(error) is None:
+            if find_outage(error) is None:
                 raise
             log.warning("again in %s s: %s", pause, str(error).strip())
             connection.close()
@@ -195,7 +195,7 @@ def retry_on_outage(do: Callable[[], Result]) -> Result:
 def handle_error(job: Job, error: Exception) -> None:
     """Fail the job at once for our own bug, which would happen again; wait out an outage."""
     log.error("%s broke", describe_job(job), exc_info=error)
-    if outage_of(error) is None:
+    if find_outage(error) is None:
         fail_job(job, OUR_FAULT)
     else:
         requeue_later(job)
@@ -205,7 +205,7 @@ def requeue_later(job: Job) -> None:
     """Put the job back into the queue once the database works, so that no attempt is used."""
     while True:
         try:
-            job.put_off(WAITING_FOR_OUTAGE, wait=OUTAGE_WAIT)
+            job.postpone(WAITING_FOR_OUTAGE, wait=OUTAGE_WAIT)
             return
         except (OperationalError, InterfaceError) as error:
             log.warning("%s cannot be put back: %s", describe_job(job), str(error).strip())
@@ -265,5 +265,5 @@ def record_heartbeat(worker: str) -> None:
     """Record that this worker is alive, at most once per HEARTBEAT_SECONDS."""
     now = time.monotonic()
     if now - _last_heartbeats.get(worker, -HEARTBEAT_SECONDS) >= HEARTBEAT_SECONDS:
-        Worker.objects.beat(worker)
+        Worker.objects.record_heartbeat(worker)
         _last_heartbeats[worker] = now

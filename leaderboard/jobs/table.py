@@ -55,21 +55,23 @@ JOB_KINDS = {
     "compare": JobKind(comparisons.compare_edition),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.
     "deliver": JobKind(
-        webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.SECONDS
+        webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS
     ),
-    "mail": JobKind(email.mail, Mail.give_up),
-    "gather_pool": JobKind(pools.gather_pool, pools.pool_failed, long=True),
-    "check_collection": JobKind(checking.check_collection, importing.collection_failed, long=True),
+    "mail": JobKind(email.send_mail, Mail.give_up),
+    "gather_pool": JobKind(pools.gather_pool, pools.mark_pool_failed, long=True),
+    "check_collection": JobKind(
+        checking.check_collection, importing.mark_collection_failed, long=True
+    ),
     "import_collection": JobKind(
         importing.import_collection,
-        importing.collection_failed,
+        importing.mark_collection_failed,
         long=True,
         limited=False,
     ),
-    "check_judgments": JobKind(checking.check_judgments, importing.judgments_failed),
+    "check_judgments": JobKind(checking.check_judgments, importing.mark_judgments_failed),
     "import_judgments": JobKind(
         importing.import_judgments,
-        importing.judgments_failed,
+        importing.mark_judgments_failed,
         long=True,
         limited=False,
     ),

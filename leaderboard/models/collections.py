@@ -31,7 +31,7 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         return self.filter(state=ImportState.READY)
 
     def abandoned(self) -> CollectionQuerySet:
-        """Those whose import was killed in the middle."""
+        """Return collections whose restoring was interrupted."""
         return self.filter(arrives_until__lt=Now())
 
     def organised_by(self, user: User | AnonymousUser) -> CollectionQuerySet:
@@ -42,7 +42,7 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         return self.filter(Q(owner=user) | Q(co_organisers=user)).distinct()
 
     def visible_to(self, user: User | AnonymousUser) -> CollectionQuerySet:
-        """A collection shows itself through a track that the reader sees, or to its organisers."""
+        """Return collections of tracks that the user sees, and those the user organises."""
         if user.is_authenticated and user.is_staff:
             return self.all()
         seen = Q(tracks__visibility="public", state=ImportState.READY)
@@ -56,8 +56,7 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
 class Collection(models.Model):
     """Documents and topics; immutable once ready.
 
-    Documents lie in compressed blocks in `documents`, not in rows; `documents` opens
-    one by its docno.
+    The documents are in the stored file `documents`, in compressed blocks, not in rows.
     """
 
     slug = models.SlugField(max_length=60, unique=True)
@@ -71,7 +70,7 @@ class Collection(models.Model):
     topics_filename = models.CharField(max_length=120, blank=True)
     documents_file = models.FileField(max_length=200, blank=True)
     documents_filename = models.CharField(max_length=120, blank=True)
-    # Bytes of the topics and documents as they were sent; 0 for those of older versions.
+    # Bytes of the uploaded topics and documents; 0 for collections of older versions.
     size = models.BigIntegerField(default=0, db_default=0, editable=False)
     formats = models.JSONField(default=dict, blank=True)
     renumber_topics = models.BooleanField(default=False)
@@ -84,7 +83,7 @@ class Collection(models.Model):
     problem_totals = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True, editable=False)
-    # While an archive is being restored into it: when whoever does so counts as gone.
+    # While an archive is being restored: when the restoring counts as interrupted.
     arrives_until = models.DateTimeField(null=True, editable=False)
 
     objects = CollectionQuerySet.as_manager()
@@ -100,7 +99,7 @@ class Collection(models.Model):
 
 
 class Topic(models.Model):
-    """`position` is fixed for ever: it is the index into every array of scores by topic."""
+    """A topic; `position` never changes, as it is the index into each array of topic scores."""
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="topics")
     position = models.PositiveIntegerField()
@@ -121,19 +120,19 @@ class Topic(models.Model):
 
 
 class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
-    def held_by(self, whole: JudgmentSet) -> JudgmentSetQuerySet:
-        """Earlier versions of which it has every document, be it with another grade."""
+    def contained_in(self, whole: JudgmentSet) -> JudgmentSetQuerySet:
+        """Return earlier versions whose documents are all judged in `whole`, with any grade."""
         same = Judgment.objects.filter(
             judgment_set=whole, topic=OuterRef("topic"), docno=OuterRef("docno")
         )
-        left_out = Judgment.objects.filter(~Exists(same), judgment_set=OuterRef("pk"))
+        unjudged = Judgment.objects.filter(~Exists(same), judgment_set=OuterRef("pk"))
         earlier = self.filter(collection=whole.collection_id, created_at__lte=whole.created_at)
         ready = earlier.filter(state=ImportState.READY).exclude(pk=whole.pk)
-        return ready.filter(~Exists(left_out))
+        return ready.filter(~Exists(unjudged))
 
 
 class JudgmentSet(models.Model):
-    """One version of the pooled judgments; immutable once ready, new judgments are a new set."""
+    """One version of the judgments; immutable once ready, so new judgments are a new set."""
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="judgment_sets")
     version = models.SlugField(max_length=40)
@@ -144,7 +143,7 @@ class JudgmentSet(models.Model):
     size = models.BigIntegerField(default=0, db_default=0, editable=False)
     sha256 = models.CharField(max_length=64)
     note = models.TextField(blank=True, max_length=2000)
-    # How the columns are to be read, where somebody said so; else as they are recognised.
+    # How to read the columns, if the organiser chose; otherwise they are recognised.
     format = models.CharField(max_length=60, blank=True, default="", db_default="")
     grade_map = models.JSONField(default=dict, blank=True)
     # From this grade on a document counts as relevant; tracks begin with it.
@@ -156,13 +155,13 @@ class JudgmentSet(models.Model):
     num_relevant = models.PositiveIntegerField(default=0)
     pool_depth = models.PositiveIntegerField(null=True)
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
-    # As whose judgments they were sent, where it was for a pool.
+    # The pool that these judgments are for, if any.
     pool = models.ForeignKey("Pool", models.SET_NULL, null=True, related_name="judgment_sets")
     preview = models.JSONField(default=dict, blank=True)
     questions = models.JSONField(
         default=list, blank=True, db_default=models.Value([], models.JSONField())
     )
-    # What they change in the judgments before them, a line each.
+    # A CSV file of the changes to the previous version.
     changes = models.FileField(max_length=200, blank=True, default="", db_default="")
     problems = models.JSONField(default=list, blank=True)
     problem_totals = models.JSONField(default=dict, blank=True)
@@ -181,10 +180,10 @@ class JudgmentSet(models.Model):
     def __str__(self) -> str:
         return self.version
 
-    def count_as_pooled(self, run_ids: Iterable[str], depth: int | None) -> None:
-        """These runs too were pooled, to a depth where they had one.
+    def add_pooled_runs(self, run_ids: Iterable[str], depth: int | None) -> None:
+        """Record that these runs were pooled, to this depth if there is one.
 
-        The depth that is told holds for every pooled run, so it is the least of them.
+        `pool_depth` applies to every pooled run, so it is the smallest depth.
         """
         if self.pooled_runs.exists():
             depth = None if None in (depth, self.pool_depth) else min(depth, self.pool_depth)
@@ -194,7 +193,7 @@ class JudgmentSet(models.Model):
 
 
 class Judgment(models.Model):
-    """How relevant a document is to a topic; a negative grade says pooled, not judged."""
+    """The grade of a document for a topic; a negative grade means pooled but unjudged."""
 
     judgment_set = models.ForeignKey(JudgmentSet, models.CASCADE, related_name="judgments")
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="judgments")
@@ -212,7 +211,8 @@ class Judgment(models.Model):
         return f"{self.topic} {self.docno} {self.grade}"
 
 
-def grades_of(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:
+def load_grades(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:
+    """Return the grades of a judgment set by topic number and docno."""
     grades: dict[bytes, dict[bytes, int]] = {}
     rows = Judgment.objects.filter(judgment_set=judgment_set_id).values_list(
         "topic__number", "docno", "grade"

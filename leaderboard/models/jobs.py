@@ -1,4 +1,4 @@
-"""The queue of record: every slow thing is a Job; a Worker says that it is alive."""
+"""The job queue: slow work is a Job, and each running worker is a Worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_HANDED_BACK = 10
 
 
 class DatabaseStart(models.Func):
-    """When the database was started; SQLite was always there."""
+    """The start time of the database; 1970 for SQLite, which has no server."""
 
     function = "pg_postmaster_start_time"
     output_field = models.DateTimeField()
@@ -31,13 +31,13 @@ class JobQuerySet(models.QuerySet["Job"]):
     def enqueue(
         self, kind: str, target: models.Model, priority: int | None = None, share: str = ""
     ) -> Job:
-        """The open job for this work: a new one, or the one that waits or runs already.
+        """Return the open job for this work: a new one, or one that is queued or running.
 
-        One that runs already has perhaps read its inputs before they became what they are now,
-        so it is asked to run once more.  The UPDATE also holds its row until the caller commits:
-        no worker begins or ends it before it can see what the caller wrote.
+        A running job may have read its inputs before they changed, so it will run once more.
+        The UPDATE also locks its row until the caller commits: no worker begins or ends the job
+        before it can see what the caller wrote.
 
-        Of one priority, the jobs of each `share` take turns; jobs without one wait for no turn.
+        Jobs of one priority take turns by `share`; jobs without a share wait for no turn.
         """
         wanted = {"kind": kind, "target_id": str(target.pk)}
         priority = Job.PRIORITIES.get(kind, 5) if priority is None else priority
@@ -65,7 +65,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
 
     def due(self) -> JobQuerySet:
-        """What a worker may take now, best first; database time decides, no host's clock."""
+        """Return the jobs that can begin now in queue order, by the clock of the database."""
         return (
             self.filter(state=Job.State.QUEUED)
             .filter(Q(not_before=None) | Q(not_before__lte=Now()))
@@ -73,9 +73,10 @@ class JobQuerySet(models.QuerySet["Job"]):
         )
 
     def abandoned(self) -> JobQuerySet:
-        """Those whose lease is over, or ends later than any can: the clock was put back.
+        """Return running jobs whose lease is over, or too long because the clock was set back.
 
-        While the database is away nobody can renew; so once it is back all have their time again.
+        No worker can renew while the database is down, so after its restart every lease has its
+        full time again.
         """
         lease = timedelta(seconds=settings.LEASE_SECONDS)
         over = Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * lease)
@@ -104,7 +105,7 @@ class Job(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    # Small things that somebody waits for come first.
+    # Short work that a user waits for comes first.
     PRIORITIES = {
         "check_run": 3,
         "compare": 4,
@@ -124,7 +125,7 @@ class Job(models.Model):
     target_id = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     priority = models.SmallIntegerField(default=5)
-    # Whose work it is, such as "team 7", and which of its jobs: shares take turns.
+    # Whose work it is, such as "team 7", and its place in line: shares take turns.
     share = models.CharField(max_length=40, default="", db_default="", editable=False)
     turn = models.IntegerField(default=0, db_default=0, editable=False)
     attempts = models.SmallIntegerField(default=0)
@@ -165,9 +166,9 @@ class Job(models.Model):
         return f"{self.kind} {self.target_id} ({self.state})"
 
     def claim(self, worker: str, among: JobQuerySet | None = None) -> bool:
-        """Take this job for one attempt; False when another worker was first.
+        """Claim this job for one attempt; return False if another worker was first.
 
-        `among` are the jobs that this worker may take now; all that are due if it is not given.
+        `among` are the jobs that this worker may claim now; by default all due jobs.
         """
         token = uuid.uuid4()
         among = Job.objects.due() if among is None else among
@@ -187,17 +188,17 @@ class Job(models.Model):
         return bool(taken) and self.lease_token == token
 
     def renew(self, done: int = 0, of: int = 0) -> bool:
-        """Hold the lease a little longer, and say how far it is; False once it is lost."""
+        """Extend the lease and record the progress; return False if the lease was lost."""
         renewed = {"lease_until": Now() + self._lease(), "progress": done, "progress_of": of}
-        return bool(self._mine().update(**renewed))
+        return bool(self._own_row().update(**renewed))
 
     def finish(self, state: str = State.DONE, reason: str = "") -> bool:
-        """End the attempt; False when the lease was lost, and then nothing may be written.
+        """End the attempt; return False if the lease was lost, and then write nothing.
 
-        Called inside the transaction that writes the result, and before it: the row stays locked
-        until both are committed.  What was asked for once more meanwhile is queued anew.
+        Call it first in the transaction that writes the result: the row stays locked until both
+        are committed.  If the work was requested again meanwhile, a new job is queued.
         """
-        ended = self._mine().update(
+        ended = self._own_row().update(
             state=state, reason=reason, finished_at=Now(), lease_until=None, lease_token=None
         )
         if ended and Job.objects.filter(pk=self.pk, not_before__isnull=False).exists():
@@ -207,10 +208,10 @@ class Job(models.Model):
         return bool(ended)
 
     def requeue(self, reason: str, wait: int = 0, **changes: Any) -> bool:
-        """Back into the queue, to begin in `wait` seconds; False when the lease was lost."""
+        """Queue the job again, to begin in `wait` seconds; return False if the lease was lost."""
         begin = Now() + timedelta(seconds=wait) if wait else None
         return bool(
-            self._mine().update(
+            self._own_row().update(
                 state=Job.State.QUEUED,
                 reason=reason,
                 lease_until=None,
@@ -220,15 +221,15 @@ class Job(models.Model):
             )
         )
 
-    def put_off(self, reason: str, wait: int) -> bool:
-        """Requeue without the attempt, as often as need be: nobody could have done it."""
+    def postpone(self, reason: str, wait: int) -> bool:
+        """Requeue without counting the attempt, because no worker could do the job now."""
         return self.requeue(reason, wait, attempts=F("attempts") - 1)
 
     def hand_back(self, reason: str) -> bool:
-        """Requeue without the attempt: the worker went down, not the job."""
+        """Requeue without counting the attempt, because the worker stopped."""
         return self.requeue(reason, attempts=F("attempts") - 1, handed_back=F("handed_back") + 1)
 
-    def _mine(self) -> JobQuerySet:
+    def _own_row(self) -> JobQuerySet:
         return Job.objects.filter(pk=self.pk, state=Job.State.RUNNING, lease_token=self.lease_token)
 
     @staticmethod
@@ -238,12 +239,12 @@ class Job(models.Model):
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self) -> WorkerQuerySet:
-        """Seen of late; not in a time to come, which a clock that was put back leaves."""
+        """Return workers seen recently; a time in the future means the clock was set back."""
         silence = timedelta(seconds=Worker.SILENCE)
         return self.filter(last_seen__gt=Now() - silence, last_seen__lt=Now() + silence)
 
-    def beat(self, name: str) -> None:
-        """This worker lives, says the database's clock."""
+    def record_heartbeat(self, name: str) -> None:
+        """Record that a worker is alive now, by the clock of the database."""
         self.bulk_create(
             [Worker(name=name, version=settings.VERSION, last_seen=Now())],
             update_conflicts=True,
@@ -253,7 +254,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 
 
 class Worker(models.Model):
-    """One start of a worker: after a restart it is another one, with another name."""
+    """One start of a worker process; after a restart it has another name."""
 
     SILENCE = 30
 

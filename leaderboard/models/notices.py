@@ -1,4 +1,4 @@
-"""What people and programs are told: notices on the site, and calls to other sites."""
+"""Notices on the site, email, and webhook calls to other sites."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from leaderboard.models.people import User
 from leaderboard.models.tracks import Track
 
 
-class Happening(models.TextChoices):
-    """What a track tells of."""
+class WebhookEvent(models.TextChoices):
+    """An event of a track that webhooks can subscribe to."""
 
     RUN_SCORED = "run.scored", "A run is scored"
     RUN_REFUSED = "run.refused", "A run is rejected"
@@ -32,7 +32,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
 
 
 class Notice(models.Model):
-    """One thing that one user should know; `address` is a page of this site."""
+    """A message to one user; `address` is a page of this site."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="notices")
     track = models.ForeignKey(Track, models.CASCADE, related_name="+")
@@ -54,7 +54,7 @@ class Notice(models.Model):
 
 
 class Announcement(models.Model):
-    """What the organisers of a track tell everybody who sees it."""
+    """A text by the organisers of a track, for everyone who sees it."""
 
     track = models.ForeignKey(Track, models.CASCADE, related_name="announcements")
     text = models.TextField(max_length=2000)
@@ -69,11 +69,12 @@ class Announcement(models.Model):
 
 
 def new_secret() -> str:
+    """Return a new random secret to sign calls with."""
     return secrets.token_urlsafe(32)
 
 
 class Webhook(models.Model):
-    """An address of another site that is called when something happens on a track."""
+    """A URL of another site that is called at events of a track."""
 
     track = models.ForeignKey(Track, models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=500)
@@ -98,35 +99,35 @@ class Webhook(models.Model):
     def __str__(self) -> str:
         return self.url
 
-    def note(self, good: bool) -> bool:
-        """Note whether a call was answered; True where that switches the webhook off."""
+    def record_result(self, succeeded: bool) -> bool:
+        """Record whether a call succeeded; return whether that switches the webhook off."""
         rows = Webhook.objects.filter(pk=self.pk)
-        if good:
+        if succeeded:
             rows.exclude(failing_since=None).update(failing_since=None)
             return False
         rows.filter(failing_since=None).update(failing_since=Now())
         over = rows.filter(switched_off_at=None, failing_since__lte=Now() - self.PATIENCE)
         if not over.update(switched_off_at=Now()):
             return False
-        waiting = self.deliveries.filter(state=Sending.State.WAITING)
-        waiting.update(state=Sending.State.GIVEN_UP, answer=self.SWITCHED_OFF)
+        waiting = self.deliveries.filter(state=OutgoingMessage.State.WAITING)
+        waiting.update(state=OutgoingMessage.State.GIVEN_UP, answer=self.SWITCHED_OFF)
         return True
 
     SWITCHED_OFF = "The webhook was switched off."
 
     def switch_on(self) -> bool:
-        """Call it again from now on; False where it was not switched off."""
+        """Switch the webhook on; return False if it was on."""
         off = Webhook.objects.filter(pk=self.pk).exclude(switched_off_at=None)
         return bool(off.update(switched_off_at=None, failing_since=None))
 
 
-class Sending(models.Model):
-    """Something for another machine: tried until it is taken, at most `MAX_TRIES` times."""
+class OutgoingMessage(models.Model):
+    """A message to another server: sent until it is accepted, at most `MAX_TRIES` times."""
 
-    # The job that makes one try.
+    # The kind of the job that sends it once.
     KIND = ""
     MAX_TRIES = 6
-    # The pause after each try that failed, in seconds: for about two days in all.
+    # The pause after each try that failed, in seconds: for about two days in total.
     PAUSES = (30, 300, 3600, 21600, 86400)
 
     class State(models.TextChoices):
@@ -144,40 +145,40 @@ class Sending(models.Model):
         abstract = True
         ordering = ["-pk"]
 
-    def keep_answer(self, words: str, good: bool) -> None:
-        """Note how a try went; one that failed is made again after a pause."""
+    def record_try(self, answer: str, succeeded: bool) -> None:
+        """Record the result of a try; a failed one is repeated after a pause."""
         tries = self.tries + 1
-        again = not good and tries < self.MAX_TRIES
+        again = not succeeded and tries < self.MAX_TRIES
         failed = self.State.WAITING if again else self.State.GIVEN_UP
         type(self)._default_manager.filter(pk=self.pk).update(
             tries=tries,
-            answer=words[:200],
-            state=self.State.DELIVERED if good else failed,
-            delivered_at=timezone.now() if good else None,
+            answer=answer[:200],
+            state=self.State.DELIVERED if succeeded else failed,
+            delivered_at=timezone.now() if succeeded else None,
         )
         if again:
             pause = timedelta(seconds=self.PAUSES[tries - 1])
-            self.job(not_before=Now() + pause).save(force_insert=True)
+            self.next_job(not_before=Now() + pause).save(force_insert=True)
 
     @classmethod
     def give_up(cls, sending_id: str, reason: str) -> None:
-        """No try is made any more, because making one broke."""
+        """Stop trying, because a try failed with an error of ours."""
         given_up = cls._default_manager.filter(pk=sending_id)
         given_up.update(state=cls.State.GIVEN_UP, answer=reason[:200])
 
-    def job(self, **fields: Any) -> Job:
-        """The job, not saved yet, that makes the next try."""
+    def next_job(self, **fields: Any) -> Job:
+        """Return the job of the next try, not yet saved."""
         priority = Job.PRIORITIES[self.KIND]
         return Job(kind=self.KIND, target_id=str(self.pk), priority=priority, **fields)
 
 
-class Delivery(Sending):
-    """One call to be made."""
+class Delivery(OutgoingMessage):
+    """A call to a webhook."""
 
     KIND = "deliver"
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
-    happening = models.CharField(max_length=20, choices=Happening)
+    happening = models.CharField(max_length=20, choices=WebhookEvent)
     body = models.JSONField()
 
     def __str__(self) -> str:
@@ -185,17 +186,19 @@ class Delivery(Sending):
 
 
 class MailQuerySet(models.QuerySet["Mail"]):
-    def post(self, notices: Sequence[Notice]) -> None:
-        """Queue a mail of each for a reader who wants it and has confirmed an address."""
-        readers = User.objects.filter(pk__in={each.user_id for each in notices}, is_active=True)
+    def enqueue(self, notices: Sequence[Notice]) -> None:
+        """Enqueue an email of each notice to readers who want it at a confirmed address."""
+        readers = User.objects.filter(pk__in={notice.user_id for notice in notices}, is_active=True)
         wanting = readers.filter(mails=True, emailaddress__verified=True)
         wanted = set(wanting.values_list("pk", flat=True))
-        mails = self.bulk_create(Mail(notice=each) for each in notices if each.user_id in wanted)
-        Job.objects.bulk_create(each.job() for each in mails)
+        mails = self.bulk_create(
+            Mail(notice=notice) for notice in notices if notice.user_id in wanted
+        )
+        Job.objects.bulk_create(mail.next_job() for mail in mails)
 
 
-class Mail(Sending):
-    """A notice on its way to the mail address of its reader."""
+class Mail(OutgoingMessage):
+    """An email with a notice to its reader."""
 
     KIND = "mail"
 

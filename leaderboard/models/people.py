@@ -1,4 +1,4 @@
-"""Who is here: users, teams, tokens, and what they did."""
+"""Users, teams, memberships, tokens and the audit trail."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-# What cannot be taken for another sign.
-ALIAS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+# Letters and digits that cannot be confused with each other.
+ALIAS_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 
 class User(AbstractUser):
     can_organise = models.BooleanField(default=False)
-    # Whether notices come by mail too, where the site sends any.
+    # Whether notices are sent by email too, if the site sends email.
     mails = models.BooleanField(default=True, db_default=True)
 
     @property
     def may_organise(self) -> bool:
-        """Whether this user may bring collections and open tracks."""
+        """Return whether this user may create collections and tracks."""
         return self.is_staff or self.can_organise or settings.EVERYONE_ORGANISES
 
 
 class Team(models.Model):
-    """Who takes part in a track.  Quota and visibility belong to the team, never to one person."""
+    """A team of a track; quota and visibility belong to the team, not to a person."""
 
     track = models.ForeignKey("Track", models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
     key = models.CharField(max_length=160, editable=False)
     of_organisers = models.BooleanField(default=False)
-    # Under which others see it in a track of pseudonyms; it tells nothing of the team.
+    # Random, so that pseudonyms made from it do not reveal the team.
     alias = models.CharField(max_length=8, default="", db_default="", editable=False)
-    # Who has it may become a member.
+    # Anyone who has it can join the team.
     invitation = models.CharField(max_length=40, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -79,22 +79,22 @@ class Team(models.Model):
 
 
 def new_alias(track_id: int) -> str:
-    """Four signs that no other team of the track has."""
+    """Return four random characters that no other team of the track has."""
     taken = set(Team.objects.filter(track=track_id).values_list("alias", flat=True))
-    while (alias := "".join(secrets.choice(ALIAS) for _ in range(4))) in taken:
+    while (alias := "".join(secrets.choice(ALIAS_LETTERS) for _ in range(4))) in taken:
         pass
     return alias
 
 
 def team_key(name: str) -> str:
-    """What two names share when a reader could take one for the other.
+    """Return a key that is equal for names that a reader could confuse.
 
     >>> team_key("ＫＥＳＴＲＥＬ ") == team_key("kestrel") == team_key("k\u0435strel")
     True
     >>> team_key("TU–Al") == team_key("TU-AI"), team_key("Corn") == team_key("Com")
     (True, True)
     """
-    # Before too, since normalising turns some letters into others that look different.
+    # Before normalising too, since it turns some letters into others that look different.
     name = unicodedata.normalize("NFKC", "".join(map(latin_for, name)))
     key = " ".join("".join(map(latin_for, name)).casefold().split())
     key = "".join("-" if unicodedata.category(c) == "Pd" else c for c in key)
@@ -104,10 +104,10 @@ def team_key(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def latin_for(letter: str) -> str:
-    """The Latin letter that looks the same, by Unicode's table of confusables; else itself."""
+    """Return the Latin letter that looks the same in Unicode's table, or the letter itself."""
     found = confusables.is_confusable(letter, preferred_aliases=["latin"]) or []
-    alike = [each["c"] for each in (found[0]["homoglyphs"] if found else [])]
-    return next((each for each in alike if each.isascii() and each.isalpha()), letter)
+    alike = [glyph["c"] for glyph in (found[0]["homoglyphs"] if found else [])]
+    return next((glyph for glyph in alike if glyph.isascii() and glyph.isalpha()), letter)
 
 
 class Membership(models.Model):
@@ -132,7 +132,7 @@ class Membership(models.Model):
 
 
 class JoinRequest(models.Model):
-    """Somebody asks for a team in a track whose organisers approve them."""
+    """A request for a team in a track whose organisers approve teams."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -159,12 +159,12 @@ class JoinRequest(models.Model):
 
     @property
     def name_is_taken(self) -> bool:
-        """Whether a team has got the name since, so that the request needs another one."""
+        """Return whether a team has the requested name by now."""
         return self.track.has_team(self.team_name)
 
 
 class Grant(models.Model):
-    """Runs that a team may send beyond the quota of its track: on one day (UTC), or in all."""
+    """Runs that a team may submit beyond its quota: on one day (UTC), or in total."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="grants")
     runs = models.PositiveIntegerField()
@@ -184,7 +184,7 @@ class Grant(models.Model):
 
     @property
     def track_id(self) -> int:
-        """Where the audit trail looks for it."""
+        """Return the track, for the audit trail."""
         return self.team.track_id
 
 
@@ -194,29 +194,29 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
     def revoke(self) -> int:
-        """Revoke those that still work; return how many."""
+        """Revoke the usable tokens and return their number."""
         return self.usable().update(revoked_at=timezone.now())
 
     def issue(
         self, user: User, scopes: list[str], name: str = "", expires_at: datetime | None = None
     ) -> tuple[ApiToken, str]:
-        """A new token and its secret, which is not kept and cannot be shown again."""
+        """Create a token and return it with its secret, which is not stored."""
         secret = "rf_" + secrets.token_urlsafe(32)
         token = self.create(
             user=user,
             name=name,
             prefix=secret[:8],
-            digest=digest(secret),
+            digest=hash_secret(secret),
             scopes=scopes,
             expires_at=expires_at,
         )
         return token, secret
 
     def find(self, secret: str) -> ApiToken | None:
-        return self.usable().filter(digest=digest(secret), user__is_active=True).first()
+        return self.usable().filter(digest=hash_secret(secret), user__is_active=True).first()
 
 
-def digest(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     # 256 random bits need no salt and no slow hash.
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
@@ -241,10 +241,10 @@ class ApiToken(models.Model):
 
 
 class SentForm(models.Model):
-    """A form that somebody sent: whoever sends it again is led where it led."""
+    """A form that was sent; sending it again redirects to the same page."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
-    # Of the key that its page was given, and of what was written into it.
+    # Of the key of the page and of the values in the form.
     digest = models.CharField(max_length=64)
     address = models.CharField(max_length=300, blank=True)
     sent_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -284,7 +284,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
 
 class AuditEvent(models.Model):
-    """Who did what to what; append only."""
+    """One act: who did what to which object; append only."""
 
     at = models.DateTimeField(default=timezone.now, editable=False)
     actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")

@@ -1,4 +1,4 @@
-"""Pools: the documents to judge, kept with the runs and the method they came from."""
+"""Pools: documents to judge, with their runs and their method."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class PoolQuerySet(models.QuerySet["Pool"]):
         return self.filter(track__in=Track.objects.organised_by(user))
 
     def awaiting_judgments(self) -> PoolQuerySet:
-        """Kept, and nobody has sent a version of them yet."""
+        """Return approved pools that have no judgments yet."""
         return self.filter(state=Pool.State.KEPT, judgment_sets=None)
 
 
 class Pool(models.Model):
-    """One pool of a track: proposed until an organiser keeps it, and never changed after.
+    """One pool of a track: proposed until an organiser approves it, then never changed.
 
-    `size` is what the method counts: the depth, or the documents of a topic.
+    `size` is the depth, or the number of documents per topic, by method.
     """
 
     class Method(models.TextChoices):
@@ -48,7 +48,7 @@ class Pool(models.Model):
     method = models.CharField(max_length=10, choices=Method, default=Method.DEPTH)
     size = models.PositiveIntegerField()
     runs = models.ManyToManyField(Run, related_name="pools")
-    # How many of each team were taken, by priority; None: all that were chosen.
+    # How many runs of each team, by priority; None for all chosen runs.
     runs_per_team = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     judged_in = models.ForeignKey(JudgmentSet, models.SET_NULL, null=True, related_name="+")
@@ -71,5 +71,5 @@ class Pool(models.Model):
 
     @property
     def rule(self) -> str:
-        """Its method with the number in it: "Top 100 documents of each run"."""
+        """Return the method with its size: "Top 100 documents of each run"."""
         return self.get_method_display().replace("N ", f"{self.size:,} ", 1)

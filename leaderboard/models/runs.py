@@ -1,4 +1,4 @@
-"""Runs and what was measured on them."""
+"""Runs, their scores and their comparisons."""
 
 from __future__ import annotations
 
@@ -22,67 +22,69 @@ ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 def new_run_id() -> str:
-    """Ten characters that cannot be guessed and can be read aloud."""
+    """Return ten random characters that can be read aloud."""
     return "".join(secrets.choice(ALPHABET) for _ in range(10))
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    def taken(self) -> RunQuerySet:
-        """Neither refused nor failed by us."""
+    def not_rejected(self) -> RunQuerySet:
+        """Return runs that are neither rejected nor failed."""
         return self.exclude(state__in=[Run.State.REFUSED, Run.State.FAILED])
 
-    def upheld(self) -> RunQuerySet:
-        """Runs by which their team stands: they have a file and a tag for themselves."""
-        return self.taken().filter(withdrawn_at=None)
+    def active(self) -> RunQuerySet:
+        """Return runs that are not rejected, failed or withdrawn; they reserve file and tag."""
+        return self.not_rejected().filter(withdrawn_at=None)
 
-    def counting(self) -> RunQuerySet:
-        """Runs that use quota; withdrawn ones too, unless the track is blind still.
+    def using_quota(self) -> RunQuerySet:
+        """Return runs that use quota; withdrawn runs too, except on a blind track.
 
-        There nobody learns from a run that was withdrawn; elsewhere its team reads the scores.
+        On a blind track a team learns nothing from a withdrawn run; elsewhere it sees the scores.
         """
         blind = Q(track__disclosure=Track.Disclosure.BLIND, track__released_at=None)
-        return self.taken().exclude(blind, withdrawn_at__isnull=False)
+        return self.not_rejected().exclude(blind, withdrawn_at__isnull=False)
 
-    def in_good_standing(self) -> RunQuerySet:
-        """Neither withdrawn by its team, nor disqualified or hidden by an organiser."""
+    def not_removed(self) -> RunQuerySet:
+        """Return runs that are not withdrawn, disqualified or hidden."""
         return self.filter(withdrawn_at=None, disqualified_at=None, hidden_at=None)
 
-    def off_the_board(self) -> RunQuerySet:
-        """Withdrawn, disqualified or hidden, be it before they were scored."""
-        good = self.in_good_standing().values("pk")
-        return self.taken().exclude(pk__in=good)
+    def removed(self) -> RunQuerySet:
+        """Return runs that are withdrawn, disqualified or hidden, scored or not."""
+        good = self.not_removed().values("pk")
+        return self.not_rejected().exclude(pk__in=good)
 
     def on_the_board(self) -> RunQuerySet:
-        return self.in_good_standing().filter(state=Run.State.SCORED)
+        """Return scored runs that are not removed."""
+        return self.not_removed().filter(state=Run.State.SCORED)
 
     def accepted(self) -> RunQuerySet:
-        """Runs whose file is in order, scored or waiting for judgments.
+        """Return runs whose file passed its checks, scored or waiting for judgments.
 
-        One that is being scored for the first time is not among them: it has no rankings yet.
+        A run that is being scored for the first time is excluded: it has no ranking file yet.
         """
         scored = self.filter(state__in=[Run.State.VALID, Run.State.SCORING, Run.State.SCORED])
         return scored.exclude(ranking_file="")
 
-    def twins_of(self, run: Run) -> RunQuerySet:
-        """Other accepted runs of its track that stand with the same first documents."""
+    def duplicates_of(self, run: Run) -> RunQuerySet:
+        """Return the other accepted, active runs of its track with the same first documents."""
         if not run.fingerprint:
             return self.none()
         same = self.filter(track=run.track_id, fingerprint=run.fingerprint)
-        return same.exclude(pk=run.pk).upheld().accepted().order_by("received_at")
+        return same.exclude(pk=run.pk).active().accepted().order_by("received_at")
 
-    def step_down(self, primary: Run) -> None:
-        """The other runs of its team make way for a new primary one."""
+    def replace_primary(self, primary: Run) -> None:
+        """Make `primary` the only primary run of its team."""
         others = self.filter(team=primary.team_id, is_primary=True).exclude(pk=primary.pk)
         others.update(is_primary=False)
 
-    def refused_before(self, instant: datetime) -> RunQuerySet:
-        """Refused runs whose file is still there."""
+    def rejected_before(self, instant: datetime) -> RunQuerySet:
+        """Return runs rejected before that time whose file is still stored."""
         return self.filter(state=Run.State.REFUSED, received_at__lt=instant).exclude(file="")
 
     def unfinished(self) -> RunQuerySet:
         return self.filter(state__in=[Run.State.QUEUED, Run.State.CHECKING, Run.State.SCORING])
 
-    def moved(self, run_id: str, to: str, *, only_from: list[str]) -> bool:
+    def change_state(self, run_id: str, to: str, *, only_from: list[str]) -> bool:
+        """Change the state of a run; return False if it had none of the expected states."""
         return bool(self.filter(pk=run_id, state__in=only_from).update(state=to))
 
 
@@ -116,12 +118,12 @@ class Run(models.Model):
     size = models.BigIntegerField(default=0)
     sha256 = models.CharField(max_length=64)
     ranking_file = models.FileField(max_length=200, blank=True)
-    # Equal for runs whose first documents are the same on every topic; empty before it is read.
+    # Equal for runs with the same first documents on every topic; empty before the file is read.
     fingerprint = models.CharField(max_length=64, blank=True, default="", db_default="")
-    # What the file is, of recognition.RUN_FORMATS, and its ir_metadata by path.
+    # The format, of recognition.RUN_FORMATS, and the ir_metadata by path.
     format = models.CharField(max_length=10, blank=True, default="", db_default="")
     metadata = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
-    # What is repaired while the file is read, of repairs.FIXES; the file stays as it was sent.
+    # Repairs applied while the file is read, of repairs.FIXES; the stored file is unchanged.
     fixes = models.JSONField(default=list, db_default=Value([], models.JSONField()), blank=True)
     idempotency_key = models.CharField(max_length=80, blank=True)
 
@@ -190,7 +192,7 @@ class Run(models.Model):
 
     @classmethod
     def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Run:
-        """As Django makes one, without its constructor: boards load hundreds, with few fields."""
+        """Build a run without its constructor, since boards load hundreds of runs."""
         run = cls.__new__(cls)
         run._state = ModelState()
         run._state.adding, run._state.db = False, db
@@ -202,17 +204,17 @@ class Run(models.Model):
 
     @property
     def pseudonym(self) -> str:
-        """What it is called where its team goes by another name."""
+        """Return the name of the run on a track with pseudonyms."""
         return f"{self.team.alias.lower()}-{self.pk[:4]}"
 
     @property
     def is_late(self) -> bool:
-        """Whether it came when runs were taken only as late ones; the organisers' never are."""
+        """Return whether the run arrived late; runs of the organisers are never late."""
         return self.track.is_late(self.received_at) and not self.team.of_organisers
 
     @property
-    def taken_off(self) -> str:
-        """How it left the board: `hidden`, `disqualified`, `withdrawn`; `` where it did not."""
+    def removal(self) -> str:
+        """Return `hidden`, `disqualified` or `withdrawn`, or an empty string if not removed."""
         if self.hidden_at:
             return "hidden"
         if self.disqualified_at:
@@ -221,7 +223,7 @@ class Run(models.Model):
 
     @property
     def done(self) -> bool:
-        """Nothing more happens to this run by itself."""
+        """Return whether no job will change the state of this run."""
         return self.state in (
             Run.State.REFUSED,
             Run.State.VALID,
@@ -231,7 +233,7 @@ class Run(models.Model):
 
 
 class ScoreSet(models.Model):
-    """One run in one edition, with the compact record from which any measure can be computed."""
+    """The scores of one run in one edition, with a record to compute any measure from."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="score_sets")
     edition = models.ForeignKey(Edition, models.CASCADE, related_name="score_sets")
@@ -239,7 +241,7 @@ class ScoreSet(models.Model):
     num_relevant = models.PositiveIntegerField(default=0)
     num_relevant_retrieved = models.PositiveIntegerField(default=0)
     judged_at_10 = models.FloatField(default=0.0)
-    # By measure: between what two means the order of equal scores decides.
+    # By measure: the lowest and highest mean that any order of equal scores gives.
     ties = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -253,9 +255,9 @@ class ScoreSet(models.Model):
 
 
 class Score(models.Model):
-    """One measure of one run: its mean, and one float64 a topic in the order of positions.
+    """One measure of one run: the mean, and one float64 per topic in the order of positions.
 
-    NaN stands where a topic is not evaluated or the measure is undefined.
+    The value is NaN if a topic is not evaluated or the measure is undefined.
     """
 
     score_set = models.ForeignKey(ScoreSet, models.CASCADE, related_name="scores")
@@ -281,16 +283,16 @@ class Score(models.Model):
 
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
-    def asked_for(self) -> ComparisonQuerySet:
-        """Those that a job is to make."""
+    def pending(self) -> ComparisonQuerySet:
+        """Return comparisons that were requested and not computed yet."""
         return self.filter(family=[])
 
 
 class Comparison(models.Model):
-    """What a test said of the runs of an edition, and of which family.
+    """The results of a significance test over a family of runs in an edition.
 
-    With a baseline: each run against it.  Without one: all pairs of the family.  One without a
-    family is asked for and not made yet.
+    With a baseline, each run is compared with it; without one, all pairs of the family are
+    compared.  Without a family the comparison was requested and is not computed yet.
     """
 
     edition = models.ForeignKey(Edition, models.CASCADE, related_name="comparisons")
@@ -321,13 +323,15 @@ class Comparison(models.Model):
         return f"{self.measure} of {self.edition} by {self.test}"
 
 
-def first_of_each_code(problems: list[dict], most: int) -> list[dict]:
-    """At most `most` problems, so that no code crowds out another, errors first."""
+def select_problems(problems: list[dict], most: int) -> list[dict]:
+    """Return at most `most` problems, errors first, with a fair share for each code."""
     by_code: dict[str, list[dict]] = {}
     for problem in problems:
         by_code.setdefault(problem["code"], []).append(problem)
     share = max(1, most // max(1, len(by_code)))
-    first = [problem for each in by_code.values() for problem in each[:share]]
-    rest = (problem for each in by_code.values() for problem in each[share:])
+    first = [problem for same in by_code.values() for problem in same[:share]]
+    rest = (problem for same in by_code.values() for problem in same[share:])
     chosen = [*first[:most], *islice(rest, max(0, most - len(first)))]
-    return sorted(chosen, key=lambda each: (each["severity"] != "error", each["line"] or 0))
+    return sorted(
+        chosen, key=lambda problem: (problem["severity"] != "error", problem["line"] or 0)
+    )

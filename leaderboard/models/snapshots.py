@@ -1,4 +1,4 @@
-"""Snapshots: boards that never change again."""
+"""Snapshots: fixed copies of a board."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from leaderboard.models.tracks import Edition, Track
 
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
-    def named(self) -> SnapshotQuerySet:
-        """Without what they hold, which is as large as a board of all columns."""
+    def without_contents(self) -> SnapshotQuerySet:
+        """Return snapshots without the board itself, which is large."""
         return self.defer("heads", "rows", "files")
 
 
 class Snapshot(models.Model):
-    """A board as it was: its runs, names, values, ranks and p-values, and the files made of it.
+    """A fixed copy of a board: its runs, names, values, ranks and p-values, and its files.
 
-    `heads` are the titles of its columns, `rows` one list a run, its id first, and `files` the
-    texts by format.  Nothing of it is computed again.
+    `heads` are the titles of the columns, `rows` has one list per run with its id first, and
+    `files` has the texts by format.  Nothing in it is computed again.
     """
 
     track = models.ForeignKey(Track, models.CASCADE, related_name="snapshots")

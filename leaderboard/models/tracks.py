@@ -1,4 +1,4 @@
-"""A track is one board on a collection; an edition is what makes its scores comparable."""
+"""Tracks: one board on a collection; scores of one edition are comparable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrackQuerySet(models.QuerySet["Track"]):
         return self.filter(Q(owner=user) | Q(pk__in=self._co_organised_by(user)))
 
     def visible_to(self, user: User | AnonymousUser) -> TrackQuerySet:
-        """Public tracks for everybody; the others for their members and organisers."""
+        """Return public tracks, tracks of the user, and tracks that the user may join."""
         if not user.is_authenticated:
             return self.filter(visibility=Track.Visibility.PUBLIC)
         if user.is_staff:
@@ -42,20 +42,21 @@ class TrackQuerySet(models.QuerySet["Track"]):
         )
 
     def _co_organised_by(self, user: User) -> QuerySet[Any]:
-        """By id: joining them to pages' other eight tables costs PostgreSQL 50 ms of planning."""
+        """Return ids, because a join with eight other tables costs PostgreSQL 50 ms of planning."""
         return Track.objects.filter(co_organisers=user).values("pk")
 
 
 def trec_alone() -> list[str]:
-    """The formats of runs that a track takes unless it says otherwise."""
+    """Return the run formats that a track accepts by default."""
     return ["trec"]
 
 
-# With fewer topics a third decimal of a mean tells of a single document.
+# With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
 
 
 def new_invitation() -> str:
+    """Return a new random code of an invitation link."""
     return secrets.token_urlsafe(12)
 
 
@@ -141,22 +142,22 @@ class Track(models.Model):
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
-    # Who has it sees the badge of a track that is not public; without one nobody does.
+    # Shows the badge of a track that is not public to anyone who has it.
     badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
     terms = models.TextField(blank=True, max_length=20000, default="", db_default="")
     disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
     # Teams and their runs have other names for others until the release.
     pseudonyms = models.BooleanField(default=False, db_default=False)
-    # Where every score shows, the judgments are handed out as a file too.
+    # Once all scores are shown, the judgments can be downloaded too.
     shares_judgments = models.BooleanField(default=False, db_default=False)
-    # Of a leaderboard: the topics that make it until the release; without any, all of them.
+    # The topics of a leaderboard until the release; empty for all topics.
     public_topics = models.JSONField(
         default=list, blank=True, db_default=Value([], models.JSONField())
     )
     public_edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
-    # Of a leaderboard: by how much a run beats what its team shows; at 0 every run shows.
+    # On a leaderboard, how much better a run must be than the one its team shows; 0 shows all.
     ladder_step = models.FloatField(default=0.0, db_default=0.0)
     selection = models.CharField(max_length=10, choices=Selection, default=Selection.ALL)
     opens_at = models.DateTimeField(null=True, blank=True)
@@ -165,7 +166,7 @@ class Track(models.Model):
     late_runs = models.CharField(
         max_length=10, choices=LateRuns, default=LateRuns.REFUSE, db_default=LateRuns.REFUSE
     )
-    # What the organisers announce; the release itself is an act of theirs.
+    # The announced date; the organisers release the scores themselves.
     release_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -220,54 +221,54 @@ class Track(models.Model):
         return self.name
 
     def state(self, now: datetime | None = None) -> State:
-        """Planned, open or closed: computed from the dates, never stored."""
+        """Return planned, open or closed, computed from the dates and never stored."""
         now = now or timezone.now()
         if self.opens_at and now < self.opens_at:
             return Track.State.PLANNED
         return Track.State.CLOSED if self.is_late(now) else Track.State.OPEN
 
     def is_late(self, instant: datetime) -> bool:
-        """Whether what arrived then came after the deadline and the minutes of grace."""
+        """Return whether that time is after the deadline and the minutes of grace."""
         if self.closes_at is None:
             return False
         return instant - timedelta(minutes=self.grace_minutes) >= self.closes_at
 
-    def takes_runs(self, now: datetime | None = None) -> bool:
+    def accepts_runs(self, now: datetime | None = None) -> bool:
         state = self.state(now)
         late = state == Track.State.CLOSED and self.late_runs == Track.LateRuns.MARK
         return state == Track.State.OPEN or late
 
     @property
-    def takes_late_runs(self) -> bool:
-        """Whether a run that comes now is taken and counts as late."""
-        return self.state() == Track.State.CLOSED and self.takes_runs()
+    def accepts_late_runs(self) -> bool:
+        """Return whether a run submitted now is accepted and marked late."""
+        return self.state() == Track.State.CLOSED and self.accepts_runs()
 
     @property
     def is_over(self) -> bool:
-        """Whether no run is taken any more."""
-        return self.state() == Track.State.CLOSED and not self.takes_runs()
+        """Return whether the track accepts no more runs."""
+        return self.state() == Track.State.CLOSED and not self.accepts_runs()
 
     @property
     def shows_means(self) -> bool:
-        """Whether everybody who sees the track sees a board, be it one of rounded means."""
+        """Return whether everyone who sees the track sees a board, perhaps with rounded means."""
         return self.disclosure != Track.Disclosure.BLIND or self.released_at is not None
 
     @property
     def shows_scores(self) -> bool:
-        """Whether everybody who sees the track sees its scores, topic by topic."""
+        """Return whether everyone who sees the track sees all scores, topic by topic."""
         if self.released_at is not None or self.disclosure == Track.Disclosure.OPEN:
             return True
         return self.shows_by_date and self.is_over
 
     @property
     def shows_by_date(self) -> bool:
-        """Whether its scores wait for the deadline alone, and not for a release."""
+        """Return whether the deadline shows all scores, without a release."""
         dated = self.disclosure == Track.Disclosure.LEADERBOARD and self.closes_at is not None
         return dated and self.late_runs == Track.LateRuns.REFUSE and not self.is_split
 
     @property
     def shows_scores_since(self) -> datetime | None:
-        """From when on everybody sees every score; None where only a release will show them."""
+        """Return since when everyone sees all scores; None if only a release will show them."""
         moments = [] if self.released_at is None else [self.released_at]
         if self.disclosure == Track.Disclosure.OPEN:
             moments.append(self.disclosed_since)
@@ -278,7 +279,7 @@ class Track(models.Model):
 
     @property
     def disclosed_since(self) -> datetime:
-        """When its disclosure became what it is: boards before it did not show whole."""
+        """Return when the disclosure was last changed."""
         for change in self.events.filter(after__has_key="disclosure").latest_first():
             if change.before["disclosure"] != change.after["disclosure"]:
                 return change.at
@@ -286,42 +287,42 @@ class Track(models.Model):
 
     @property
     def is_split(self) -> bool:
-        """Whether some topics make the leaderboard and the others wait for the release."""
+        """Return whether the leaderboard has only some topics until the release."""
         return self.disclosure == Track.Disclosure.LEADERBOARD and bool(self.public_topics)
 
     @property
     def live_edition(self) -> Edition | None:
-        """The edition of the board that everybody sees before the release."""
+        """Return the edition of the board that everyone sees before the release."""
         return self.public_edition if self.is_split else self.edition
 
     @property
     def hides_something(self) -> bool:
-        """Whether a release would show anybody more than the track shows by itself."""
-        by_itself = self.disclosure == Track.Disclosure.OPEN
-        return self.released_at is None and (self.pseudonyms or not by_itself)
+        """Return whether a release would show more to anyone."""
+        is_open = self.disclosure == Track.Disclosure.OPEN
+        return self.released_at is None and (self.pseudonyms or not is_open)
 
     @property
     def planned_release(self) -> datetime | None:
-        """When the organisers mean to release what is hidden still."""
+        """Return the planned release date while something is hidden."""
         return self.release_at if self.hides_something else None
 
     @property
     def hides_names(self) -> bool:
-        """Whether teams and their runs go by other names for all but themselves and organisers."""
+        """Return whether other teams see pseudonyms of teams and runs."""
         return self.pseudonyms and self.released_at is None
 
     @property
     def scores_wait_for(self) -> str:
-        """What comes first of the acts that show every score: the deadline or the release."""
+        """Return what shows all scores, in words: the deadline or the release."""
         return "the deadline" if self.shows_by_date else "the release"
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()
 
     def organisers(self) -> QuerySet[User]:
-        """Its owner first, then those beside."""
-        beside = self.co_organisers.values("pk")
-        found = User.objects.filter(Q(pk=self.owner_id) | Q(pk__in=beside))
+        """Return the owner, then the co-organisers by name."""
+        others = self.co_organisers.values("pk")
+        found = User.objects.filter(Q(pk=self.owner_id) | Q(pk__in=others))
         return found.order_by(Case(When(pk=self.owner_id, then=0), default=1), "username")
 
     def team_of(self, user: User | AnonymousUser) -> Team | None:
@@ -330,29 +331,29 @@ class Track(models.Model):
         return Team.objects.filter(track=self, memberships__user=user).first()
 
     def has_team(self, name: str) -> bool:
-        """Whether a team has this name, or one that passes for it."""
+        """Return whether a team has this name, or one that looks the same."""
         return Team.objects.filter(track=self, key=team_key(name)).exists()
 
 
 class EditionQuerySet(models.QuerySet["Edition"]):
-    def beside_the_board(self, track: Track) -> EditionQuerySet:
-        """The other editions in which runs are scored, the latest first.
+    def other_scored(self, track: Track) -> EditionQuerySet:
+        """Return the editions with scores besides that of the board, the latest first.
 
-        One from before a measure was added to the track goes without it.
+        An edition older than a measure of the track has no scores of that measure.
         """
         scored = Edition.objects.filter(score_sets__isnull=False)
         whole = self.filter(track=track, state=Edition.State.READY, is_part=False)
-        beside = whole.exclude(pk=track.edition_id).filter(pk__in=scored.values("pk"))
-        return beside.select_related("judgment_set").order_by("-ready_at")
+        others = whole.exclude(pk=track.edition_id).filter(pk__in=scored.values("pk"))
+        return others.select_related("judgment_set").order_by("-ready_at")
 
-    def once_shown(self, track: Track) -> EditionQuerySet:
-        """Those that stood on the board when everybody could see it."""
+    def formerly_public(self, track: Track) -> EditionQuerySet:
+        """Return editions that were on the board while everyone could see all scores."""
         since = track.shows_scores_since
         return self.none() if since is None else self.filter(left_at__gte=since)
 
 
 class Edition(models.Model):
-    """Track, judgments, convention, code and settings: scores of one edition can be compared."""
+    """A track with judgments, convention, code and settings; scores in it are comparable."""
 
     class State(models.TextChoices):
         BUILDING = "building"
@@ -364,17 +365,17 @@ class Edition(models.Model):
     scoring_version = models.PositiveIntegerField()
     settings = models.JSONField()
     digest = models.CharField(max_length=64)
-    # One byte a topic in the order of positions: 1 where it counts.
+    # One byte per topic in the order of positions: 1 if it is evaluated.
     mask = models.BinaryField()
     num_evaluated = models.PositiveIntegerField()
-    # Of the public topics alone, where others are kept back.
+    # Has only the public topics of a leaderboard.
     is_part = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ready_at = models.DateTimeField(null=True)
-    # When it last came on the board; None where it never did.
+    # When it was last put on the board; None if never.
     shown_at = models.DateTimeField(null=True)
-    # When another took its place on the board; None where it stands there or never did.
+    # When another edition replaced it on the board; None if it is there or never was.
     left_at = models.DateTimeField(null=True)
 
     objects = EditionQuerySet.as_manager()
@@ -392,9 +393,10 @@ class Edition(models.Model):
 
     @property
     def safe_decimals(self) -> int:
-        """How many decimals of a mean tell little of any document."""
+        """Return how many decimals of a mean reveal little about any document."""
         return 3 if self.num_evaluated >= MANY_TOPICS else 2
 
 
 def settings_digest(settings: dict[str, object]) -> str:
+    """Return the SHA-256 of settings."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

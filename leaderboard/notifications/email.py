@@ -1,6 +1,6 @@
-"""Notices go out by mail too: to a confirmed address of who wants it, and again where it fails.
+"""Email of notices to confirmed addresses of readers who want it, with retries.
 
-A mail says what the notice says and where to read on, nothing else.
+An email has the text of the notice and a link to its page, nothing else.
 """
 
 from __future__ import annotations
@@ -25,29 +25,30 @@ Turn this off: {account}
 """
 
 
-def mail(mail_id: str, progress: Progress) -> Publish:
-    """One try at one mail; a notice that was read meanwhile needs none."""
+def send_mail(mail_id: str, progress: Progress) -> Publish:
+    """Try to send one email; a notice that is already read needs none."""
     row = Mail.objects.select_related("notice__user").get(pk=mail_id)
     if row.notice.read_at is not None:
-        return lambda: row.keep_answer("read on the site", good=True)
-    address = address_of(row.notice)
+        return lambda: row.record_try("read on the site", succeeded=True)
+    address = find_address(row.notice)
     if address is None:
-        return lambda: row.keep_answer("not wanted any more", good=True)
+        return lambda: row.record_try("not wanted any more", succeeded=True)
     try:
-        message_to(address, row).send()
+        build_message(address, row).send()
     except OSError as error:
         reason = str(error) or type(error).__name__
-        return lambda: row.keep_answer(reason, good=False)
-    return lambda: row.keep_answer("sent", good=True)
+        return lambda: row.record_try(reason, succeeded=False)
+    return lambda: row.record_try("sent", succeeded=True)
 
 
-def address_of(notice: Notice) -> str | None:
-    """Where its reader takes mail: the confirmed address, and only while mails are wanted."""
+def find_address(notice: Notice) -> str | None:
+    """Return the confirmed address of the reader, or nothing if email is not wanted."""
     wanted = EmailAddress.objects.filter(user=notice.user, user__mails=True, user__is_active=True)
     return wanted.filter(verified=True).values_list("email", flat=True).first()
 
 
-def message_to(address: str, row: Mail) -> EmailMessage:
+def build_message(address: str, row: Mail) -> EmailMessage:
+    """Return the email of a notice."""
     text, site = row.notice.text, urlsplit(settings.SITE_URL).hostname or "rankfield"
     body = BODY.format(
         text=text,
@@ -59,7 +60,7 @@ def message_to(address: str, row: Mail) -> EmailMessage:
         body,
         to=[address],
         headers={
-            # The same at every try, so that what came twice is known for one.
+            # The same at every try, so that mail programs recognise a duplicate.
             "Message-ID": f"<notice-{row.pk}@{site}>",
             "Auto-Submitted": "auto-generated",
         },

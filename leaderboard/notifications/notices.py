@@ -1,6 +1,6 @@
-"""Notifications: notices to teams, email and webhook calls.
+"""Notifications: notices to users, email and webhook calls.
 
-A notice says no more than its reader may see: on a blind track a scored run is a valid one.
+A notice reveals only what its reader may see: on a blind track a scored run is called valid.
 """
 
 from __future__ import annotations
@@ -32,49 +32,49 @@ from leaderboard.models import (
     User,
     Webhook,
 )
-from leaderboard.models.notices import Happening
-from leaderboard.notifications import notices
+from leaderboard.models.notices import WebhookEvent
 
 
-def run_refused(run: Run, errors: int) -> None:
+def notify_run_rejected(run: Run, errors: int) -> None:
+    """Notify a team that its run was rejected."""
     words = counted(errors, "error")
     notify_team(run, f"{run} was rejected: {words}. Open it to see the fixes.")
-    call(run.track, Happening.RUN_REFUSED, about(run))
+    enqueue_webhooks(run.track, WebhookEvent.RUN_REFUSED, build_run_payload(run))
 
 
-def run_accepted(run: Run, scored: bool) -> None:
-    """Of a checked run; `scored` where it stands in the edition of the board."""
+def notify_run_accepted(run: Run, scored: bool) -> None:
+    """Notify a team that its run was accepted; `scored` if the board's edition includes it."""
     shows = scored and run.track.shows_means
     notify_team(run, f"{run} was scored." if shows else f"{run} is valid.")
     if scored:
-        call(run.track, Happening.RUN_SCORED, about(run))
+        enqueue_webhooks(run.track, WebhookEvent.RUN_SCORED, build_run_payload(run))
 
 
-def runs_scored(track: Track, runs: list[Run]) -> None:
-    """Of runs that waited for judgments."""
+def notify_runs_scored(track: Track, runs: list[Run]) -> None:
+    """Notify teams that runs which waited for judgments are scored."""
     for run in runs:
         if track.shows_means:
             notify_team(run, f"{run} is scored.")
-        call(track, Happening.RUN_SCORED, about(run))
+        enqueue_webhooks(track, WebhookEvent.RUN_SCORED, build_run_payload(run))
 
 
-def scored_again(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
-    """Of values computed anew: the organisers learn whether any is another."""
+def notify_rescored(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
+    """Notify the organisers that scores were computed again, and how many changed."""
     result = f"{changed:,} changed" if changed else "no scores changed"
     text = f"{counted(runs, 'run')} in {track} rescored with judgments {judgments}: {result}."
     _notify_organisers(track, text, reverse("desk", args=[track.slug]))
 
 
-def released(track: Track) -> None:
-    """The scores of a blind track show from now on: everybody who takes part learns it."""
+def notify_released(track: Track) -> None:
+    """Notify all members that the scores of a track are released."""
     address = reverse("board", args=[track.slug])
     text = f"Scores for {track} are released."
     _notify_members(track, text, address)
-    call(track, Happening.RELEASED, {})
+    enqueue_webhooks(track, WebhookEvent.RELEASED, {})
 
 
-def deadline_moved(track: Track) -> None:
-    """Whoever takes part learns until when runs are taken now."""
+def notify_deadline_changed(track: Track) -> None:
+    """Notify all members of a new deadline, or that there is none."""
     text = f"{track} no longer has a deadline."
     if track.closes_at is not None:
         text = f"{track} now closes on {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC."
@@ -82,63 +82,68 @@ def deadline_moved(track: Track) -> None:
     _notify_members(track, text, address)
 
 
-def judged(track: Track, edition: Edition, before: Edition | None) -> None:
-    """The board has become one of other judgments: whoever may see it learns that it changed.
+def notify_board_judgments_changed(track: Track, edition: Edition, before: Edition | None) -> None:
+    """Notify all members who see the board that its judgments changed.
 
-    Of the first ones every team is told by its runs, which are scored with them.
+    The first judgments need no notice: each team is notified of its scored runs.
     """
     version = edition.judgment_set.version
     if before is not None and track.shows_means:
         text = f"The board of {track} now uses judgments {version}."
         address = reverse("board", args=[track.slug])
         _notify_members(track, text, address)
-    call(track, Happening.JUDGED, {"judgments": version})
+    enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version})
 
 
-def judgments_tried(track: Track, edition: Edition) -> None:
-    """Every run is scored in the edition; its organisers may look, and switch the board."""
+def notify_trial_scored(track: Track, edition: Edition) -> None:
+    """Notify the organisers that every run is scored with new judgments, before the board is."""
     version = edition.judgment_set.version
     text = f"All runs in {track} are scored with judgments {version}. See what changes."
     _notify_organisers(track, text, reverse("impact", args=[track.slug, version]))
 
 
-def webhook_switched_off(webhook: Webhook) -> None:
+def notify_webhook_switched_off(webhook: Webhook) -> None:
+    """Notify the organisers that a failing webhook was switched off."""
     track = webhook.track
     host = urlsplit(webhook.url).hostname or webhook.url
     text = f"The webhook to {host} failed for a day and is switched off in {track}."
     _notify_organisers(track, text, reverse("webhooks", args=[track.slug]))
 
 
-def asked_to_join(request: JoinRequest) -> None:
+def notify_join_requested(request: JoinRequest) -> None:
+    """Notify the organisers that a user asked to join."""
     track = request.track
     text = f"{request.user} asked to join {track} as {request.team_name}."
     _notify_organisers(track, text, reverse("manage", args=[track.slug]))
 
 
-def appointed(track: Track, user: User) -> None:
-    """Of somebody who organises a track from now on."""
+def notify_appointed(track: Track, user: User) -> None:
+    """Notify a user who was made an organiser."""
     _notify([user.pk], track, f"You now organise {track}.", reverse("desk", args=[track.slug]))
 
 
-def answered_to_join(request: JoinRequest, approved: bool) -> None:
+def notify_join_answered(request: JoinRequest, approved: bool) -> None:
+    """Notify a user whether the request to join was approved."""
     track = request.track
     words = "You joined" if approved else "The organisers declined your request to join"
     _notify([request.user_id], track, f"{words} {track}.", reverse("board", args=[track.slug]))
 
 
-def name_taken(request: JoinRequest) -> None:
-    """Another team got the name first: the request waits for another one."""
+def notify_name_taken(request: JoinRequest) -> None:
+    """Notify a user that another team has the requested name."""
     track = request.track
     text = f"The name {request.team_name} is taken in {track}. Choose another."
     _notify([request.user_id], track, text, reverse("join", args=[track.slug]))
 
 
-def announced(announcement: Announcement) -> None:
+def notify_announced(announcement: Announcement) -> None:
+    """Notify all members of an announcement."""
     track = announcement.track
     _notify_members(track, f"{track}: {announcement.text}", reverse("about", args=[track.slug]))
 
 
-def granted(grant: Grant) -> None:
+def notify_granted(grant: Grant) -> None:
+    """Notify a team that it may submit more runs."""
     team, runs = grant.team, counted(grant.runs, "run")
     text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {team.track}."
     members = team.memberships.values_list("user", flat=True)
@@ -146,6 +151,7 @@ def granted(grant: Grant) -> None:
 
 
 def notify_team(run: Run, text: str) -> None:
+    """Notify the members of the team of a run."""
     address = reverse("run", args=[run.pk])
     _notify(run.team.memberships.values_list("user", flat=True), run.track, text, address)
 
@@ -163,27 +169,27 @@ def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None
         Notice(user_id=user, track=track, text=text[:300], address=address) for user in users
     )
     if settings.EMAIL_HOST:
-        Mail.objects.post(notices)
+        Mail.objects.enqueue(notices)
 
 
-def about(run: Run) -> dict[str, Any]:
-    """No score is in it: who may see those asks the API with a token."""
+def build_run_payload(run: Run) -> dict[str, Any]:
+    """Return what a webhook call says of a run: no scores, since those need a token."""
     return {"run": {"id": run.pk, "tag": run.tag, "team": run.team.name}}
 
 
-def call(track: Track, happening: Happening, more: dict[str, Any]) -> None:
-    """Queue a call for every webhook of the track that wants to hear of this and is on."""
-    body = {"event": happening, "track": track.slug, "at": timezone.now().isoformat(), **more}
+def enqueue_webhooks(track: Track, event: WebhookEvent, details: dict[str, Any]) -> None:
+    """Enqueue a call to every active webhook of the track that subscribes to the event."""
+    body = {"event": event, "track": track.slug, "at": timezone.now().isoformat(), **details}
     for webhook in track.webhooks.filter(switched_off_at=None):
-        if happening in webhook.happenings:
-            delivery = Delivery.objects.create(webhook=webhook, happening=happening, body=body)
+        if event in webhook.happenings:
+            delivery = Delivery.objects.create(webhook=webhook, happening=event, body=body)
             Job.objects.enqueue("deliver", delivery)
 
 
 @transaction.atomic
 def announce(track: Track, user: User, text: str) -> Announcement:
-    """It stands on the pages of the track, and whoever takes part gets a notice."""
+    """Publish an announcement on the pages of a track and notify all members."""
     announcement = track.announcements.create(text=text, created_by=user)
     AuditEvent.objects.record(user, "announce", announcement, after={"text": text})
-    notices.announced(announcement)
+    notify_announced(announcement)
     return announcement

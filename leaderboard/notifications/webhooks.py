@@ -1,9 +1,9 @@
 """Webhook delivery: signed HTTPS requests to public addresses, with retries.
 
-The host's name is resolved once; every address of it has to be public, and the connection goes to
-the one that was looked at, so that no name leads inside.  Redirects are not followed, and of the
-answer only its status is kept.  A call has one deadline for everything: a timeout of a socket
-begins anew with every byte.
+The host name is resolved once; all of its addresses must be public, and the connection goes to a
+checked one, so no name leads into the server's own network.  Redirects are not followed, and only
+the status of the response is stored.  A call has one deadline for everything, because the timeout
+of a socket starts again with every byte.
 """
 
 from __future__ import annotations
@@ -29,51 +29,54 @@ from leaderboard.models import Delivery, Webhook
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 
-# For a whole call: name, connection, handshake, request and answer.
-SECONDS = 10
-# For the name alone, while somebody waits for a form.
-NAME_SECONDS = 5
+# For a whole call: name, connection, handshake, request and response.
+CALL_SECONDS = 10
+# For the name alone, while a user waits for a form.
+LOOKUP_SECONDS = 5
 
 Result = TypeVar("Result")
 
 
-class NotCalled(Exception):
-    """Why an address is not called, or did not answer."""
+class WebhookError(Exception):
+    """A URL cannot be called, or did not response."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    words: str
-    good: bool
+class Response:
+    """The response to a call, in text, and whether the call succeeded."""
+
+    text: str
+    succeeded: bool
 
 
 def deliver(delivery_id: str, progress: Progress) -> Publish:
-    """One try at one call."""
+    """Try to deliver one call."""
     delivery = Delivery.objects.select_related("webhook__track").get(pk=delivery_id)
     if delivery.webhook.switched_off_at is not None:
         return lambda: Delivery.give_up(delivery_id, Webhook.SWITCHED_OFF)
-    answer = answer_to(delivery)
-    return lambda: keep(delivery, answer)
+    response = send(delivery)
+    return lambda: record_response(delivery, response)
 
 
-def keep(delivery: Delivery, answer: Answer) -> None:
-    """Store the answer; notify the organisers where it switches the webhook off."""
-    delivery.keep_answer(answer.words, answer.good)
-    if delivery.webhook.note(answer.good):
-        notices.webhook_switched_off(delivery.webhook)
+def record_response(delivery: Delivery, response: Response) -> None:
+    """Store the response; notify the organisers if it switches the webhook off."""
+    delivery.record_try(response.text, response.succeeded)
+    if delivery.webhook.record_result(response.succeeded):
+        notices.notify_webhook_switched_off(delivery.webhook)
 
 
-def answer_to(delivery: Delivery) -> Answer:
+def send(delivery: Delivery) -> Response:
+    """Make a call and return the response or the reason of its failure."""
     body = json.dumps(delivery.body).encode()
     try:
-        status = post(delivery.webhook.url, body, headers_of(delivery, body))
-    except (NotCalled, OSError, http.client.HTTPException) as reason:
-        return Answer(str(reason) or type(reason).__name__, good=False)
-    return Answer(f"HTTP {status}", good=200 <= status < 300)
+        status = post(delivery.webhook.url, body, build_headers(delivery, body))
+    except (WebhookError, OSError, http.client.HTTPException) as reason:
+        return Response(str(reason) or type(reason).__name__, succeeded=False)
+    return Response(f"HTTP {status}", succeeded=200 <= status < 300)
 
 
-def headers_of(delivery: Delivery, body: bytes) -> dict[str, str]:
-    """The signature is that of the time, a dot and the body, so that no old call counts again."""
+def build_headers(delivery: Delivery, body: bytes) -> dict[str, str]:
+    """Return the headers of a call; the signature covers the time, so no call can be replayed."""
     at = str(int(time.time()))
     signed = hmac.new(delivery.webhook.secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return {
@@ -87,31 +90,32 @@ def headers_of(delivery: Delivery, body: bytes) -> dict[str, str]:
 
 
 def post(url: str, body: bytes, headers: dict[str, str]) -> int:
-    parts = parts_of(url)
+    """Send a POST request and return the HTTP status.  Raises WebhookError."""
+    parts = parse_url(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    connection = Pinned(parts)
+    connection = PinnedConnection(parts)
 
     def call() -> int:
         connection.request("POST", path, body, headers)
         return connection.getresponse().status
 
     try:
-        return within(SECONDS, call, "The call took over {} seconds.")
+        return run_with_deadline(CALL_SECONDS, call, "The call took over {} seconds.")
     finally:
-        connection.hang_up()
+        connection.abort()
 
 
-def within(seconds: float, do: Callable[[], Result], late: str) -> Result:
-    """Return what `do` returns, or raise NotCalled once its time is up.
+def run_with_deadline(seconds: float, action: Callable[[], Result], message: str) -> Result:
+    """Return what `action` returns, or raise WebhookError when its time is over.
 
-    It runs in a thread, because nothing else interrupts the look-up of a name.
+    It runs in a thread, because nothing else interrupts the lookup of a name.
     """
     done: list[Result] = []
     failed: list[Exception] = []
 
     def run() -> None:
         try:
-            done.append(do())
+            done.append(action())
         except Exception as error:
             failed.append(error)
 
@@ -121,96 +125,100 @@ def within(seconds: float, do: Callable[[], Result], late: str) -> Result:
     if failed:
         raise failed[0]
     if not done:
-        raise NotCalled(late.format(f"{seconds:g}"))
+        raise WebhookError(message.format(f"{seconds:g}"))
     return done[0]
 
 
 def check_url(url: str) -> None:
-    """Raises NotCalled where an address could not be called as things stand."""
-    parts = parts_of(url)
-    within(
-        NAME_SECONDS,
-        lambda: public_address(parts.hostname or "", port_of(parts)),
+    """Raise WebhookError if a URL cannot be called now."""
+    parts = parse_url(url)
+    run_with_deadline(
+        LOOKUP_SECONDS,
+        lambda: resolve_public_address(parts.hostname or "", port_of(parts)),
         "The host name was not resolved within {} seconds.",
     )
 
 
-def parts_of(url: str) -> SplitResult:
-    """The parts of an address of the right form.  Raises NotCalled."""
+def parse_url(url: str) -> SplitResult:
+    """Return the parts of a URL of the right form.  Raises WebhookError."""
     try:
         parts = urlsplit(url)
         port_of(parts)
     except ValueError:
-        raise NotCalled("This is not a valid URL.") from None
+        raise WebhookError("This is not a valid URL.") from None
     if parts.scheme != "https" and not settings.WEBHOOKS_ANYWHERE:
-        raise NotCalled("Use an https URL.")
+        raise WebhookError("Use an https URL.")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise NotCalled("This URL cannot be called.")
+        raise WebhookError("This URL cannot be called.")
     return parts
 
 
 def port_of(parts: SplitResult) -> int:
+    """Return the port of a URL, or the default port of its scheme."""
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def public_address(host: str, port: int) -> str:
-    """The IP address to connect to.  Raises NotCalled where the name leads inside."""
+def resolve_public_address(host: str, port: int) -> str:
+    """Return the IP address to connect to.  Raises WebhookError unless it is public."""
     try:
-        found = [each[4][0] for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        addresses = [
+            str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        ]
     except (OSError, UnicodeError):
-        raise NotCalled("The host name cannot be resolved.") from None
-    if not settings.WEBHOOKS_ANYWHERE and not all(is_public(str(each)) for each in found):
-        raise NotCalled("The host is not on the public internet.")
-    return str(found[0])
+        raise WebhookError("The host name cannot be resolved.") from None
+    if not settings.WEBHOOKS_ANYWHERE and not all(map(is_public, addresses)):
+        raise WebhookError("The host is not on the public internet.")
+    return addresses[0]
 
 
 def is_public(address: str) -> bool:
-    """
+    """Return whether an IP address is on the public internet.
+
     >>> is_public("93.184.216.34"), is_public("10.0.0.1"), is_public("::ffff:127.0.0.1")
     (True, False, False)
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if any(ip in network for network in NOT_A_HOST):
+    if any(ip in network for network in RESERVED_NETWORKS):
         return False
-    if ip in NAT64:
+    if ip in NAT64_NETWORK:
         ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     mapped = getattr(ip, "ipv4_mapped", None) or ip
     return mapped.is_global and not mapped.is_multicast
 
 
-# Where a network of IPv6 alone reaches the address of IPv4 that stands in the last 32 bits.
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# Other ways to write an address of IPv4 into one of IPv6, and site-local ones: all out of use.
-NOT_A_HOST = [
-    ipaddress.ip_network(each)
-    for each in ("::/96", "::ffff:0:0:0/96", "2002::/16", "fec0::/10", "64:ff9b:1::/48")
+# A network with IPv6 alone reaches an IPv4 address through its last 32 bits.
+NAT64_NETWORK = ipaddress.ip_network("64:ff9b::/96")
+# Obsolete ways to put an IPv4 address into an IPv6 address, and site-local addresses.
+RESERVED_NETWORKS = [
+    ipaddress.ip_network(network)
+    for network in ("::/96", "::ffff:0:0:0/96", "2002::/16", "fec0::/10", "64:ff9b:1::/48")
 ]
 
 
-class Pinned(http.client.HTTPConnection):
-    """A connection to the address that was looked at, whatever the name says a moment later."""
+class PinnedConnection(http.client.HTTPConnection):
+    """A connection to the checked address, even if the name changes meanwhile."""
 
     def __init__(self, parts: SplitResult) -> None:
-        super().__init__(parts.hostname or "", port_of(parts), timeout=SECONDS)
+        super().__init__(parts.hostname or "", port_of(parts), timeout=CALL_SECONDS)
         self.is_secure = parts.scheme == "https"
-        self.line: socket.socket | None = None
-        self.hung_up = False
+        self.open_socket: socket.socket | None = None
+        self.is_aborted = False
 
     def connect(self) -> None:
-        address = public_address(self.host, self.port)
-        self.sock = self.line = socket.create_connection((address, self.port), self.timeout)
-        if self.hung_up:
-            self.hang_up()
+        address = resolve_public_address(self.host, self.port)
+        self.sock = self.open_socket = socket.create_connection((address, self.port), self.timeout)
+        if self.is_aborted:
+            self.abort()
         if self.is_secure:
             context = ssl.create_default_context()
             self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
 
-    def hang_up(self) -> None:
-        """Close the line, also under a thread that still waits on it."""
-        self.hung_up = True
-        if self.line is not None:
-            # The thread wakes up; to close alone would leave it waiting.
+    def abort(self) -> None:
+        """Close the socket, even while a thread still waits for it."""
+        self.is_aborted = True
+        if self.open_socket is not None:
+            # This wakes the thread; closing alone would leave it waiting.
             with suppress(OSError):
-                self.line.shutdown(socket.SHUT_RDWR)
-            self.line.close()
+                self.open_socket.shutdown(socket.SHUT_RDWR)
+            self.open_socket.close()
         self.close()

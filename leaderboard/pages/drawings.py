@@ -36,7 +36,7 @@ def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeStr
         Mark(each.score, str(each.run), _kind(each.is_own, each.is_baseline), href)
         for each, href in zip(breakdown.answers, ranking_addresses(breakdown, chosen), strict=True)
     ]
-    return charts.strip(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
+    return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
 
 
 def _kind(is_own: bool, is_baseline: bool) -> Kind:

@@ -10,7 +10,7 @@ from evaluation.problems import KEPT
 from evaluation.reading.containers import DOCUMENT_LIMITS
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.display.numbers import counted, mebibytes
-from leaderboard.infrastructure import bodies
+from leaderboard.infrastructure import request_bodies
 from leaderboard.models import Track, Webhook
 from leaderboard.scoring import files, judgments
 
@@ -86,7 +86,7 @@ def of_people() -> list[Limit]:
             "429, with Retry-After",
         ),
         Limit("Webhooks per track", str(Webhook.MOST_PER_TRACK), "remove one first"),
-        Limit("Request without a file", mebibytes(bodies.SMALL), "413: E_SIZE"),
+        Limit("Request without a file", mebibytes(request_bodies.FORM_LIMIT), "413: E_SIZE"),
     ]
 
 

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
 from leaderboard.actions.people import lacks_second_factor
-from leaderboard.infrastructure import bodies
-from leaderboard.infrastructure.logs import new_number, request_number
+from leaderboard.infrastructure import request_bodies
+from leaderboard.infrastructure.logs import new_request_number, request_number
 
 log = logging.getLogger("leaderboard.requests")
 
@@ -40,7 +40,7 @@ def number_the_request(get_response: Answer) -> Answer:
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
-        number, began = new_number(), time.perf_counter()
+        number, began = new_request_number(), time.perf_counter()
         token = request_number.set(number)
         try:
             response = get_response(request)
@@ -128,17 +128,17 @@ class BoundBodies:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if getattr(getattr(request, "_stream", None), "is_over", False):
-            return refuse_body(request, bodies.limit_of(request))
+            return refuse_body(request, request_bodies.body_limit(request))
         return response
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
-        is_pipe = bodies.is_pipe(request.META)
-        if not is_pipe and bodies.announced(request) <= bodies.SMALL:
+        is_chunked = request_bodies.is_chunked(request.META)
+        if not is_chunked and request_bodies.content_length(request) <= request_bodies.FORM_LIMIT:
             return None
-        limit = bodies.limit_of(request)
-        if is_pipe:
-            bodies.count(request, limit)
-        elif bodies.announced(request) > limit:
+        limit = request_bodies.body_limit(request)
+        if is_chunked:
+            request_bodies.limit_chunked_body(request, limit)
+        elif request_bodies.content_length(request) > limit:
             return refuse_body(request, limit)
         return None
 

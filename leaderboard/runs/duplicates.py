@@ -20,16 +20,16 @@ from leaderboard.runs.rankings import TOP, Rankings
 # The first documents of every topic, best first.
 Tops = dict[str, list[str]]
 
-# How many of a team's runs a new one is compared with, the latest first.
-COMPARED = 20
-# Runs of two teams with so much overlap are hardly two systems.
-ALIKE = 0.98
-# A topic whose first documents differ has an overlap of 0.9 at most.
-LOST_AT_FIRST = 0.1
+# A new run is compared with this many of its team's runs, the latest first.
+MOST_COMPARED = 20
+# Runs of two teams with this much overlap are hardly two systems.
+SIMILAR = 0.98
+# If the first documents differ, the overlap of a topic is at most 0.9.
+FIRST_RANK_WEIGHT = 0.1
 
 
 def check_tag(run: Run, tag: str, problems: Problems) -> None:
-    """E_TAG or W_TAG, as the track has it, where an earlier run of the team has this tag."""
+    """Add E_TAG or W_TAG, by the track's setting, if the team has used this tag."""
     same = earlier_runs(run).filter(tag=tag).first()
     if same is None:
         return
@@ -40,27 +40,27 @@ def check_tag(run: Run, tag: str, problems: Problems) -> None:
         problems.warn("W_TAG", None, message, tag, "Use a new tag to distinguish them.")
 
 
-def check_likeness(run: Run, tops: Tops, problems: Problems) -> None:
-    """Add W_SAME_RUN where an earlier run of the team has almost the same rankings."""
-    for earlier in earlier_runs(run).accepted()[:COMPARED]:
-        overlap = likeness(tops, tops_of(earlier), at_least=NEARLY)
+def check_similarity(run: Run, tops: Tops, problems: Problems) -> None:
+    """Add W_SAME_RUN if an earlier run of the team has almost the same rankings."""
+    for earlier in earlier_runs(run).accepted()[:MOST_COMPARED]:
+        overlap = likeness(tops, load_tops(earlier), at_least=NEARLY)
         if overlap is not None:
-            _warn_of_same(earlier, overlap, problems)
+            _warn_of_duplicate(earlier, overlap, problems)
             return
 
 
-def check_twins(run: Run, problems: Problems) -> None:
-    """Add W_SAME_RUN where the team has a published run with the same fingerprint.
+def check_duplicates(run: Run, problems: Problems) -> None:
+    """Add W_SAME_RUN if the team has a published run with the same fingerprint.
 
-    Call it under the lock of the track that publishing takes: two runs that are checked at the
-    same time do not see each other before, and the second to publish always sees the first here.
+    Call it under the track lock of publishing: two runs that are checked at the same time do not
+    see each other earlier, and the second one to be published always sees the first here.
     """
-    twin = Run.objects.twins_of(run).filter(team=run.team_id).first()
+    twin = Run.objects.duplicates_of(run).filter(team=run.team_id).first()
     if twin is not None and "W_SAME_RUN" not in problems.counts:
-        _warn_of_same(twin, 1.0, problems)
+        _warn_of_duplicate(twin, 1.0, problems)
 
 
-def _warn_of_same(other: Run, overlap: float, problems: Problems) -> None:
+def _warn_of_duplicate(other: Run, overlap: float, problems: Problems) -> None:
     message = f"the first {TOP} documents of every topic match your run {other}"
     if overlap < 1:
         message = f"the rankings are almost identical to run {other}:"
@@ -68,17 +68,17 @@ def _warn_of_same(other: Run, overlap: float, problems: Problems) -> None:
     problems.warn("W_SAME_RUN", None, message, other.pk, "If one was a mistake, withdraw it.")
 
 
-def fingerprint_of(tops: Tops) -> str:
-    """Digest of the first documents of every topic, regardless of the order of the topics."""
+def compute_fingerprint(tops: Tops) -> str:
+    """Return a digest of the first documents of every topic, in any order of topics."""
     digest = sha256()
     for number in sorted(tops):
-        listed = "\n".join([number, *tops[number]])
-        digest.update(listed.encode("utf-8", "surrogateescape") + b"\0")
+        lines = "\n".join([number, *tops[number]])
+        digest.update(lines.encode("utf-8", "surrogateescape") + b"\0")
     return digest.hexdigest()
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarRuns:
     """Two runs of two teams, and the rank-biased overlap of their first documents."""
 
     one: Run
@@ -86,40 +86,42 @@ class Alike:
     overlap: float
 
 
-def alike_across_teams(runs: Iterable[Run]) -> list[Alike]:
-    """The pairs that hardly differ, the most alike first."""
+def find_similar_runs(runs: Iterable[Run]) -> list[SimilarRuns]:
+    """Return pairs of runs of different teams that hardly differ, the most similar first."""
     known = list(runs)
-    tops = [tops_of(run) for run in known]
-    firsts = _firsts(tops)
-    enough = 1 - (1 - ALIKE) / LOST_AT_FIRST
+    tops = [load_tops(run) for run in known]
+    firsts = _number_first_documents(tops)
+    enough = 1 - (1 - SIMILAR) / FIRST_RANK_WEIGHT
     found = []
     for a, b in combinations(range(len(known)), 2):
         if known[a].team_id == known[b].team_id or (firsts[a] == firsts[b]).mean() < enough:
             continue
-        overlap = likeness(tops[a], tops[b], at_least=ALIKE)
+        overlap = likeness(tops[a], tops[b], at_least=SIMILAR)
         if overlap is not None:
-            found.append(Alike(known[a], known[b], overlap))
-    return sorted(found, key=lambda each: -each.overlap)
+            found.append(SimilarRuns(known[a], known[b], overlap))
+    return sorted(found, key=lambda pair: -pair.overlap)
 
 
-def _firsts(tops: list[Tops]) -> NDArray[np.int64]:
-    """A number for the first document of every run on every topic, int64[runs, topics]."""
-    topics = sorted({number for each in tops for number in each})
+def _number_first_documents(tops: list[Tops]) -> NDArray[np.int64]:
+    """Return a number for the first document of every run on every topic, int64[runs, topics]."""
+    topics = sorted({number for run_tops in tops for number in run_tops})
     numbers: dict[str | None, int] = {}
     rows = [
         [
-            numbers.setdefault(each[topic][0] if topic in each else None, len(numbers))
+            numbers.setdefault(run_tops[topic][0] if topic in run_tops else None, len(numbers))
             for topic in topics
         ]
-        for each in tops
+        for run_tops in tops
     ]
     return np.array(rows, dtype=np.int64).reshape(len(tops), len(topics))
 
 
 def earlier_runs(run: Run) -> RunQuerySet:
-    return Run.objects.upheld().filter(team=run.team_id, received_at__lt=run.received_at)
+    """Return the active runs of the team that arrived before this one."""
+    return Run.objects.active().filter(team=run.team_id, received_at__lt=run.received_at)
 
 
-def tops_of(run: Run) -> Tops:
+def load_tops(run: Run) -> Tops:
+    """Return the first documents of every topic, from the ranking file of a run."""
     with default_storage.open(run.ranking_file.name) as file:
         return Rankings(file).tops

@@ -10,43 +10,50 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.models import AuditEvent, Job, Run, Track, User
-from leaderboard.runs.facts import BY_NAME, columns_of, facts_in_header, label_of, stated, words_of
+from leaderboard.runs.facts import (
+    BY_NAME,
+    all_facts,
+    build_columns,
+    find_label,
+    format_fact,
+    read_header,
+)
 
 ACT = "state facts"
 
 
 def change_facts(run: Run, user: User, facts: Mapping[str, Any]) -> None:
-    """State these facts beside those that stay; an empty one is taken back."""
+    """Change these facts of a run; an empty value deletes a fact."""
     with transaction.atomic():
-        # The lock under which runs are published, so that a team has one primary run.
+        # Publishing takes this lock too, so a team has at most one primary run.
         track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
         run = Run.objects.get(pk=run.pk)
-        if _write(run, user, facts) and track.edition is not None:
+        if _update_facts(run, user, facts) and track.edition is not None:
             Job.objects.enqueue("compare", track.edition)
 
 
-def settle_facts(run_id: str, metadata: Mapping[str, str]) -> None:
-    """The file of a run is accepted: its header states what its team did not.
+def apply_header_facts(run_id: str, metadata: Mapping[str, str]) -> None:
+    """Add the facts in the header of an accepted file that its team did not state.
 
-    Only now a new primary run takes the place of the one before it.
+    Only an accepted run replaces the primary run of its team.
     """
     run = Run.objects.get(pk=run_id)
-    said, header = stated(run), facts_in_header(metadata)
-    _write(run, None, {name: header[name] for name in header if name not in said})
+    stated, header = all_facts(run), read_header(metadata)
+    _update_facts(run, None, {name: header[name] for name in header if name not in stated})
     if run.is_primary:
-        Run.objects.step_down(run)
+        Run.objects.replace_primary(run)
 
 
-def _write(run: Run, user: User | None, facts: Mapping[str, Any]) -> bool:
-    """Write what is new with its history; whether the team has another primary run now."""
-    before = stated(run)
-    columns = columns_of({**before, **facts})
-    after = stated(Run(**columns))
+def _update_facts(run: Run, user: User | None, facts: Mapping[str, Any]) -> bool:
+    """Store changed facts with their history; return whether the primary run changed."""
+    before = all_facts(run)
+    columns = build_columns({**before, **facts})
+    after = all_facts(Run(**columns))
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if not changed:
         return False
     if columns["is_primary"] and run.state in (Run.State.VALID, Run.State.SCORED):
-        Run.objects.step_down(run)
+        Run.objects.replace_primary(run)
     Run.objects.filter(pk=run.pk).update(**columns)
     AuditEvent.objects.record(
         user,
@@ -60,6 +67,8 @@ def _write(run: Run, user: User | None, facts: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class ChangedFact:
+    """One fact before and after a change, as text."""
+
     label: str
     before: str
     after: str
@@ -67,22 +76,22 @@ class ChangedFact:
 
 @dataclass(frozen=True)
 class Change:
-    """What was stated at once; `by` is empty where the file stated it itself."""
+    """One change of facts; `by` is empty if the header of the file stated them."""
 
     at: datetime
     by: str
     facts: list[ChangedFact]
 
 
-def in_their_order(facts: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Facts as they are declared, and then others; a database may keep them in another order."""
+def sort_facts(facts: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the declared facts in their order, then others; databases may reorder JSON."""
     declared = list(BY_NAME)
     place = {name: declared.index(name) for name in facts if name in BY_NAME}
     return sorted(facts.items(), key=lambda fact: (place.get(fact[0], len(declared)), fact[0]))
 
 
-def history_of(run: Run) -> list[Change]:
-    """How the facts of a run changed, the latest first."""
+def load_history(run: Run) -> list[Change]:
+    """Return the changes of the facts of a run, the latest first."""
     events = AuditEvent.objects.filter(target_kind="run", target_id=run.pk, act=ACT)
     return [
         Change(
@@ -90,9 +99,11 @@ def history_of(run: Run) -> list[Change]:
             by=event.actor.username if event.actor is not None else "",
             facts=[
                 ChangedFact(
-                    label_of(name), words_of(name, before), words_of(name, event.after[name])
+                    find_label(name),
+                    format_fact(name, before),
+                    format_fact(name, event.after[name]),
                 )
-                for name, before in in_their_order(event.before)
+                for name, before in sort_facts(event.before)
             ],
         )
         for event in events.select_related("actor").order_by("-at")

@@ -1,4 +1,4 @@
-"""How many runs a team may send, by its track and by what was granted, and what of them is left."""
+"""Quotas: how many runs a team may submit, by its track and its grants, and how many are left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.models import Grant, Run, Team, Track
 
 @dataclass(frozen=True)
 class Quota:
-    """What a team may send and what of it is left; None where the track sets no limit."""
+    """How many runs a team may submit and has left; None where the track has no limit."""
 
     today: int | None
     in_all: int | None
@@ -24,20 +24,20 @@ class Quota:
     next_day: datetime
 
 
-def quota_of(track: Track, team: Team | None, now: datetime | None = None) -> Quota:
-    """Of a team, or of anybody who may still make one."""
+def find_quota(track: Track, team: Team | None, now: datetime | None = None) -> Quota:
+    """Return the quota of a team, or of a user who has no team yet."""
     if team is not None:
-        return quotas_of([team], now)[team.pk]
+        return find_quotas([team], now)[team.pk]
     per_day, in_all = track.quota_per_day, track.quota_total
     return Quota(per_day, in_all, per_day, in_all, _midnight(now) + timedelta(days=1))
 
 
-def quotas_of(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Quota]:
-    """By team, with as few queries as for one."""
+def find_quotas(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Quota]:
+    """Return the quotas by team id, with as few queries as for one team."""
     midnight = _midnight(now)
     next_day = midnight + timedelta(days=1)
     that_day = Q(received_at__gte=midnight, received_at__lt=next_day)
-    sent = Run.objects.counting().filter(team__in=teams).order_by().values("team")
+    sent = Run.objects.using_quota().filter(team__in=teams).order_by().values("team")
     counted = sent.annotate(today=Count("pk", filter=that_day), in_all=Count("pk"))
     used = {row["team"]: (row["today"], row["in_all"]) for row in counted}
     granted: dict[tuple[int, bool], int] = defaultdict(int)
@@ -45,8 +45,8 @@ def quotas_of(teams: Sequence[Team], now: datetime | None = None) -> dict[int, Q
         granted[grant.team_id, grant.day is None] += grant.runs
     quotas = {}
     for team in teams:
-        today = _more(team.track.quota_per_day, granted[team.pk, False])
-        in_all = _more(team.track.quota_total, granted[team.pk, True])
+        today = _add_grant(team.track.quota_per_day, granted[team.pk, False])
+        in_all = _add_grant(team.track.quota_total, granted[team.pk, True])
         used_today, used_in_all = used.get(team.pk, (0, 0))
         left = _left(today, used_today), _left(in_all, used_in_all)
         quotas[team.pk] = Quota(today, in_all, *left, next_day)
@@ -57,7 +57,7 @@ def _midnight(now: datetime | None) -> datetime:
     return (now or timezone.now()).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _more(limit: int | None, granted: int) -> int | None:
+def _add_grant(limit: int | None, granted: int) -> int | None:
     return None if limit is None else limit + granted
 
 

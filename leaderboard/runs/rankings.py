@@ -1,13 +1,13 @@
-"""The ranking file: the documents of a run in scoring order, one compressed block a topic.
+"""The ranking file: the documents of a run in scoring order, one compressed block per topic.
 
-Pages read one topic of a large run in a millisecond, and new judgments are joined from here, so
-the uploaded file is parsed once.
+Pages read one topic of a large run in a millisecond, and later scoring reads this file, so the
+uploaded file is parsed only once.
 
-    file     RFR2 | zlib block a topic ... | zlib tops | places | numbers | three lengths (24 bytes)
-    block    scores as little-endian float64, then the docnos, one a line
-    tops     the first twenty docnos of every topic, in one piece
+    file     RFR2 | zlib block per topic | zlib tops | places | numbers | three lengths (24 bytes)
+    block    scores as little-endian float64, then the docnos, one per line
+    tops     the first twenty docnos of every topic, compressed together
     places   for each topic three little-endian int64: start, length and depth of its block
-    numbers  of the topics, an end of line before and after each; the lengths are those of tops,
+    numbers  of the topics, with a newline before and after each; the lengths are those of tops,
              places and numbers
 """
 
@@ -33,7 +33,7 @@ TOP = 20
 TAIL = PLACE = 24
 
 
-def write_rankings(run: Run, file: BinaryIO) -> None:
+def write_ranking_file(run: Run, file: BinaryIO) -> None:
     file.write(MAGIC)
     start = len(MAGIC)
     places: list[tuple[int, int, int]] = []
@@ -63,26 +63,26 @@ def _rankings_of(run: Run) -> Iterator[tuple[bytes, Ranking]]:
 
 def _pack(ranking: Ranking) -> bytes:
     scores = np.ascontiguousarray(ranking.scores, dtype="<f8")
-    # Digits pack no better for more effort.
+    # A higher level does not make digits smaller.
     return zlib.compress(scores.tobytes() + b"\n".join(ranking.docnos), zlib.Z_BEST_SPEED)
 
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """One ranking: its docnos as text, one a line, and their scores."""
+    """One ranking: its docnos as text, one per line, and their scores."""
 
     text: bytes
     scores: NDArray[np.float64]
 
     def docnos(self, most: int = -1) -> list[str]:
-        """All of them, or the first ones, decoded in one piece."""
+        """Return all docnos, or the first ones."""
         lines = self.text.split(b"\n", most)[:most] if most >= 0 else [self.text]
         return b"\n".join(lines).decode().split("\n") if self.text else []
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """An open ranking file; topics in the order in which the run has them."""
+    """An open ranking file; its topics are in the order of the run."""
 
     file: BinaryIO
 
@@ -90,30 +90,34 @@ class Rankings:
         return self._place(number) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return (each.decode("utf-8", "surrogateescape") for each in self.numbers.split(b"\n")[1:-1])
+        return (
+            number.decode("utf-8", "surrogateescape") for number in self.numbers.split(b"\n")[1:-1]
+        )
 
     def ranking(self, number: str) -> Ranking | None:
-        """The ranking of one topic, or None where the run does not answer it."""
+        """Return the ranking of one topic, or None if the run does not answer it."""
         place = self._place(number)
-        return _unpacked(*self._at(*place)) if place is not None else None
+        return _unpacked(*self._read_block(*place)) if place is not None else None
 
     def listing(self, number: str) -> Listing:
-        """The same as it lies there: what pages of hundreds of runs read."""
+        """Return the ranking of one topic undecoded, for pages with hundreds of runs."""
         place = self._place(number)
-        return Listing(*self._at(*place)) if place is not None else Listing(b"", np.empty(0))
+        return (
+            Listing(*self._read_block(*place)) if place is not None else Listing(b"", np.empty(0))
+        )
 
     def run(self, tag: str) -> Run:
-        """The whole run as it was accepted, for judging it anew."""
+        """Return the whole accepted run, to score it again."""
         places = np.frombuffer(self._part(1), dtype="<i8").reshape(-1, 3).tolist()
         numbers = self.numbers.split(b"\n")[1:-1]
         rankings = {
-            number: _unpacked(*self._at(*place))
+            number: _unpacked(*self._read_block(*place))
             for number, place in zip(numbers, places, strict=True)
         }
         return Run(tag, rankings, lines=0, problems=Problems())
 
     def _place(self, number: str) -> tuple[int, int, int] | None:
-        """Found without looking at each of the other topics, which may be thousands."""
+        """Return the place of a topic, by a search that does not split thousands of numbers."""
         at = self.numbers.find(b"\n%b\n" % number.encode("utf-8", "surrogateescape"))
         if at < 0 or "\n" in number:
             return None
@@ -121,15 +125,15 @@ class Rankings:
         start, length, depth = struct.unpack("<3q", self.file.read(PLACE))
         return start, length, depth
 
-    def _at(self, start: int, length: int, depth: int) -> tuple[bytes, NDArray[np.float64]]:
-        """The docnos of a block, one a line, and its scores."""
+    def _read_block(self, start: int, length: int, depth: int) -> tuple[bytes, NDArray[np.float64]]:
+        """Return the docnos of a block, one per line, and its scores."""
         self.file.seek(start)
         data = zlib.decompress(self.file.read(length))
         return data[8 * depth :], np.frombuffer(data, dtype="<f8", count=depth)
 
     @cached_property
     def tops(self) -> dict[str, list[str]]:
-        """The first twenty docnos of every topic."""
+        """Return the first twenty docnos of every topic."""
         pieces = zlib.decompress(self._part(0)).split(b"\0")
         return {
             number: piece.decode("utf-8", "surrogateescape").split("\n")
@@ -141,14 +145,14 @@ class Rankings:
         return self._part(2)
 
     def _part(self, which: int) -> bytes:
-        """Tops, places or numbers."""
+        """Return one part of the end: tops, places or numbers."""
         start, end = self._ends[which : which + 2]
         self.file.seek(start)
         return self.file.read(end - start)
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Where tops, places and numbers begin, and where the last of them ends."""
+        """Return the starts of tops, places and numbers, and the end of the last."""
         end = self.file.seek(-TAIL, 2)
         tops, places, numbers = struct.unpack("<3q", self.file.read(TAIL))
         return [end - numbers - places - tops, end - numbers - places, end - numbers, end]

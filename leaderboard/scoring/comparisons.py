@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
-from leaderboard.infrastructure.process_cache import Memory
+from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.scoring.families import family_of, load_measure_means
@@ -60,7 +60,7 @@ class StoredComparison:
 
 
 # The key is the id of a comparison and the time it was made.
-comparison_cache: Memory[tuple[int, datetime], StoredComparison] = Memory(CACHE_SIZE)
+comparison_cache: ProcessCache[tuple[int, datetime], StoredComparison] = ProcessCache(CACHE_SIZE)
 
 
 def load_comparisons(comparisons: QuerySet[Comparison]) -> list[StoredComparison]:
@@ -73,7 +73,7 @@ def load_comparisons(comparisons: QuerySet[Comparison]) -> list[StoredComparison
         return {(row.pk, row.created_at): _parse_comparison(row) for row in rows}
 
     stamps = comparisons.values_list("pk", "created_at")
-    return list(comparison_cache.recall(list(stamps), read).values())
+    return list(comparison_cache.get_many(list(stamps), read).values())
 
 
 def _parse_comparison(row: Comparison) -> StoredComparison:
@@ -200,7 +200,7 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     writes = [_prepare_all_pairs(edition, name, family) for name in scored]
     if track.baseline_id in load_measure_means(edition, measure):
         writes.append(_prepare_differences(edition, measure, track.baseline_id, family))
-    for asked in edition.comparisons.asked_for().exclude(baseline=None):
+    for asked in edition.comparisons.pending().exclude(baseline=None):
         scored_runs = load_measure_means(edition, asked.measure)
         if asked.test == track.test and asked.baseline_id in scored_runs:
             writes.append(_prepare_differences(edition, asked.measure, asked.baseline_id, family))

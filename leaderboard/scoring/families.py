@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Max
 
 from evaluation.measures import parse_measure
-from leaderboard.infrastructure.process_cache import Memory
+from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
 # How many editions' means a process caches; 500 runs by 10 measures take half a megabyte.
@@ -30,7 +30,7 @@ class EditionMeans:
 
 
 # The key is the id of an edition and a stamp that changes with its scores.
-means_cache: Memory[tuple[object, ...], EditionMeans] = Memory(CACHE_SIZE)
+means_cache: ProcessCache[tuple[object, ...], EditionMeans] = ProcessCache(CACHE_SIZE)
 
 
 def load_means(edition: Edition) -> EditionMeans:
@@ -39,7 +39,7 @@ def load_means(edition: Edition) -> EditionMeans:
     # A score never changes, and its id is used again only after a transaction was rolled back.
     made = scores.aggregate(Count("pk"), Max("pk"), Max("score_set__created_at"))
     stamp = edition.pk, *made.values()
-    return means_cache.recall([stamp], lambda stamps: {stamp: _read_means(edition)})[stamp]
+    return means_cache.get_many([stamp], lambda stamps: {stamp: _read_means(edition)})[stamp]
 
 
 def _read_means(edition: Edition) -> EditionMeans:

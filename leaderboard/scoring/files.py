@@ -15,7 +15,7 @@ from evaluation.reading.containers import Limits, unpacked
 from leaderboard.collections.documents import known_docnos
 from leaderboard.infrastructure.storage import sha256_of
 from leaderboard.models import Run, Track
-from leaderboard.runs.rankings import write_rankings
+from leaderboard.runs.rankings import write_ranking_file
 from leaderboard.scoring.judgments import judged_topics, load_topic_numbers
 
 
@@ -85,6 +85,6 @@ def find_cutoff(measure: str) -> int | None:
 def store_rankings(run: Run, read: reading.Run) -> str:
     """Store the rankings of a run in a compact file and return its name."""
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
-        write_rankings(read, file)
+        write_ranking_file(read, file)
         file.seek(0)
         return default_storage.save(f"runs/{run.pk}/ranking-{secrets.token_hex(4)}", file)

@@ -13,7 +13,7 @@ from evaluation.measures import Measure, parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
 from leaderboard.models import Collection, Edition, Track
-from leaderboard.models.collections import ImportState, grades_of
+from leaderboard.models.collections import ImportState, load_grades
 
 
 def judged_topics(track: Track) -> tuple[bytes, ...] | None:
@@ -47,5 +47,5 @@ def load_judgments(edition_id: int) -> Judgments:
     edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
     numbers = np.array(load_topic_numbers(edition.track.collection_id), dtype=object)
     evaluated = list(numbers[topic_mask(edition)])
-    qrels = Qrels(grades_of(edition.judgment_set_id), Problems())
+    qrels = Qrels(load_grades(edition.judgment_set_id), Problems())
     return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)

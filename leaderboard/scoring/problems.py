@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 
 from evaluation.problems import Problems
 from leaderboard.models import Run
-from leaderboard.models.runs import first_of_each_code
+from leaderboard.models.runs import select_problems
 
 
 def problem_fields(run: Run, problems: Problems) -> dict[str, object]:
@@ -25,7 +25,7 @@ def problem_fields(run: Run, problems: Problems) -> dict[str, object]:
             f"runs/{run.pk}/problems-{secrets.token_hex(4)}", ContentFile(lines.encode())
         )
     return {
-        "problems": first_of_each_code(every, settings.PROBLEMS_SHOWN),
+        "problems": select_problems(every, settings.PROBLEMS_SHOWN),
         "problem_totals": problems.totals(),
         "problems_file": name,
     }

@@ -29,7 +29,7 @@ from leaderboard.models import (
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.runs import duplicates
-from leaderboard.runs.fact_changes import settle_facts
+from leaderboard.runs.fact_changes import apply_header_facts
 from leaderboard.scoring.editions import (
     apply_settings,
     build_editions,
@@ -58,7 +58,7 @@ OUR_FAULT = "This went wrong here. Not your fault: the file is safe, and the org
 def check_run(run_id: str, progress: Progress) -> Publish:
     """Read the file of a run, then reject it with all its problems, or rank and score it."""
     run = Run.objects.select_related("track__collection").get(pk=run_id)
-    Run.objects.moved(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
+    Run.objects.change_state(run_id, Run.State.CHECKING, only_from=[Run.State.QUEUED])
     check_unchanged(run)
     try:
         read = read_run_file(run)
@@ -68,12 +68,12 @@ def check_run(run_id: str, progress: Progress) -> Publish:
         problems = refusal.problems
         return lambda: publish_rejection(run, problems)
     run.ranking_file.name = store_rankings(run, read)
-    tops = duplicates.tops_of(run)
-    run.fingerprint = duplicates.fingerprint_of(tops)
-    duplicates.check_likeness(run, tops, read.problems)
+    tops = duplicates.load_tops(run)
+    run.fingerprint = duplicates.compute_fingerprint(tops)
+    duplicates.check_similarity(run, tops, read.problems)
     editions = [apply_settings(edition) for edition in find_editions_to_score(run.track)]
     if editions:
-        Run.objects.moved(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
+        Run.objects.change_state(run_id, Run.State.SCORING, only_from=[Run.State.CHECKING])
     tied = TIES_CODE in read.problems.counts
     measured = [measure_run(read, edition, tied) for edition in editions]
     return lambda: publish_run(run, read, measured)
@@ -84,18 +84,18 @@ def publish_rejection(run: Run, problems: Problems) -> None:
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.REFUSED, checked_at=timezone.now(), **problem_fields(run, problems)
     )
-    notices.run_refused(run, problems.errors)
+    notices.notify_run_rejected(run, problems.errors)
 
 
 def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
     """Store an accepted run and its scores, and queue the scoring of newer editions."""
     # Only one run of a track is published at a time, so each sees those published before it.
     track = Track.objects.select_for_update(no_key=True).get(pk=run.track_id)
-    duplicates.check_twins(run, read.problems)
+    duplicates.check_duplicates(run, read.problems)
     now = timezone.now()
     scored = {scores.edition.pk for scores in measured}
     shown = track.edition_id in scored
-    settle_facts(run.pk, read.metadata)
+    apply_header_facts(run.pk, read.metadata)
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.SCORED if shown else Run.State.VALID,
         tag=run.tag or read.tag,
@@ -113,7 +113,7 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
         **problem_fields(run, read.problems),
     )
     run.tag = run.tag or read.tag
-    notices.run_accepted(run, scored=shown)
+    notices.notify_run_accepted(run, scored=shown)
     for scores in measured:
         store_scores(run.pk, scores)
     for edition in find_editions_to_score(track):
@@ -195,7 +195,7 @@ def publish_edition(edition: Edition) -> None:
         state=Edition.State.READY, ready_at=now
     )
     if is_new and runs.exists() and edition == find_trial_edition(track):
-        notices.judgments_tried(track, edition)
+        notices.notify_trial_scored(track, edition)
     if track.is_split and edition == find_edition(with_public_topics(track)):
         Track.objects.filter(pk=track.pk).update(public_edition=edition)
     if edition == find_edition(track):
@@ -211,9 +211,9 @@ def show_edition(edition: Edition, track: Track, now: datetime) -> None:
         Edition.objects.filter(pk=edition.pk).update(shown_at=now)
     unscored = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
     runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
-    notices.runs_scored(track, unscored)
+    notices.notify_runs_scored(track, unscored)
     if before is None or before.judgment_set_id != edition.judgment_set_id:
-        notices.judged(track, edition, before)
+        notices.notify_board_judgments_changed(track, edition, before)
     Job.objects.enqueue("compare", edition)
 
 
@@ -272,5 +272,5 @@ def replace_scores(run: Run, edition: Edition) -> bool:
 
 def publish_rescoring(edition: Edition, runs: int, changed: int) -> None:
     """Notify the organisers of the new scores and queue the tests."""
-    notices.scored_again(edition.track, edition.judgment_set, runs, changed)
+    notices.notify_rescored(edition.track, edition.judgment_set, runs, changed)
     Job.objects.enqueue("compare", edition)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.actions.people import grant_runs
 from leaderboard.actions.uploads import NotAccepted
 from leaderboard.models import AuditEvent, Grant
-from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.quotas import find_quota
 from tests.builders import OTHER_RUN, RUN, make_run, make_track
 
 
@@ -34,14 +34,14 @@ def test_what_was_granted_for_yesterday_is_gone(collection, ada, ben):
     team = make_run(make_track(collection, quota_per_day=1), ben).team
     grant_runs(team, ada, 3, today=True)
     Grant.objects.update(day=timezone.now().date() - timedelta(days=1))
-    assert quota_of(team.track, team).left_today == 0
+    assert find_quota(team.track, team).left_today == 0
 
 
 def test_no_other_team_gets_it(collection, ada, ben, cat):
     track = make_track(collection, quota_total=1)
     of_ben, of_cat = make_run(track, ben).team, make_run(track, cat, OTHER_RUN).team
     grant_runs(of_ben, ada, 2, today=False)
-    assert [quota_of(track, team).left_in_all for team in (of_ben, of_cat)] == [2, 0]
+    assert [find_quota(track, team).left_in_all for team in (of_ben, of_cat)] == [2, 0]
 
 
 def test_the_team_reads_what_is_left(collection, ada, ben, as_ben):

@@ -46,7 +46,7 @@ def be_asked_for(program: Program) -> None:
     be_untested(program)
     for measure in ("AP", "nDCG@10"):
         program.get(f"{BOARD}?measure={measure}")
-    assert Comparison.objects.asked_for().count() == 2
+    assert Comparison.objects.pending().count() == 2
 
 
 STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked_for}
@@ -92,4 +92,4 @@ def test_a_robot_that_asks_for_every_board_has_few_tested(names, anybody_api, mo
     Comparison.objects.all().delete()
     for measure in ("AP", "nDCG@10"):
         assert anybody_api.get(f"{BOARD}?measure={measure}").status_code == 200
-    assert Comparison.objects.asked_for().count() == 1
+    assert Comparison.objects.pending().count() == 1

@@ -217,7 +217,7 @@ def test_the_pages_for_trouble_pass_too(page, scene, template):
 
 PRINT = (
     "from django.template.loader import render_to_string; from leaderboard import outages;"
-    " print(render_to_string('{}', {{'outage': outages.AWAY}}))"
+    " print(render_to_string('{}', {{'outage': outages.DATABASE_DOWN}}))"
 )
 
 

@@ -9,7 +9,12 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from evaluation.reading.documents import Document
-from leaderboard.collections.documents import derived, known_docnos, open_documents, write_documents
+from leaderboard.collections.documents import (
+    cached_file,
+    known_docnos,
+    open_documents,
+    write_documents,
+)
 
 ODD = ['a"b', "c\\d", '","', "e/f", "[1]"]
 
@@ -48,7 +53,7 @@ def test_known_docnos_are_those_of_the_file_and_no_others(stored):
 
 
 def test_docnos_of_another_version_are_made_anew(stored):
-    derived(stored, "docnos", lambda file: file.write(b"RDN0 and something else"))
+    cached_file(stored, "docnos", lambda file: file.write(b"RDN0 and something else"))
     assert b"d7" in known_docnos(stored)
 
 

@@ -168,7 +168,7 @@ def test_a_list_of_docnos_is_enough_to_judge(ada):
 def test_an_import_that_failed_for_good_leaves_no_row(ada):
     collection = bring(ada)
     Topic.objects.create(collection=collection, position=0, number="left over")
-    importing.collection_failed(str(collection.pk), "The process died 3 times.")
+    importing.mark_collection_failed(str(collection.pk), "The process died 3 times.")
     cleanup.sweep()
     assert not collection.topics.exists()
     assert Collection.objects.get().state == "failed"

@@ -25,7 +25,7 @@ def pool(track, ada, runs):
 
 def test_a_pool_is_gathered_from_the_tops_of_its_runs(pool):
     assert pool.state == Pool.State.PROPOSED
-    pooled = sorted((each.number, each.docno) for each in pools.lines_of(pool, everything=True))
+    pooled = sorted((each.number, each.docno) for each in pools.read_lines(pool, everything=True))
     assert pooled == [
         *[("1", "d1"), ("1", "d2"), ("1", "d3"), ("1", "d9")],
         *[("2", "d4"), ("2", "d5")],
@@ -34,7 +34,7 @@ def test_a_pool_is_gathered_from_the_tops_of_its_runs(pool):
 
 
 def test_what_is_judged_already_is_not_judged_again(pool):
-    assert [each.docno for each in pools.lines_of(pool)] == ["d9", "d10", "d11"]
+    assert [each.docno for each in pools.read_lines(pool)] == ["d9", "d10", "d11"]
     assert (pool.summary["judged"], pool.summary["new"]) == (7, 3)
 
 
@@ -51,13 +51,13 @@ def test_a_team_is_credited_with_what_no_other_team_brought(track, ada, ben, run
 
 
 def test_a_pool_says_how_many_runs_share_a_document(pool):
-    assert pools.overlap_of(pool) == [pools.Shared(1, 9), pools.Shared(2, 1)]
+    assert pools.list_overlaps(pool) == [pools.Overlap(1, 9), pools.Overlap(2, 1)]
 
 
 def test_other_depths_are_priced_without_what_is_judged(track, ada, runs):
     deep = gathered(track, ada, runs, 5)
-    assert pools.depths_of(deep, minutes=30) == [
-        pools.AtDepth(depth=5, documents=11, new=3, hours=2)
+    assert pools.list_depth_costs(deep, minutes=30) == [
+        pools.DepthCost(depth=5, documents=11, new=3, hours=2)
     ]
 
 
@@ -174,4 +174,4 @@ def test_fusion_pools_the_documents_that_many_runs_have_high(track, ada, runs):
     made = pool_actions.create_pool(track, ada, runs, "rrf", 1)
     work()
     made.refresh_from_db()
-    assert [each.docno for each in pools.lines_of(made, everything=True)] == ["d1", "d4", "d6"]
+    assert [each.docno for each in pools.read_lines(made, everything=True)] == ["d1", "d4", "d6"]

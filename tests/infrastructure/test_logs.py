@@ -9,7 +9,7 @@ import logging
 import pytest
 from django.test import Client
 
-from leaderboard.infrastructure.logs import JsonLines, Lines, Numbered
+from leaderboard.infrastructure.logs import JsonFormatter, NumberFilter, TextFormatter
 from leaderboard.scoring import work
 from tests.builders import make_run
 
@@ -19,8 +19,8 @@ def told():
     """What a program that gathers logs is told, line by line."""
     out, handler = io.StringIO(), None
     handler = logging.StreamHandler(out)
-    handler.setFormatter(JsonLines())
-    handler.addFilter(Numbered())
+    handler.setFormatter(JsonFormatter())
+    handler.addFilter(NumberFilter())
     root, requests = logging.getLogger(), logging.getLogger("leaderboard.requests")
     before = requests.level
     root.addHandler(handler)
@@ -71,5 +71,5 @@ def test_the_lines_of_a_job_carry_its_number(told, track, ben, monkeypatch):
 
 def test_people_read_a_line_of_text():
     record = logging.LogRecord("leaderboard", logging.WARNING, "", 0, "it %s", ("rains",), None)
-    Numbered().filter(record)
-    assert Lines().format(record).endswith("WARNING leaderboard it rains")
+    NumberFilter().filter(record)
+    assert TextFormatter().format(record).endswith("WARNING leaderboard it rains")

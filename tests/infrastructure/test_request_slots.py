@@ -15,7 +15,7 @@ from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 from django.utils import timezone
 
-from leaderboard.infrastructure.request_slots import PIECE, RECEIVED_AT, Turns
+from leaderboard.infrastructure.request_slots import RECEIVED_AT, STREAM_PIECE_BYTES, RequestSlots
 from leaderboard.models import ApiToken, Run, Track
 from tests.builders import RUN, upload
 
@@ -35,7 +35,7 @@ def ahead(request) -> int:
 
 
 def test_who_is_slow_to_send_gives_the_turn_to_others(ahead):
-    turns, (reading, writing) = Turns(echo, 1, ahead), os.pipe()
+    turns, (reading, writing) = RequestSlots(echo, 1, ahead), os.pipe()
     with open(reading, "rb") as slow, ThreadPoolExecutor() as pool:
         first = pool.submit(ask, turns, slow)
         assert ask(turns, io.BytesIO(b"fast")) == [b"fast"]
@@ -45,7 +45,7 @@ def test_who_is_slow_to_send_gives_the_turn_to_others(ahead):
 
 
 def test_who_is_slow_to_send_a_pipe_gives_the_turn_to_others():
-    turns, (reading, writing) = Turns(echo, 1), os.pipe()
+    turns, (reading, writing) = RequestSlots(echo, 1), os.pipe()
     with open(reading, "rb") as slow, ThreadPoolExecutor() as pool:
         pipe = {"wsgi.input": slow, "HTTP_TRANSFER_ENCODING": "chunked"}
         first = pool.submit(turns, pipe, None)
@@ -64,7 +64,7 @@ def test_no_more_are_worked_on_than_there_are_turns():
     def meet(environ, start_response):
         return [b"%d" % together.wait()]
 
-    turns = Turns(meet, 1)
+    turns = RequestSlots(meet, 1)
     with ThreadPoolExecutor() as pool:
         asked = [pool.submit(ask, turns, io.BytesIO(), 0) for _ in range(2)]
         for each in asked:
@@ -76,9 +76,9 @@ def test_no_more_are_worked_on_than_there_are_turns():
 def test_what_ends_early_is_worked_on_in_a_turn(body, ahead):
     def work(environ, start_response):
         read = environ["wsgi.input"].read(5)
-        return [read, turns.free.acquire(blocking=False)]
+        return [read, turns.slots.acquire(blocking=False)]
 
-    turns = Turns(work, 1, ahead)
+    turns = RequestSlots(work, 1, ahead)
     assert ask(turns, io.BytesIO(body), 9) == [body, False]
     assert is_free(turns)
 
@@ -87,7 +87,7 @@ def test_a_line_that_breaks_gives_the_turn_back_once(ahead):
     def reading(environ, start_response):
         environ["wsgi.input"].read()
 
-    turns = Turns(reading, 1, ahead)
+    turns = RequestSlots(reading, 1, ahead)
     with pytest.raises(ConnectionResetError):
         ask(turns, Broken())
     assert is_free(turns)
@@ -99,11 +99,11 @@ def told_time(environ, start_response):
 
 
 def test_the_time_is_that_of_the_last_byte_and_not_of_the_turn(ahead):
-    turns, (reading, writing) = Turns(told_time, 1, ahead), os.pipe()
+    turns, (reading, writing) = RequestSlots(told_time, 1, ahead), os.pipe()
     with open(reading, "rb") as line, ThreadPoolExecutor() as pool:
         asked = pool.submit(ask, turns, line)
         time.sleep(0.1)
-        with turns.free:
+        with turns.slots:
             os.write(writing, b"slow")
             sent = timezone.now()
             time.sleep(0.5)
@@ -116,17 +116,17 @@ def test_the_time_is_that_of_the_last_byte_and_not_of_the_turn(ahead):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("late", [False, True])
 def test_a_deadline_that_passes_in_the_wait_for_a_turn_is_kept(track, ben, late):
-    turns = Turns(WSGIHandler(), 1)
+    turns = RequestSlots(WSGIHandler(), 1)
     closes_at = timezone.now() + timedelta(seconds=0 if late else 0.4)
     Track.objects.update(closes_at=closes_at)
-    turns.free.acquire()
-    threading.Timer(0.8, turns.free.release).start()
+    turns.slots.acquire()
+    threading.Timer(0.8, turns.slots.release).start()
     _, secret = ApiToken.objects.issue(ben, ["submit"])
     assert status_of(turns, secret) == ("403 Forbidden" if late else "201 Created")
     assert late or Run.objects.get().received_at < closes_at
 
 
-def status_of(turns: Turns, secret: str) -> str:
+def status_of(turns: RequestSlots, secret: str) -> str:
     """What a run is answered that is sent now."""
     request = RequestFactory().post(
         "/api/v1/tracks/bread/runs",
@@ -154,23 +154,26 @@ class Broken(io.RawIOBase):
 
 
 def test_each_piece_of_a_stream_is_made_in_a_turn_and_sent_without_one():
-    turns = Turns(lambda environ, start_response: answer, 1)
-    large = (bytes(PIECE) for _ in range(2) if not turns.free.acquire(blocking=False))
+    turns = RequestSlots(lambda environ, start_response: answer, 1)
+    large = (bytes(STREAM_PIECE_BYTES) for _ in range(2) if not turns.slots.acquire(blocking=False))
     answer = StreamingHttpResponse(large)
     sent = ask(turns, io.BytesIO(), 0)
-    assert [len(piece) for piece in sent if is_free_between(turns)] == [PIECE, PIECE]
+    assert [len(piece) for piece in sent if is_free_between(turns)] == [
+        STREAM_PIECE_BYTES,
+        STREAM_PIECE_BYTES,
+    ]
 
 
-def is_free_between(turns: Turns) -> bool:
-    with turns.free:
+def is_free_between(turns: RequestSlots) -> bool:
+    with turns.slots:
         return True
 
 
 def test_small_pieces_of_a_stream_go_together():
-    turns = Turns(lambda *_: StreamingHttpResponse([b"a", b"", b"b"]), 1)
+    turns = RequestSlots(lambda *_: StreamingHttpResponse([b"a", b"", b"b"]), 1)
     assert list(ask(turns, io.BytesIO(), 0)) == [b"ab"]
 
 
-def is_free(turns: Turns) -> bool:
+def is_free(turns: RequestSlots) -> bool:
     """The one turn, and no second one."""
-    return turns.free.acquire(blocking=False) and not turns.free.acquire(blocking=False)
+    return turns.slots.acquire(blocking=False) and not turns.slots.acquire(blocking=False)

@@ -285,8 +285,8 @@ def test_a_job_waits_for_room_on_the_disk_as_long_as_it_takes(ada, kind, monkeyp
 def test_a_job_goes_back_once_the_database_takes_it(ada, kind, monkeypatch) -> None:
     monkeypatch.setattr(running, "RETRY_PAUSES", ())
     monkeypatch.setattr(running, "REQUEUE_PAUSE", 0.01)
-    answers = iter([away, away, Job.put_off])
-    monkeypatch.setattr(Job, "put_off", lambda *args, **named: next(answers)(*args, **named))
+    answers = iter([away, away, Job.postpone])
+    monkeypatch.setattr(Job, "postpone", lambda *args, **named: next(answers)(*args, **named))
     kind("away", away)
     job = queue.enqueue("away", ada)
     assert running.run_due_jobs("tests") == 1

@@ -71,10 +71,10 @@ def load(folder: Path, *words: object) -> str:
 def test_work_tells_whether_a_worker_of_this_host_is_alive(db):
     with pytest.raises(CommandError, match="No worker"):
         call_command("work", "--is-alive")
-    Worker.objects.beat("rankfield-1@elsewhere 0a1b2c3d")
+    Worker.objects.record_heartbeat("rankfield-1@elsewhere 0a1b2c3d")
     with pytest.raises(CommandError, match="No worker"):
         call_command("work", "--is-alive")
-    Worker.objects.beat(f"rankfield-1@{socket.gethostname()} 0a1b2c3d")
+    Worker.objects.record_heartbeat(f"rankfield-1@{socket.gethostname()} 0a1b2c3d")
     call_command("work", "--is-alive")
 
 

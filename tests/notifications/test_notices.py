@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import tracks, uploads
 from leaderboard.models import Delivery, Job, Notice
-from leaderboard.models.notices import Happening
+from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import webhooks
 from tests.builders import QRELS, make_run, upload, work
 
@@ -53,7 +53,7 @@ def listener() -> Iterator[HTTPServer]:
 def webhook(track, ada, listener, settings):
     settings.WEBHOOKS_ANYWHERE = True
     url = f"http://127.0.0.1:{listener.server_port}/hook?a=1"
-    return tracks.add_webhook(track, ada, url, Happening.values)
+    return tracks.add_webhook(track, ada, url, WebhookEvent.values)
 
 
 def texts_for(user) -> list[str]:
@@ -194,13 +194,13 @@ INSIDE = [
 
 @pytest.mark.parametrize("url", INSIDE)
 def test_no_address_inside_is_called(url):
-    with pytest.raises(webhooks.NotCalled):
+    with pytest.raises(webhooks.WebhookError):
         webhooks.check_url(url)
 
 
 def test_an_address_that_moved_inside_since_is_not_called(track, ada, ben, listener):
     url = f"https://127.0.0.1:{listener.server_port}/"
-    tracks.add_webhook(track, ada, url, [Happening.RUN_SCORED])
+    tracks.add_webhook(track, ada, url, [WebhookEvent.RUN_SCORED])
     make_run(track, ben)
     assert Delivery.objects.get().answer == "The host is not on the public internet."
     assert Listener.heard == []

@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.actions import runs, submission_rules, tracks
 from leaderboard.jobs import running, table
 from leaderboard.models import Delivery, Job, Notice, Webhook
-from leaderboard.models.notices import Happening
+from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import webhooks
 from tests.builders import make_run, work
 
@@ -47,9 +47,9 @@ def dripping() -> Iterator[str]:
 
 def test_a_call_has_one_deadline_for_all_its_bytes(dripping, settings, monkeypatch):
     settings.WEBHOOKS_ANYWHERE = True
-    monkeypatch.setattr(webhooks, "SECONDS", 1)
+    monkeypatch.setattr(webhooks, "CALL_SECONDS", 1)
     began = time.monotonic()
-    with pytest.raises(webhooks.NotCalled, match="over 1 seconds"):
+    with pytest.raises(webhooks.WebhookError, match="over 1 seconds"):
         webhooks.post(dripping, b"{}", {})
     assert time.monotonic() - began < 1.8
     time.sleep(0.3)
@@ -57,14 +57,14 @@ def test_a_call_has_one_deadline_for_all_its_bytes(dripping, settings, monkeypat
 
 
 def test_a_call_has_ten_seconds_and_its_job_no_more_than_twenty(settings):
-    assert webhooks.SECONDS == 10
+    assert webhooks.CALL_SECONDS == 10
     assert table.JOB_KINDS["deliver"].seconds == 20 < settings.JOB_TIME_LIMIT
 
 
 def test_a_slow_name_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(webhooks, "NAME_SECONDS", 0.2)
+    monkeypatch.setattr(webhooks, "LOOKUP_SECONDS", 0.2)
     monkeypatch.setattr(webhooks.socket, "getaddrinfo", lambda *a, **k: time.sleep(2))
-    with pytest.raises(webhooks.NotCalled, match="not resolved"):
+    with pytest.raises(webhooks.WebhookError, match="not resolved"):
         webhooks.check_url("https://example.org/")
 
 
@@ -78,15 +78,15 @@ def test_two_slow_webhooks_leave_a_slot_for_runs(track, ben):
 
 def test_a_track_has_ten_webhooks(track, ada):
     for number in range(10):
-        tracks.add_webhook(track, ada, f"https://example.org/{number}", Happening.values)
+        tracks.add_webhook(track, ada, f"https://example.org/{number}", WebhookEvent.values)
     with pytest.raises(submission_rules.ActionError, match="up to 10 webhooks"):
-        tracks.add_webhook(track, ada, "https://example.org/11", Happening.values)
+        tracks.add_webhook(track, ada, "https://example.org/11", WebhookEvent.values)
 
 
 @pytest.fixture
 def dead(track, ada) -> Webhook:
     """Calls inside are refused, so each one fails."""
-    return tracks.add_webhook(track, ada, DEAD, Happening.values)
+    return tracks.add_webhook(track, ada, DEAD, WebhookEvent.values)
 
 
 def failing_for(webhook: Webhook, **time: int) -> None:
@@ -126,7 +126,7 @@ def test_a_webhook_that_fails_for_less_than_a_day_stays_on(dead, track, ben):
 
 def test_an_answer_ends_the_failing(dead):
     failing_for(dead, hours=25)
-    assert not dead.note(good=True)
+    assert not dead.record_result(succeeded=True)
     dead.refresh_from_db()
     assert dead.failing_since is None
 

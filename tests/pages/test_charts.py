@@ -9,13 +9,19 @@ import numpy as np
 import pytest
 
 from leaderboard.display import charts
-from leaderboard.display.charts import UNIT, Axis, Bar, Column, Joined, Mark, Point, RecallCurves
+from leaderboard.display.charts import UNIT, Axis, Bar, Column, Mark, Point, RankPair, RecallCurves
 from leaderboard.display.charts.boxes import Box, box_plot
-from leaderboard.display.charts.bumps import Climber, bumps
-from leaderboard.display.charts.costs import Priced, costs
-from leaderboard.display.charts.heat import Difficulty, HeatColumn, HeatRow, difficulties, heat_map
-from leaderboard.display.charts.labels import Spot, Stroke, labels
-from leaderboard.display.charts.steps import Dated, Turn, step_chart
+from leaderboard.display.charts.bumps import RankLine, rank_chart
+from leaderboard.display.charts.costs import PricedRun, cost_chart
+from leaderboard.display.charts.heat import (
+    Difficulty,
+    HeatColumn,
+    HeatRow,
+    difficulty_chart,
+    heat_map,
+)
+from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
+from leaderboard.display.charts.steps import DatedRun, JudgmentChange, step_chart
 
 NAN = float("nan")
 MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])
@@ -306,7 +312,7 @@ def test_words_lie_over_the_bands():
 
 def test_between_the_gains_lies_what_was_lost():
     own, reordered, ideal = (np.array(values) for values in ([0, 1], [1, 1], [2, 4]))
-    chart = charts.gain_chart(charts.Gained("mine", own, reordered, ideal), "x")
+    chart = charts.gain_chart(charts.GainCurves("mine", own, reordered, ideal), "x")
     (retrieval,), (ranking,) = drawn(chart, "path", "band-1"), drawn(chart, "path", "band-2")
     assert retrieval.get("d") == "M0 50L100 0L100 75L0 75z"
     assert ranking.get("d") == "M0 75L100 75L100 75L0 100z"
@@ -326,7 +332,7 @@ def test_lines_are_named_at_their_ends_without_touching():
 
 def test_every_run_of_a_topic_stands_at_its_score():
     marks = [Mark(0.25, "a"), Mark(0.5, "b", "own", "/runs/b/"), Mark(NAN, "c")]
-    chart = charts.strip(marks, "All runs on topic 1")
+    chart = charts.strip_chart(marks, "All runs on topic 1")
     assert sorted(number(dot, "cx") for dot in drawn(chart, "circle")) == [50, 100]
     assert number(drawn(chart, "line", "median")[0], "x1") == 75
     assert drawn(chart, "a")[0].get("href") == "/runs/b/"
@@ -334,7 +340,7 @@ def test_every_run_of_a_topic_stands_at_its_score():
 
 def test_names_on_a_strip_never_overlap_and_own_ones_come_first():
     marks = [Mark(i / 60, f"a-long-run-name-{i}", "own" if i == 30 else "other") for i in range(60)]
-    labels = drawn(charts.strip(marks, "x"), "text", "label")
+    labels = drawn(charts.strip_chart(marks, "x"), "text", "label")
     places = sorted(number(label, "x") for label in labels)
     assert labels[0].text == "a-long-run-name-30"
     assert 5 < len(labels) < 10
@@ -342,7 +348,7 @@ def test_names_on_a_strip_never_overlap_and_own_ones_come_first():
 
 
 def test_a_strip_without_a_run_says_so():
-    assert "No run has a score" in charts.strip([], "x")
+    assert "No run has a score" in charts.strip_chart([], "x")
 
 
 def test_the_small_line_of_a_track_starts_at_zero():
@@ -423,8 +429,8 @@ def proportional(places, values):
 def test_a_run_stands_at_its_day_and_at_its_score():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4, 9)]
     scores, bests = [0.21, 0.18, 0.32, 0.25], [0.21, 0.21, 0.32, 0.32]
-    runs = [Dated(*each, "bm25") for each in zip(days, scores, bests, strict=True)]
-    chart = step_chart(runs, [Turn(days[1], "judgments v2")], "x")
+    runs = [DatedRun(*each, "bm25") for each in zip(days, scores, bests, strict=True)]
+    chart = step_chart(runs, [JudgmentChange(days[1], "judgments v2")], "x")
     dots = drawn(chart, "circle", "dot")
     assert proportional([number(dot, "cx") for dot in dots], [day.day for day in days])
     assert proportional([number(dot, "cy") for dot in dots], scores)
@@ -433,8 +439,8 @@ def test_a_run_stands_at_its_day_and_at_its_score():
 
 def test_what_turned_after_the_last_run_stands_at_its_day_too():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 5, 9)]
-    runs = [Dated(day, 0.2, 0.2, "bm25") for day in days[:2]]
-    chart = step_chart(runs, [Turn(days[2], "judgments v2")], "x")
+    runs = [DatedRun(day, 0.2, 0.2, "bm25") for day in days[:2]]
+    chart = step_chart(runs, [JudgmentChange(days[2], "judgments v2")], "x")
     dots, (dashed,) = drawn(chart, "circle", "dot"), drawn(chart, "line", "dashed")
     places = [*(number(dot, "cx") for dot in dots), number(dashed, "x1")]
     assert proportional(places, [day.day for day in days])
@@ -443,7 +449,9 @@ def test_what_turned_after_the_last_run_stands_at_its_day_too():
 
 def test_the_line_of_the_best_rises_where_a_run_raised_it():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4)]
-    runs = [Dated(day, 0.2, best, "bm25") for day, best in zip(days, (0.2, 0.3, 0.3), strict=True)]
+    runs = [
+        DatedRun(day, 0.2, best, "bm25") for day, best in zip(days, (0.2, 0.3, 0.3), strict=True)
+    ]
     chart = step_chart(runs, [], "x")
     path, dots = drawn(chart, "path", "curve")[0].get("d"), drawn(chart, "circle", "dot")
     ends = [float(each) for each in re.findall(r"[MH]([\d.]+)", path)]
@@ -458,7 +466,7 @@ def test_a_topic_stands_across_its_relevant_documents_up_its_median():
         Difficulty("2", 10, 0.5, ""),
         Difficulty("3", 7, NAN, ""),
     ]
-    first, second = drawn(difficulties(topics, "AP"), "circle", "point")
+    first, second = drawn(difficulty_chart(topics, "AP"), "circle", "point")
     assert [number(first, "cx"), number(second, "cx")] == [40, 100]
     assert [number(first, "cy"), number(second, "cy")] == [195, 130]
 
@@ -470,10 +478,10 @@ SPENT, WORTH = [10.0, 1.0, 2.0, 0.1], [0.35, 0.3, 0.25, 0.2]
 def priced_chart(is_measured=True):
     """Runs whose intervals reach twice as far up as down."""
     priced = [
-        Priced(f"run {cost}", cost, f"{cost} s", mean, mean - 0.04, mean + 0.08, cost != 2, each)
+        PricedRun(f"run {cost}", cost, f"{cost} s", mean, mean - 0.04, mean + 0.08, cost != 2, each)
         for cost, mean, each in zip(SPENT, WORTH, [True, True, True, is_measured], strict=True)
     ]
-    return costs(priced, "Time, s", "AP", "x")
+    return cost_chart(priced, "Time, s", "AP", "x")
 
 
 def dots_by_cost(chart):
@@ -522,22 +530,22 @@ def test_the_square_of_a_stated_cost_has_its_middle_where_the_dot_would_be():
 
 
 def named(spots, strokes=()):
-    return f"<svg>{labels(spots, strokes, 340)}</svg>"
+    return f"<svg>{place_labels(spots, strokes, 340)}</svg>"
 
 
 @pytest.mark.parametrize("other_screen", ["opt", "phone"])
 def test_every_dot_of_a_crowd_has_its_name_on_either_screen(other_screen):
-    crowd = [Spot(10 + 4 * place, 60 + 8 * place, f"run {place}") for place in range(9)]
+    crowd = [NamedDot(10 + 4 * place, 60 + 8 * place, f"run {place}") for place in range(9)]
     texts = drawn(named(crowd), "text", "label")
     shown = [each.text for each in texts if other_screen not in each.get("class").split()]
     assert shown == [each.name for each in crowd]
 
 
 def test_a_name_makes_way_for_a_stroke():
-    (name,) = drawn(named([Spot(50, 100, "bm25")], [Stroke(50, 100, 90, 90)]), "text")
+    (name,) = drawn(named([NamedDot(50, 100, "bm25")], [Stroke(50, 100, 90, 90)]), "text")
     assert (number(name, "y"), name.get("text-anchor")) == (93, "end")
     level = [Stroke(0, 100, 90, 90)]
-    (name,) = drawn(named([Spot(50, 100, "bm25")], level), "text")
+    (name,) = drawn(named([NamedDot(50, 100, "bm25")], level), "text")
     assert number(name, "y") == 116
 
 
@@ -549,7 +557,7 @@ def test_bounds_go_from_the_lowest_to_the_highest_score_around_the_score():
 
 
 def test_a_document_is_joined_with_its_twin_or_ends_in_a_stub():
-    chart = charts.joined_ranks([Joined(1, 3, True), Joined(2, None, False)], depth=3)
+    chart = charts.rank_lines([RankPair(1, 3, True), RankPair(2, None, False)], depth=3)
     stub, _, curve, _ = drawn(chart, "path")
     assert curve.get("d") == "M0 4.56C50 4.56 50 24.56 100 24.56"
     assert curve.get("class") == "join relevant"
@@ -581,26 +589,28 @@ def whole_charts():
     marks = [Mark(0.3, WILD, "own", f"/?q={WILD}"), Mark(0.4, "فريق")]
     eleven = np.linspace(0.9, 0.1, 11)
     day = datetime(2026, 3, 1, tzinfo=UTC)
-    priced = Priced(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False, href=WILD)
+    priced = PricedRun(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False, href=WILD)
     return {
-        "strip": charts.strip(marks, WILD),
+        "strip_chart": charts.strip_chart(marks, WILD),
         "dot_line": charts.dot_line(marks, WILD),
         "difference_bars": charts.difference_bars([Bar(WILD, 0.2, WILD, WILD)], WILD, WILD, WILD),
         "histogram": charts.histogram(eleven, WILD, WILD, eleven, WILD),
         "recall_curves": charts.recall_curves(
             RecallCurves(WILD, eleven, np.array([eleven]), WILD, eleven), WILD
         ),
-        "gain_chart": charts.gain_chart(charts.Gained(WILD, *[eleven.cumsum()] * 3), WILD),
+        "gain_chart": charts.gain_chart(charts.GainCurves(WILD, *[eleven.cumsum()] * 3), WILD),
         "box_plot": box_plot([Box(WILD, 0.1, 0.2, 0.3, 0.4, 0.5, WILD)], WILD, WILD),
         "difference_interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
         "scatter": charts.scatter([Point(WILD, 0.1, 0.2, WILD)], WILD, WILD, WILD, WILD),
         "heat_map": heat_map(
             [HeatRow(WILD, True)], [HeatColumn(WILD, 0.2, WILD, True)], np.array([[0.2]]), WILD
         ),
-        "difficulties": difficulties([Difficulty(WILD, 3, 0.2, WILD)], WILD),
-        "bumps": bumps([WILD, "AP"], [Climber(WILD, [1, 1], WILD, "own")], WILD),
-        "costs": costs([priced], "Time, s", WILD, WILD),
-        "step_chart": step_chart([Dated(day, 0.2, 0.2, WILD, href=WILD)], [Turn(day, WILD)], WILD),
+        "difficulty_chart": difficulty_chart([Difficulty(WILD, 3, 0.2, WILD)], WILD),
+        "rank_chart": rank_chart([WILD, "AP"], [RankLine(WILD, [1, 1], WILD, "own")], WILD),
+        "cost_chart": cost_chart([priced], "Time, s", WILD, WILD),
+        "step_chart": step_chart(
+            [DatedRun(day, 0.2, 0.2, WILD, href=WILD)], [JudgmentChange(day, WILD)], WILD
+        ),
     }
 
 
@@ -631,11 +641,11 @@ def test_no_chart_is_left_out():
     made = re.findall(
         r"^def ([a-z]\w+)\([^)]*\) -> (?:list\[)?SafeString\]?:", "".join(sources), re.MULTILINE
     )
-    assert set(made) - {"column_head", "joined_ranks"} == set(every_chart())
+    assert set(made) - {"column_head", "rank_lines"} == set(every_chart())
 
 
 def test_a_foreign_name_keeps_its_direction_to_itself():
-    assert "\u2068فريق\u2069" in charts.strip([Mark(0.4, "فريق")], "x")
+    assert "\u2068فريق\u2069" in charts.strip_chart([Mark(0.4, "فريق")], "x")
 
 
 def test_equal_runs_draw_no_bar_and_no_fault():

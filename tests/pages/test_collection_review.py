@@ -127,7 +127,7 @@ def test_what_is_foreign_in_a_problem_is_printed_as_text(bring, as_ada):
 
 
 def test_a_failure_of_ours_is_owned_up_to(bring, as_ada):
-    importing.collection_failed(bring().pk, "the worker ran out of memory")
+    importing.mark_collection_failed(bring().pk, "the worker ran out of memory")
     page = as_ada.get("/collections/rye/")
     assertContains(page, "Something went wrong on our side.")
     assertContains(page, "The worker ran out of memory.")

@@ -185,7 +185,7 @@ def test_topics_of_which_almost_all_is_relevant_are_named(track, ben, as_ada):
 def test_workers_show_their_heartbeat(track, as_ada):
     Worker.objects.all().delete()
     assert "No workers running." in as_ada.get(DESK).text
-    Worker.objects.beat("rankfield-7@here")
+    Worker.objects.record_heartbeat("rankfield-7@here")
     assert "rankfield-7@here" in as_ada.get(DESK).text
 
 

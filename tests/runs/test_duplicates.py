@@ -9,7 +9,7 @@ from leaderboard.actions import uploads
 from leaderboard.actions.uploads import RunDetails
 from leaderboard.models import Run, Track, User
 from leaderboard.runs import duplicates
-from leaderboard.runs.duplicates import fingerprint_of
+from leaderboard.runs.duplicates import compute_fingerprint
 from leaderboard.scoring import work
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload
 
@@ -40,7 +40,7 @@ def test_a_run_that_came_first_and_is_published_second_sees_the_other(track, ben
 
 
 def test_a_twin_is_found_behind_any_number_of_later_runs(track, ben, monkeypatch):
-    monkeypatch.setattr(duplicates, "COMPARED", 1)
+    monkeypatch.setattr(duplicates, "MOST_COMPARED", 1)
     for text in (RUN, OTHER_RUN):
         make_run(track, ben, text)
     assert codes(make_run(track, ben, TWIN)) == ["W_SAME_RUN"]
@@ -62,9 +62,9 @@ def test_organisers_see_the_twin_of_another_team_and_nobody_else_does(
 
 def test_the_order_of_topics_and_what_lies_below_the_first_documents_make_no_other_run():
     tops = {"1": ["d1", "d2"], "2": ["d3"]}
-    assert fingerprint_of(tops) == fingerprint_of(dict(reversed(tops.items())))
+    assert compute_fingerprint(tops) == compute_fingerprint(dict(reversed(tops.items())))
     others = [{"1": ["d2", "d1"], "2": ["d3"]}, {"1": ["d1"], "2": ["d2", "d3"]}, {"1": ["d1"]}]
-    assert len({fingerprint_of(each) for each in (tops, *others)}) == 4
+    assert len({compute_fingerprint(each) for each in (tops, *others)}) == 4
 
 
 def checked_together(track: Track, *sent: tuple[User, str], reverse: bool = False) -> list[Run]:

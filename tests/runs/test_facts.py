@@ -9,8 +9,8 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions import uploads
 from leaderboard.actions.uploads import NotAccepted, RunDetails
 from leaderboard.models import Run
-from leaderboard.runs.fact_changes import change_facts, history_of
-from leaderboard.runs.facts import as_metadata, clean_facts, facts_in_header, stated
+from leaderboard.runs.fact_changes import change_facts, load_history
+from leaderboard.runs.facts import all_facts, clean_facts, read_header, render_metadata
 from leaderboard.scoring.families import family_of
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, upload, work
 
@@ -92,7 +92,7 @@ def test_a_figure_is_kept_in_the_unit_of_its_cost():
 
 
 def test_what_a_team_states_is_kept_with_its_run(track, ben):
-    assert stated(send(track, ben, **FACTS)) == FACTS
+    assert all_facts(send(track, ben, **FACTS)) == FACTS
 
 
 def test_facts_that_a_track_asks_for_are_not_optional(collection, ben):
@@ -110,12 +110,12 @@ def test_organisers_bring_old_runs_of_which_little_is_known(collection, ada):
 def test_the_header_of_the_file_states_what_the_team_did_not(track, ben):
     lines = ("implementation:", "  source:", "    repository: https://example.org/x")
     run = send(track, ben, with_header(*lines, "rankfield:", "  priority: 3"), priority=1)
-    assert stated(run) == {"kind": "automatic", "code": "https://example.org/x", "priority": 1}
-    assert [(change.by, change.facts[0].label) for change in history_of(run)] == [("", "Code")]
+    assert all_facts(run) == {"kind": "automatic", "code": "https://example.org/x", "priority": 1}
+    assert [(change.by, change.facts[0].label) for change in load_history(run)] == [("", "Code")]
 
 
 def test_a_trackers_wall_clock_is_a_figure_of_a_tool():
-    facts = facts_in_header({"resources.runtime.wallclock": "1250 ms"})
+    facts = read_header({"resources.runtime.wallclock": "1250 ms"})
     figure = {"what": "run_seconds", "value": 1.25, "unit": "s", "origin": "tool"}
     assert facts == {"efficiency": [figure]}
 
@@ -126,15 +126,15 @@ def test_a_header_that_cannot_be_used_states_nothing(track, ben):
 
 
 def test_metadata_that_were_taken_home_come_back_as_they_were(track, ben, cat):
-    lines = as_metadata(send(track, ben, **FACTS)).replace("ben-bm25", "again").splitlines()
+    lines = render_metadata(send(track, ben, **FACTS)).replace("ben-bm25", "again").splitlines()
     again = send(track, cat, with_header(*lines).replace("ben-bm25", "again"))
-    assert stated(again) == {**FACTS, "kind": "automatic"}
+    assert all_facts(again) == {**FACTS, "kind": "automatic"}
 
 
 def test_every_change_is_kept_with_what_was_before(track, ben):
     run = send(track, ben, stage="rerank")
     change_facts(run, ben, {"stage": "fusion", "llm": False})
-    change = history_of(run)[0]
+    change = load_history(run)[0]
     told = [(fact.label, fact.before, fact.after) for fact in change.facts]
     assert told[0] == ("Stage", "rerank", "fusion")
     assert (change.by, told[1][1:]) == ("ben", ("not said", "no"))
@@ -150,7 +150,7 @@ def test_a_fact_can_be_taken_back(track, ben):
 def test_saying_the_same_again_is_no_change(track, ben):
     run = send(track, ben, stage="rerank")
     change_facts(run, ben, {"stage": "rerank"})
-    assert history_of(run) == []
+    assert load_history(run) == []
 
 
 def family(track) -> set[str]:

@@ -11,7 +11,7 @@ from leaderboard.actions import runs, tracks
 from leaderboard.actions.collections import Replacements, replace_files
 from leaderboard.actions.uploads import NotAccepted, accept_judgments
 from leaderboard.models import Collection, Run
-from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.quotas import find_quota
 from leaderboard.runs.stored_bytes import bytes_of_site
 from tests.builders import (
     DOCUMENTS,
@@ -45,7 +45,7 @@ def test_the_quota_of_a_blind_track_tells_of_no_judgments(collection, ben, judge
     track = make_track(collection, disclosure="blind", quota_total=3, **judgments)
     run = make_run(track, ben)
     runs.withdraw_run(run, ben, "a slip")
-    assert quota_of(track, run.team).left_in_all == 3
+    assert find_quota(track, run.team).left_in_all == 3
 
 
 def test_after_the_release_withdrawn_runs_count_as_well(collection, ada, ben):
@@ -53,21 +53,21 @@ def test_after_the_release_withdrawn_runs_count_as_well(collection, ada, ben):
     run = make_run(track, ben)
     runs.withdraw_run(run, ben, "a slip")
     tracks.release_track(track, ada)
-    assert quota_of(track, run.team).left_in_all == 2
+    assert find_quota(track, run.team).left_in_all == 2
 
 
 @pytest.mark.parametrize("state", ["refused", "failed"])
 def test_a_run_that_was_refused_or_failed_is_free_withdrawn_or_not(track, ben, state):
     run = make_run(track, ben)
     Run.objects.update(state=state, withdrawn_at=timezone.now())
-    assert run not in Run.objects.counting()
+    assert run not in Run.objects.using_quota()
 
 
 def test_a_day_counts_its_own_runs_alone(collection, ben):
     track = make_track(collection, quota_per_day=2)
     run = make_run(track, ben)
     yesterday = timezone.now() - timedelta(days=1)
-    assert quota_of(track, run.team, yesterday).left_today == 2
+    assert find_quota(track, run.team, yesterday).left_today == 2
 
 
 def test_the_files_of_a_team_take_no_more_than_its_share(track, ben, cat, settings):

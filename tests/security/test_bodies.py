@@ -15,7 +15,7 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard.infrastructure.bodies import TAKING, Pipe, TooLarge
+from leaderboard.infrastructure.request_bodies import UPLOAD_LIMITS, BodyTooLargeError, ChunkedBody
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site
@@ -127,12 +127,12 @@ def test_a_call_may_come_through_a_pipe(ada):
 
 
 def test_a_pipe_gives_what_there_is_and_no_more_than_its_limit():
-    pipe = Pipe(BytesIO(b"abcdef"), 6)
+    pipe = ChunkedBody(BytesIO(b"abcdef"), 6)
     assert (pipe.read(4), pipe.read(), pipe.limit) == (b"abcd", b"ef", 6)
-    shorter = Pipe(BytesIO(b"abc"), 6)
+    shorter = ChunkedBody(BytesIO(b"abc"), 6)
     assert (shorter.read(), shorter.limit) == (b"abc", 3)
-    with pytest.raises(TooLarge):
-        Pipe(BytesIO(b"abcdefg"), 6).read()
+    with pytest.raises(BodyTooLargeError):
+        ChunkedBody(BytesIO(b"abcdefg"), 6).read()
 
 
 def views(resolver: URLResolver, namespace: str = "") -> dict[str, object]:
@@ -150,8 +150,8 @@ def test_every_view_that_takes_a_file_has_its_limit():
     found = {name: inspect.unwrap(view) for name, view in known.items()}
     functions = {name: view for name, view in found.items() if inspect.isfunction(view)}
     pages = {name for name, view in functions.items() if "request.FILES" in inspect.getsource(view)}
-    assert pages == {name for name in TAKING if ":" not in name}
-    assert set(TAKING) <= set(known)
+    assert pages == {name for name in UPLOAD_LIMITS if ":" not in name}
+    assert set(UPLOAD_LIMITS) <= set(known)
 
 
 @pytest.mark.parametrize("announced", [3 * 2**30, None], ids=["announced", "endless"])

@@ -21,7 +21,7 @@ from django.conf import settings as site
 
 from leaderboard.actions import uploads
 from leaderboard.actions.uploads import CollectionFiles, NotAccepted
-from leaderboard.infrastructure.free_space import STEP, LeavesRoom
+from leaderboard.infrastructure.free_space import STEP, FreeSpaceGuard
 from leaderboard.models import Collection, Run
 from tests.api.conftest import Program
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
@@ -332,8 +332,8 @@ def test_t20_a_disk_that_fills_while_a_body_comes_refuses_it(track, ben, monkeyp
     assert not list(Path(site.FILE_UPLOAD_TEMP_DIR).iterdir())
 
 
-def announced(mebibytes: int) -> LeavesRoom:
-    awaited = LeavesRoom()
+def announced(mebibytes: int) -> FreeSpaceGuard:
+    awaited = FreeSpaceGuard()
     awaited.handle_raw_input(None, {}, mebibytes * MIB)
     return awaited
 

@@ -15,7 +15,7 @@ from leaderboard.environment import database
 from leaderboard.jobs import running
 from leaderboard.jobs.broker import app
 from leaderboard.models import Delivery, Job, Score
-from leaderboard.models.notices import Happening
+from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import webhooks
 from tests.builders import make_run, work
 
@@ -51,7 +51,7 @@ INSIDE = [
 @pytest.mark.parametrize("url", INSIDE)
 def test_t21_no_address_inside_is_called(url, monkeypatch):
     monkeypatch.setattr(socket, "create_connection", nobody_calls)
-    with pytest.raises((webhooks.NotCalled, http.client.HTTPException, OSError)):
+    with pytest.raises((webhooks.WebhookError, http.client.HTTPException, OSError)):
         webhooks.post(url, b"{}", {})
 
 
@@ -71,7 +71,7 @@ def test_t21_a_name_that_leads_inside_is_not_called(monkeypatch):
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(socket, "create_connection", nobody_calls)
-    with pytest.raises(webhooks.NotCalled):
+    with pytest.raises(webhooks.WebhookError):
         webhooks.post("https://example.org/", b"{}", {})
 
 
@@ -99,7 +99,7 @@ def test_t21_a_redirect_leads_nowhere_and_no_answer_is_shown(track, ada, ben, as
     server = HTTPServer(("127.0.0.1", 0), Inner)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/hook"
-    tracks.add_webhook(track, ada, url, [Happening.RUN_SCORED])
+    tracks.add_webhook(track, ada, url, [WebhookEvent.RUN_SCORED])
     make_run(track, ben)
     server.shutdown()
     server.server_close()

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from leaderboard.infrastructure.encodings import KnownEncodings, without_odd_encoding
+from leaderboard.infrastructure.encodings import SafeEncodings, remove_unsafe_encoding
 from leaderboard.models import Membership, User
 from tests.builders import signed_in
 from tests.pages.test_matrix import ACTS, NOBODY, OPEN_PAGES, PAGES, filled, leaves, scene, under
@@ -85,7 +85,7 @@ ODD = ["unicode_escape", "raw_unicode_escape", "rot13", "base64", "idna", "undef
 @pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x"])
 def test_no_encoding_that_a_request_names_breaks_a_page(track, client, encoding, kind):
     inside = client.handler
-    outside = KnownEncodings(lambda environ, start_response: inside(environ))
+    outside = SafeEncodings(lambda environ, start_response: inside(environ))
     client.handler = lambda environ: outside(environ, None)
     odd = {"CONTENT_TYPE": f"{kind}; charset={encoding}"}
     assert client.generic("GET", "/search/?q=%5Cud800%00", **odd).status_code == 200
@@ -93,7 +93,7 @@ def test_no_encoding_that_a_request_names_breaks_a_page(track, client, encoding,
 
 def test_a_form_in_an_odd_encoding_keeps_its_fields():
     part = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'
-    read = without_odd_encoding("multipart/form-data; charset=rot13; boundary=x")
+    read = remove_unsafe_encoding("multipart/form-data; charset=rot13; boundary=x")
     assert RequestFactory().generic("POST", "/", part, read).POST.dict() == {"a": "b"}
 
 

@@ -18,7 +18,7 @@ from django.test import Client
 
 from leaderboard.actions import tracks, uploads
 from leaderboard.models import ApiToken, Delivery, Notice
-from leaderboard.models.notices import Happening
+from leaderboard.models.notices import WebhookEvent
 from leaderboard.scoring import work as scoring
 from tests.builders import QRELS, make_collection, make_run, make_track, upload, work
 
@@ -45,7 +45,7 @@ def everything_happened(ada, ben, caplog, monkeypatch, mailoutbox, settings) -> 
         "3 0 d8 1\n", "3 0 d8 1\n3 0 d3 1\n"
     )
     track = make_track(make_collection(ada, qrels=qrels), slug="blind", disclosure="blind")
-    tracks.add_webhook(track, ada, "https://webhooks.invalid/", Happening.values)
+    tracks.add_webhook(track, ada, "https://webhooks.invalid/", WebhookEvent.values)
     settings.EMAIL_HOST = "mail.example.org"
     EmailAddress.objects.create(user=ben, email="ben@example.org", verified=True, primary=True)
     ben.email = "ben@example.org"

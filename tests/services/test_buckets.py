@@ -14,7 +14,7 @@ from typing import Any
 import boto3
 import pytest
 
-from leaderboard.infrastructure.outages import StoreAway, outage_of
+from leaderboard.infrastructure.outages import StorageUnavailableError, find_outage
 from tests.builders import RUN, upload
 from tests.services.machines import Postgres, Redis, ServerSite, folder, until
 from tests.services.scene import scored_run
@@ -163,12 +163,12 @@ def test_runs_wait_while_the_store_is_away(
 @pytest.fixture
 def store(bucket: Any, settings: Any, tmp_path: Path) -> Any:
     """The storage as the settings make it, on a host of its own."""
-    from leaderboard.infrastructure.buckets import InBucket
+    from leaderboard.infrastructure.buckets import BucketStorage
 
     settings.RANKFIELD_HOME = tmp_path
     settings.S3_CACHE_BYTES = 3 * 1024 * 1024
     address = bucket.meta.client.meta.endpoint_url
-    return InBucket(bucket_name="rankfield", endpoint_url=address, **KEYS_OF_STORE)
+    return BucketStorage(bucket_name="rankfield", endpoint_url=address, **KEYS_OF_STORE)
 
 
 def test_copies_of_what_was_read_are_bounded(store: Any, tmp_path: Path) -> None:
@@ -218,6 +218,6 @@ def test_a_store_that_does_not_answer_is_an_outage(store: Any, settings: Any) ->
         lambda: away.exists("copies/before"),
         lambda: list(away.stored_before("copies", 4e9)),
     ):
-        with pytest.raises(StoreAway) as told:
+        with pytest.raises(StorageUnavailableError) as told:
             attempt()
-        assert outage_of(told.value).status == 503
+        assert find_outage(told.value).status == 503

@@ -1,7 +1,7 @@
-"""Charts as SVG that the server draws: arrays in, safe markup out.
+"""Charts as SVG, drawn by the server from arrays.
 
-Across, positions are per cent of the width; down, they are pixels of a fixed height.  So one
-drawing fits every screen and its text never scales.  Looks are classes of `rankfield.css`.
+Horizontal positions are per cent of the width, vertical ones pixels of a fixed height.  So one
+drawing fits every screen and its text never scales.  Styles are classes of `rankfield.css`.
 """
 
 from leaderboard.display.charts.axes import UNIT, Axis, Column
@@ -16,16 +16,16 @@ from leaderboard.display.charts.cells import (
 )
 from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.display.charts.drawing import Mark
-from leaderboard.display.charts.gains import Gained, gain_chart
+from leaderboard.display.charts.gains import GainCurves, gain_chart
 from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
 from leaderboard.display.charts.pairs import (
-    Joined,
     Point,
+    RankPair,
     difference_interval,
-    joined_ranks,
+    rank_lines,
     scatter,
 )
-from leaderboard.display.charts.strips import dot_line, strip
+from leaderboard.display.charts.strips import dot_line, strip_chart
 
 __all__ = [
     "UNIT",
@@ -33,10 +33,10 @@ __all__ = [
     "Bar",
     "Column",
     "Curve",
-    "Gained",
-    "Joined",
+    "GainCurves",
     "Mark",
     "Point",
+    "RankPair",
     "RecallCurves",
     "board_column",
     "bounds_cell",
@@ -51,10 +51,10 @@ __all__ = [
     "grade_squares",
     "grade_stack",
     "histogram",
-    "joined_ranks",
     "mean_cells",
     "range_cell",
+    "rank_lines",
     "recall_curves",
     "scatter",
-    "strip",
+    "strip_chart",
 ]

@@ -1,4 +1,4 @@
-"""Axes: which values a drawing spans, where a value stands, which values are named."""
+"""Axes: the range of a drawing, positions of values, and labelled ticks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.display.charts.drawing import line, text
+from leaderboard.display.charts.drawing import render_line, render_text
 from leaderboard.display.numbers import MINUS
 
 Values = TypeVar("Values", float, NDArray[np.float64])
@@ -20,7 +20,7 @@ STEPS = (1.0, 2.0, 5.0, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A line from `low` to `high` with its named values."""
+    """A range from `low` to `high` with labelled ticks."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class Axis:
 
     @classmethod
     def around(cls, low: float, high: float, most: int = 6) -> Axis:
-        """An axis that ends on ticks at or beyond the values.
+        """Return an axis that ends on ticks at or beyond the values.
 
         >>> Axis.around(-0.32, 0.75)
         Axis(low=-0.4, high=0.8, ticks=(-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8))
@@ -41,7 +41,7 @@ class Axis:
 
     @classmethod
     def along(cls, low: float, high: float, most: int = 6) -> Axis:
-        """An axis that ends at the values themselves, its ticks inside.
+        """Return an axis that ends at the values, with its ticks inside.
 
         >>> Axis.along(0.14, 0.38).ticks
         (0.15, 0.2, 0.25, 0.3, 0.35)
@@ -51,11 +51,11 @@ class Axis:
         return cls(low, high, multiples(first, last, step))
 
     def at(self, value: Values) -> Values:
-        """Where a value stands, in per cent from the left; or each of an array."""
+        """Return the position of a value, or of each in an array, in per cent from the left."""
         return 100 * (value - self.low) / (self.high - self.low)
 
     def down(self, value: float, height: float) -> float:
-        """Where a value stands on an upright axis, in pixels from the top."""
+        """Return the position of a value on a vertical axis, in pixels from the top."""
         return height * (self.high - value) / (self.high - self.low)
 
 
@@ -64,10 +64,10 @@ UNIT = Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The axis that all cells of a table column share, and what runs through all of them.
+    """The axis and background that all cells of a table column share.
 
-    `grid` is the id under which the head of the column keeps the lines that the cells draw;
-    `dashed` is the value of the baseline, the shade lies under the bar of the leader.
+    `grid` is the id of the lines, which the column head defines for the cells; `dashed` is the
+    value of the baseline; the shade is the range of the best run.
     """
 
     axis: Axis
@@ -79,7 +79,7 @@ class Column:
 
 
 def tick_step(low: float, high: float, most: int) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that needs at most `most` steps."""
+    """Return 1, 2 or 5 times a power of ten, the smallest that needs at most `most` steps."""
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step * power for step in STEPS if step * power >= rough * (1 - 1e-9))
@@ -90,7 +90,7 @@ def multiples(first: int, last: int, step: float) -> tuple[float, ...]:
 
 
 def tick_label(value: float, digits: int | None = None, *, sign: bool = False) -> str:
-    """A value at an axis, as short as it may be.
+    """Return the label of a tick, as short as possible.
 
     >>> tick_label(0.25), tick_label(0.2, 2), tick_label(1.0), tick_label(-0.2, sign=True)
     ('.25', '.20', '1', '−.2')
@@ -100,41 +100,41 @@ def tick_label(value: float, digits: int | None = None, *, sign: bool = False) -
     return (MINUS if value < 0 else "+" if sign and value > 0 else "") + text
 
 
-# From a level line down to the foot of its value, and from the foot of a plot to that of words.
+# Pixels from a line down to the baseline of its label, and from a plot to the labels below.
 MIDDLE, BELOW = 4, 16
 
 
 def value_grid(up: Axis, height: float, *, sign: bool = False) -> str:
-    """A line across for every tick, its value left of the plot; the one at zero is the ground."""
+    """Return a line across for every tick with its value at the left; zero has another style."""
     return "".join(
-        line(0, 100, y, y, "zero" if tick == 0 else "grid")
-        + text(0, y + MIDDLE, tick_label(tick, sign=sign), anchor="end", dx=-8)
+        render_line(0, 100, y, y, "zero" if tick == 0 else "grid")
+        + render_text(0, y + MIDDLE, tick_label(tick, sign=sign), anchor="end", dx=-8)
         for tick in up.ticks
         for y in [up.down(tick, height)]
     )
 
 
 def upright_grid(across: Axis, height: float) -> str:
-    """A line down for every tick."""
+    """Return a vertical line for every tick."""
     return "".join(
-        line(x, x, 0, height, "zero" if tick == 0 else "grid")
+        render_line(x, x, 0, height, "zero" if tick == 0 else "grid")
         for tick in across.ticks
         for x in [across.at(tick)]
     )
 
 
 def foot(height: float, marks: Iterable[tuple[float, str]]) -> str:
-    """Words beneath a plot, each in the middle under its place in per cent."""
-    return "".join(text(x, height + BELOW, words, anchor="middle") for x, words in marks)
+    """Return labels below a plot, each centred at its position in per cent."""
+    return "".join(render_text(x, height + BELOW, words, anchor="middle") for x, words in marks)
 
 
 def axis_foot(across: Axis, height: float, *, sign: bool = False) -> str:
-    """The values of an axis beneath a plot."""
+    """Return the values of an axis below a plot."""
     return foot(height, ((across.at(tick), tick_label(tick, sign=sign)) for tick in across.ticks))
 
 
 def from_easy_to_hard(height: float) -> str:
-    """Beneath a plot whose topics stand in the order of their medians."""
-    return text(0, height + BELOW, "← easiest topic") + text(
+    """Return the label below a plot whose topics are ordered by their medians."""
+    return render_text(0, height + BELOW, "← easiest topic") + render_text(
         100, height + BELOW, "hardest topic →", anchor="end"
     )

@@ -1,4 +1,4 @@
-"""Upright bars: a difference for every topic, and how many topics have which score."""
+"""Bar charts: the difference on every topic, and a histogram of scores."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from leaderboard.display.charts.axes import Axis, axis_foot, tick_label, value_grid
 from leaderboard.display.charts.drawing import (
     Anchor,
-    drawing,
-    line,
-    linked,
-    name,
-    plot,
-    short,
-    stretched,
-    text,
+    coord,
+    escape_name,
+    frame_chart,
+    link_part,
+    render_chart,
+    render_line,
+    render_text,
+    stretch,
 )
 from leaderboard.display.numbers import counted, signed
 
@@ -53,7 +53,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where bars stand: `bars` in order across, `axis` upright."""
+    """The area of a bar chart: `bars` in order from the left, `axis` vertical."""
 
     bars: Sequence[Bar]
     axis: Axis
@@ -68,13 +68,13 @@ class Field:
 def difference_bars(
     bars: Sequence[Bar], title: str, above: str = "above", below: str = "below"
 ) -> SafeString:
-    """A bar a topic in the order given; above 300 topics an outline, column by column.
+    """Return a chart with a bar per topic in the given order, or an outline above 300 topics.
 
-    The three largest on each side are named, and both sides are counted at the axis.
+    The three largest bars of each side are labelled, and each side is counted at the axis.
     """
     bars = [bar for bar in bars if np.isfinite(bar.difference)]
     if not bars:
-        return drawing(title, "No topic has a difference.", 0, "")
+        return render_chart(title, "No topic has a difference.", 0, "")
     differences = [bar.difference for bar in bars]
     axis = Axis.around(min(0.0, *differences), max(0.0, *differences))
     field = Field(bars, axis)
@@ -82,11 +82,13 @@ def difference_bars(
     body = (
         value_grid(axis, HEIGHT, sign=True)
         + (_bars(field) if links else _outline(field))
-        + line(0, 100, field.y(0), field.y(0), "zero")
+        + render_line(0, 100, field.y(0), field.y(0), "zero")
         + _sides(field, above, below)
         + (_labels(field) if _falls(differences) else _numbers(field))
     )
-    return plot(drawing(title, _told(bars, above, below), HEIGHT, body, links=links), "bars")
+    return frame_chart(
+        render_chart(title, _describe(bars, above, below), HEIGHT, body, links=links), "bars"
+    )
 
 
 def _bars(field: Field) -> str:
@@ -98,28 +100,28 @@ def _bars(field: Field) -> str:
         x = field.x(index) + (step - width) / 2
         top, bottom = sorted((zero, field.y(bar.difference)))
         shape = (
-            f'<rect class="hit" x="{short(field.x(index))}%" y="0" width="{short(step)}%"'
+            f'<rect class="hit" x="{coord(field.x(index))}%" y="0" width="{coord(step)}%"'
             f' height="{HEIGHT}"/>'
-            f'<rect class="bar {bar.side}" x="{short(x)}%" y="{short(top)}"'
-            f' width="{short(width)}%" height="{short(max(bottom - top, 0.5))}"/>'
+            f'<rect class="bar {bar.side}" x="{coord(x)}%" y="{coord(top)}"'
+            f' width="{coord(width)}%" height="{coord(max(bottom - top, 0.5))}"/>'
         )
-        title = f"topic {name(bar.number)}: {signed(bar.difference)} {name(bar.text)}".rstrip()
-        parts.append(linked(bar.href, title, shape))
+        title = f"topic {escape_name(bar.number)}: {signed(bar.difference)} {escape_name(bar.text)}"
+        parts.append(link_part(bar.href, title.rstrip(), shape))
     return "".join(parts)
 
 
 def _outline(field: Field) -> str:
-    """The envelope of thousands of bars: in each column the highest and the lowest."""
+    """Return the envelope of thousands of bars: the highest and the lowest of each column."""
     differences = np.array([bar.difference for bar in field.bars])
     starts = np.linspace(0, len(differences), LINKED_BARS, endpoint=False).astype(int)
     highest = np.maximum(np.maximum.reduceat(differences, starts), 0)
     lowest = np.minimum(np.minimum.reduceat(differences, starts), 0)
-    zero = short(field.y(0))
+    zero = coord(field.y(0))
     paths = []
     for heights, side in ((highest, "better"), (lowest, "worse")):
-        steps = "".join(f"V{short(field.y(height))}h1" for height in heights)
+        steps = "".join(f"V{coord(field.y(height))}h1" for height in heights)
         paths.append(f'<path class="bar {side}" d="M0 {zero}{steps}V{zero}z"/>')
-    return stretched(LINKED_BARS, HEIGHT, HEIGHT, "".join(paths))
+    return stretch(LINKED_BARS, HEIGHT, HEIGHT, "".join(paths))
 
 
 def _falls(differences: Sequence[float]) -> bool:
@@ -127,8 +129,7 @@ def _falls(differences: Sequence[float]) -> bool:
 
 
 def _sides(field: Field, above: str, below: str) -> str:
-    """How many topics are on each side, where no bar stands in the way; no word on an empty side
-    where all bars stand on the other."""
+    """Return the number of topics on each side, placed where no bar is; none for an empty side."""
     wins, losses, ties = _count(field.bars)
     zero, crowded = field.y(0), 0.65 * len(field.bars)
     free = _falls([bar.difference for bar in field.bars])
@@ -137,18 +138,20 @@ def _sides(field: Field, above: str, below: str) -> str:
     equal = f", equal on {ties}" if ties else ""
     parts = []
     if wins or not losses:
-        parts.append(text(100, high, f"▲ {name(above)} on {wins}", "side better", "end"))
+        parts.append(
+            render_text(100, high, f"▲ {escape_name(above)} on {wins}", "side better", "end")
+        )
     if losses or ties or not wins:
-        words = f"▼ {name(below)} on {losses}{equal}"
-        parts.append(text(0, low, words, "side worse", dx=4))
+        words = f"▼ {escape_name(below)} on {losses}{equal}"
+        parts.append(render_text(0, low, words, "side worse", dx=4))
     return "".join(parts)
 
 
 def _labels(field: Field) -> str:
-    """The largest of falling bars, named where the bars have become shorter than the line.
+    """Return labels of the largest bars in falling order, where the bars are shorter than a line.
 
-    On the other side of zero stand the other bars, so no name crosses it; one that finds no room
-    is left out.
+    The bars of the other side are beyond zero, so no label crosses it; a label without room is
+    omitted.
     """
     tops, zero = [field.y(bar.difference) for bar in field.bars], field.y(0)
     best = [bar for bar in field.bars[:LABELLED] if bar.difference > 0]
@@ -172,18 +175,18 @@ def _labels(field: Field) -> str:
 
 
 def _label(bar: Bar, x: float, y: float, anchor: Anchor, beside_count: bool) -> str:
-    """On the line of a count there is room for a name on a wide screen alone."""
+    """Return the label of a bar; beside a count it appears on wide screens only."""
     shown = bar.text if len(bar.text) <= WORDS else bar.text[: WORDS - 2].rstrip() + " …"
     words = (
-        f'<tspan class="{bar.side}">{name(bar.number)}</tspan> {signed(bar.difference)}'
-        f'<tspan class="opt" dx="8">{name(shown)}</tspan>'
+        f'<tspan class="{bar.side}">{escape_name(bar.number)}</tspan> {signed(bar.difference)}'
+        f'<tspan class="opt" dx="8">{escape_name(shown)}</tspan>'
     )
     classes = "label opt" if beside_count else "label"
-    return text(x, y, words, classes, anchor, dx=6 if anchor == "start" else -6)
+    return render_text(x, y, words, classes, anchor, dx=6 if anchor == "start" else -6)
 
 
 def _numbers(field: Field) -> str:
-    """The largest bars of another order have only their topic's number at the tip."""
+    """Return the topic numbers of the largest bars, for bars in any other order."""
     order = sorted(range(len(field.bars)), key=lambda index: field.bars[index].difference)
     parts = []
     for index in [*order[:LABELLED], *order[-LABELLED:]]:
@@ -191,7 +194,13 @@ def _numbers(field: Field) -> str:
         tip = field.y(bar.difference) + (-4 if bar.difference > 0 else 13)
         if bar.difference:
             parts.append(
-                text(field.x(index + 0.5), tip, name(bar.number), f"label {bar.side}", "middle")
+                render_text(
+                    field.x(index + 0.5),
+                    tip,
+                    escape_name(bar.number),
+                    f"label {bar.side}",
+                    "middle",
+                )
             )
     return "".join(parts)
 
@@ -202,7 +211,7 @@ def _count(bars: Sequence[Bar]) -> tuple[int, int, int]:
     return wins, losses, len(bars) - wins - losses
 
 
-def _told(bars: Sequence[Bar], above: str, below: str) -> str:
+def _describe(bars: Sequence[Bar], above: str, below: str) -> str:
     wins, losses, ties = _count(bars)
     low = min(bars, key=lambda bar: bar.difference)
     high = max(bars, key=lambda bar: bar.difference)
@@ -220,7 +229,7 @@ def histogram(
     others: NDArray[np.float64] | None = None,
     other_run: str = "",
 ) -> SafeString:
-    """How many topics have which score between 0 and 1; another run as an outline."""
+    """Return a histogram of the topic scores of a run, with another run as an outline."""
     own = _binned(scores)
     other = None if others is None else _binned(others)
     most = int(max(own.max(), 0 if other is None else other.max(), 1))
@@ -228,15 +237,19 @@ def histogram(
     body = value_grid(upright, HISTOGRAM_HEIGHT) + _binned_bars(own, upright)
     if other is not None:
         body += _binned_outline(other, upright)
-    body += line(0, 100, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, "zero")
+    body += render_line(0, 100, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, "zero")
     body += axis_foot(Axis.around(0, 1), HISTOGRAM_HEIGHT)
     at = _quietest(own if other is None else np.maximum(own, other))
-    body += text(100 * at / BINS, 14, f"<tspan>{name(run)}</tspan>", "label strong", dx=6)
+    body += render_text(
+        100 * at / BINS, 14, f"<tspan>{escape_name(run)}</tspan>", "label strong", dx=6
+    )
     if other is not None:
-        body += text(100 * at / BINS, 30, f"outline: {name(other_run)}", "label", dx=6)
-    told = ", ".join(str(number) for number in own)
-    description = f"Topics in {BINS} equal steps from 0 to 1: {told}."
-    return plot(drawing(title, description, HISTOGRAM_HEIGHT, body))
+        body += render_text(
+            100 * at / BINS, 30, f"outline: {escape_name(other_run)}", "label", dx=6
+        )
+    counts_text = ", ".join(str(number) for number in own)
+    description = f"Topics in {BINS} equal steps from 0 to 1: {counts_text}."
+    return frame_chart(render_chart(title, description, HISTOGRAM_HEIGHT, body))
 
 
 def _binned(scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -251,21 +264,21 @@ def _binned_bars(counts: NDArray[np.int64], upright: Axis) -> str:
         y = upright.down(number, HISTOGRAM_HEIGHT)
         low, high = (tick_label(edge / BINS, 2) for edge in (index, index + 1))
         parts.append(
-            f'<rect class="bar" x="{short(index * step + 0.3)}%" y="{short(y)}"'
-            f' width="{short(step - 0.6)}%" height="{short(HISTOGRAM_HEIGHT - y)}">'
+            f'<rect class="bar" x="{coord(index * step + 0.3)}%" y="{coord(y)}"'
+            f' width="{coord(step - 0.6)}%" height="{coord(HISTOGRAM_HEIGHT - y)}">'
             f"<title>{low} to {high}: {counted(number, 'topic')}</title></rect>"
         )
     return "".join(parts)
 
 
 def _binned_outline(counts: NDArray[np.int64], upright: Axis) -> str:
-    steps = "".join(f"V{short(upright.down(n, HISTOGRAM_HEIGHT))}h1" for n in counts.tolist())
-    start = short(upright.down(int(counts[0]), HISTOGRAM_HEIGHT))
+    steps = "".join(f"V{coord(upright.down(n, HISTOGRAM_HEIGHT))}h1" for n in counts.tolist())
+    start = coord(upright.down(int(counts[0]), HISTOGRAM_HEIGHT))
     path = f'<path class="outline" d="M0 {start}{steps}"/>'
-    return stretched(BINS, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, path)
+    return stretch(BINS, HISTOGRAM_HEIGHT, HISTOGRAM_HEIGHT, path)
 
 
 def _quietest(counts: NDArray[np.int64]) -> int:
-    """The first step of the window with the lowest bars, where words disturb least."""
+    """Return the first bin of the range with the lowest bars, for the label."""
     windows = np.lib.stride_tricks.sliding_window_view(counts, LABEL_BINS).max(axis=1)
     return int(windows.argmin())

@@ -1,4 +1,4 @@
-"""How all runs spread on every topic: a box each, or bands where there are too many topics."""
+"""The spread of all runs on every topic: box plots, or bands for many topics."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from django.utils.safestring import SafeString
 
 from leaderboard.display.charts.axes import UNIT, Axis, from_easy_to_hard, value_grid
 from leaderboard.display.charts.drawing import (
-    drawing,
-    line,
-    linked,
-    name,
-    plot,
-    short,
-    stretched,
-    text,
+    coord,
+    escape_name,
+    frame_chart,
+    link_part,
+    render_chart,
+    render_line,
+    render_text,
+    stretch,
 )
 from leaderboard.display.numbers import counted, score
 
@@ -42,7 +42,7 @@ class Box:
 
 
 def box_plot(boxes: Sequence[Box], title: str, measure: str) -> SafeString:
-    """From lowest to highest a line, over the middle half a box, at the median a stroke."""
+    """Return a box plot per topic: range, middle half and median."""
     boxes = [box for box in boxes if np.isfinite(box.median)]
     ends = [end for box in boxes for end in (box.low, box.high)]
     within = all(0 <= end <= 1 for end in ends)
@@ -50,9 +50,9 @@ def box_plot(boxes: Sequence[Box], title: str, measure: str) -> SafeString:
     body = value_grid(up, HEIGHT) + from_easy_to_hard(HEIGHT)
     drawn = len(boxes) <= BOXES
     body += _boxes(boxes, up) if drawn else _bands(boxes, up)
-    body += text(100, 12, escape(measure), "tick label", "end")
-    told = f"{counted(len(boxes), 'topic')}, the highest median first."
-    return plot(drawing(title, told, HEIGHT, body, links=drawn), "boxes")
+    body += render_text(100, 12, escape(measure), "tick label", "end")
+    summary = f"{counted(len(boxes), 'topic')}, the highest median first."
+    return frame_chart(render_chart(title, summary, HEIGHT, body, links=drawn), "boxes")
 
 
 def _boxes(boxes: Sequence[Box], up: Axis) -> str:
@@ -66,17 +66,17 @@ def _box(box: Box, left: float, step: float, up: Axis) -> str:
     values = (box.low, box.first, box.median, box.third, box.high)
     low, first, median, third, high = (up.down(value, HEIGHT) for value in values)
     body = (
-        f'<rect class="hit" x="{short(left)}%" y="0" width="{short(step)}%" height="{HEIGHT}"/>'
-        + line(middle, middle, high, low, "spread")
-        + f'<rect class="box" x="{short(start)}%" y="{short(third)}" width="{short(wide)}%"'
-        f' height="{short(first - third)}"/>' + line(start, end, median, median, "middle")
+        f'<rect class="hit" x="{coord(left)}%" y="0" width="{coord(step)}%" height="{HEIGHT}"/>'
+        + render_line(middle, middle, high, low, "spread")
+        + f'<rect class="box" x="{coord(start)}%" y="{coord(third)}" width="{coord(wide)}%"'
+        f' height="{coord(first - third)}"/>' + render_line(start, end, median, median, "middle")
     )
-    told = f"topic {name(box.number)}: {', '.join(score(value, 3) for value in values)}"
-    return linked(box.href, told, body)
+    summary = f"topic {escape_name(box.number)}: {', '.join(score(value, 3) for value in values)}"
+    return link_part(box.href, summary, body)
 
 
 def _bands(boxes: Sequence[Box], up: Axis) -> str:
-    """All runs, their middle half, and the median, from topic to topic."""
+    """Return bands for all runs and their middle half, and a line for the median."""
     all_runs = _between([box.high for box in boxes], [box.low for box in boxes], up)
     half = _between([box.third for box in boxes], [box.first for box in boxes], up)
     median = "L".join(_points([box.median for box in boxes], up))
@@ -84,7 +84,7 @@ def _bands(boxes: Sequence[Box], up: Axis) -> str:
         f'<path class="band-1" d="{all_runs}"/><path class="band-2" d="{half}"/>'
         f'<path class="curve own" d="M{median}"/>'
     )
-    return stretched(len(boxes) - 1, HEIGHT, HEIGHT, paths)
+    return stretch(len(boxes) - 1, HEIGHT, HEIGHT, paths)
 
 
 def _between(upper: Sequence[float], lower: Sequence[float], up: Axis) -> str:
@@ -92,4 +92,4 @@ def _between(upper: Sequence[float], lower: Sequence[float], up: Axis) -> str:
 
 
 def _points(values: Sequence[float], up: Axis) -> list[str]:
-    return [f"{place} {short(up.down(value, HEIGHT))}" for place, value in enumerate(values)]
+    return [f"{place} {coord(up.down(value, HEIGHT))}" for place, value in enumerate(values)]

@@ -1,4 +1,4 @@
-"""Charts in table cells: every cell of a column draws on the same axis.
+"""Charts in table cells: all cells of a column share one axis.
 
 The lines that run through all rows are drawn once, as a symbol in the head of the column, so a
 row of a large board costs three short elements.
@@ -15,7 +15,14 @@ from django.utils.safestring import SafeString, mark_safe
 from numpy.typing import NDArray
 
 from leaderboard.display.charts.axes import Axis, Column, tick_label
-from leaderboard.display.charts.drawing import RADIUS, Kind, Mark, name, short, shorts
+from leaderboard.display.charts.drawing import (
+    RADIUS,
+    Kind,
+    Mark,
+    coord,
+    coords,
+    escape_name,
+)
 from leaderboard.display.numbers import MISSING, score, scores
 
 FENCE = 1.5
@@ -28,9 +35,9 @@ APART = 35
 def board_column(
     means: NDArray[np.float64], half_hsd: float | None = None, baseline: float | None = None
 ) -> Column:
-    """The axis of a board: all runs but those far below the rest, who would flatten the others.
+    """Return the axis of a board, without runs far below the rest.
 
-    Far below is under the lower fence of a box plot and at least four half margins down.
+    Far below is under the lower fence of a box plot and at least four half margins lower.
     """
     half = half_hsd or 0.0
     means = means[np.isfinite(means)]
@@ -52,18 +59,18 @@ def board_column(
 
 
 def _roomy(low: float, high: float) -> Axis:
-    """An axis a little wider than its values; no tick stands below zero where no value can."""
+    """Return an axis a little wider than its values, without negative ticks for scores."""
     room = MARGIN * (high - low) or 0.05
     axis = Axis.along(low - room, high + room, most=5)
     return replace(axis, ticks=tuple(tick for tick in axis.ticks if tick >= min(0.0, low)))
 
 
 def column_head(column: Column) -> SafeString:
-    """The named values, and the symbol that the cells beneath draw."""
+    """Return the head of a column: labelled ticks, and the grid that its cells use."""
     kept = _on_phone(column.axis)
     labels = "".join(
         f'<text class="tick{"" if tick in kept else " opt"}"'
-        f' x="{short(column.axis.at(tick))}%" y="12" text-anchor="middle">'
+        f' x="{coord(column.axis.at(tick))}%" y="12" text-anchor="middle">'
         f"{tick_label(tick, column.digits)}</text>"
         for tick in column.axis.ticks
     )
@@ -74,7 +81,7 @@ def column_head(column: Column) -> SafeString:
 
 
 def _on_phone(axis: Axis) -> list[float]:
-    """The named values for which a narrow cell has room: the outer two, or one between them."""
+    """Return the ticks to label in a narrow cell: the outer two, or one between them."""
     ticks = axis.ticks
     if not ticks or axis.at(ticks[-1]) - axis.at(ticks[0]) < APART:
         return list(ticks[len(ticks) // 2 : len(ticks) // 2 + 1])
@@ -82,19 +89,19 @@ def _on_phone(axis: Axis) -> list[float]:
 
 
 def _through(column: Column) -> str:
-    """What runs through all rows: the leader's bar, the grid, the baseline."""
+    """Return the background of all rows: the bar of the best run, the grid, the baseline."""
     at = column.axis.at
     parts = []
     if column.shade_low is not None and column.shade_high is not None:
         x, width = at(column.shade_low), at(column.shade_high) - at(column.shade_low)
         parts.append(
-            f'<rect class="shade" x="{short(x)}%" y="0" width="{short(width)}%" height="100%"/>'
+            f'<rect class="shade" x="{coord(x)}%" y="0" width="{coord(width)}%" height="100%"/>'
         )
     lines = [(tick, "grid") for tick in column.axis.ticks]
     if column.dashed is not None and column.dashed >= column.axis.low:
         lines.append((column.dashed, "dashed"))
     for value, classes in lines:
-        x = short(at(value))
+        x = coord(at(value))
         parts.append(f'<line class="{classes}" x1="{x}%" x2="{x}%" y1="0" y2="100%"/>')
     return "".join(parts)
 
@@ -105,12 +112,12 @@ def mean_cells(
     half_hsd: float | None = None,
     kinds: Iterable[Kind] | None = None,
 ) -> list[SafeString]:
-    """Runs on the axis of their board: a dot at the mean, half the HSD margin to each side.
+    """Return cells with a dot at the mean and half the HSD margin to each side.
 
-    A column of hundreds is drawn at once.
+    All cells are built in one step, since a board can have hundreds of runs.
     """
     values, at = np.array(means, dtype=float), column.axis.at
-    titles, dots = scores(means, 3), shorts(at(values))
+    titles, dots = scores(means, 3), coords(at(values))
     bars = _bars(column, values, half_hsd) if half_hsd else repeat(("", ""))
     off, kinds, cells = values < column.axis.low, kinds or repeat("other"), []
     for kind, title, x, (bar, ends), is_off in zip(kinds, titles, dots, bars, off, strict=False):
@@ -127,21 +134,21 @@ def mean_cells(
 def _bars(
     column: Column, values: NDArray[np.float64], half_hsd: float
 ) -> Iterator[tuple[str, str]]:
-    """For each run where its bar begins and ends, as coordinates and in words."""
+    """Return where the bar of each run begins and ends, as coordinates and in words."""
     low, high, at = values - half_hsd, values + half_hsd, column.axis.at
-    coordinates = zip(shorts(at(low)), shorts(at(high)), strict=True)
+    coordinates = zip(coords(at(low)), coords(at(high)), strict=True)
     words = zip(scores(low.tolist(), 3), scores(high.tolist(), 3), strict=True)
     for (x1, x2), (begins, ends) in zip(coordinates, words, strict=True):
         yield f'x1="{x1}%" x2="{x2}%"', f", bar {begins} to {ends}"
 
 
 def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:
-    """All runs of a measure on one line; own runs and the baseline lie on top."""
+    """Return all runs of a measure on one line; own runs and the baseline are on top."""
     layers = {"other": 0, "baseline": 1, "own": 2}
     marks = sorted(
         (mark for mark in marks if np.isfinite(mark.value)), key=lambda mark: layers[mark.kind]
     )
-    title = ", ".join(f"{name(m.name)} {score(m.value)}" for m in marks if m.kind != "other")
+    title = ", ".join(f"{escape_name(m.name)} {score(m.value)}" for m in marks if m.kind != "other")
     body = "".join(_dot(column, mark.value, mark.kind, RADIUS[mark.kind]) for mark in marks)
     return _cell(column, title or f"{len(marks)} runs", body)
 
@@ -149,13 +156,13 @@ def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:
 def range_cell(
     column: Column, worst: float, median: float, best: float, own: float | None = None
 ) -> SafeString:
-    """From worst to best with a tick at the median and a dot for the run in view."""
+    """Return the range from worst to best with the median and a dot for this run."""
     if np.isnan(median):
         return _cell(column, "no score", "")
     at = column.axis.at
-    x = short(at(median))
+    x = coord(at(median))
     body = (
-        f'<line class="range" x1="{short(at(worst))}%" x2="{short(at(best))}%" y1="50%" y2="50%"/>'
+        f'<line class="range" x1="{coord(at(worst))}%" x2="{coord(at(best))}%" y1="50%" y2="50%"/>'
         f'<svg x="{x}%" y="50%" overflow="visible"><path class="median" d="M0-6V6"/></svg>'
     )
     title = f"worst {score(worst)}, median {score(median)}, best {score(best)}"
@@ -168,18 +175,18 @@ def range_cell(
 def bounds_cell(
     column: Column, low: float, value: float, high: float, kind: Kind = "other"
 ) -> SafeString:
-    """A value on its way between two ends: a line from one to the other, a dot where it is now."""
+    """Return a value between its bounds: a line for the bounds, a dot for the value."""
     if np.isnan(value):
         return _cell(column, "no score", "")
     ends = sorted((low, high))
-    x1, x2 = (short(column.axis.at(end)) for end in ends)
+    x1, x2 = (coord(column.axis.at(end)) for end in ends)
     body = f'<line class="range" x1="{x1}%" x2="{x2}%" y1="50%" y2="50%"/>'
     title = f"{score(value)}, from {score(ends[0])} to {score(ends[1])}"
     return _cell(column, title, body + _dot(column, value, kind, 4))
 
 
 def _dot(column: Column, value: float, kind: Kind, radius: float) -> str:
-    return _dot_at(short(column.axis.at(value)), kind, radius)
+    return _dot_at(coord(column.axis.at(value)), kind, radius)
 
 
 def _dot_at(x: str, kind: Kind, radius: float) -> str:
@@ -187,7 +194,7 @@ def _dot_at(x: str, kind: Kind, radius: float) -> str:
 
 
 def _off() -> str:
-    """A run left of the axis: its number stands in the table."""
+    """Return the mark of a run left of the axis; the table shows its number."""
     return '<svg y="50%" overflow="visible"><path class="off" d="M0 0l7-4v8z"/></svg>'
 
 

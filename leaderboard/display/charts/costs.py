@@ -1,4 +1,4 @@
-"""Effectiveness against cost: dots with their intervals over a logarithmic axis, and the front."""
+"""Effectiveness against cost on a logarithmic axis, with intervals and the Pareto front."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from leaderboard.display.charts.axes import Axis, foot, value_grid
 from leaderboard.display.charts.drawing import (
     RADIUS,
     Kind,
-    drawing,
-    line,
-    linked,
-    name,
-    plot,
-    short,
-    stretched,
-    text,
+    coord,
+    escape_name,
+    frame_chart,
+    link_part,
+    render_chart,
+    render_line,
+    render_text,
+    stretch,
 )
-from leaderboard.display.charts.labels import Spot, Stroke, labels
+from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
 from leaderboard.display.numbers import counted, score
 
 HEIGHT = 340
@@ -31,12 +31,12 @@ MARGIN = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
+class PricedRun:
     """A run with its cost, its mean and the interval of the mean."""
 
     name: str
     cost: float
-    told: str
+    cost_text: str
     mean: float
     low: float
     high: float
@@ -50,14 +50,14 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class LogAxis:
-    """A line on which every step multiplies."""
+    """A logarithmic axis."""
 
     low: float
     high: float
 
     @classmethod
     def over(cls, values: Sequence[float]) -> LogAxis:
-        """An axis that has room beside the values.
+        """Return an axis with a margin around the values.
 
         >>> axis = LogAxis.over([1.0, 100.0])
         >>> [round(axis.at(value)) for value in (1, 10, 100)]
@@ -70,12 +70,12 @@ class LogAxis:
         return cls(low - room, high + room)
 
     def at(self, value: float) -> float:
-        """Where a value stands, in per cent from the left."""
+        """Return the position of a value, in per cent from the left."""
         return 100 * (math.log10(value) - self.low) / (self.high - self.low)
 
     @property
     def ticks(self) -> list[float]:
-        """Powers of ten; between them 2 and 5 times as much where there are few.
+        """Return powers of ten, and 2 and 5 times those if they are few.
 
         >>> LogAxis(-1.1, 0.5).ticks
         [0.1, 0.2, 0.5, 1.0, 2.0]
@@ -89,38 +89,44 @@ class LogAxis:
         return [value for value in values if self.low <= math.log10(value) <= self.high]
 
 
-def costs(runs: Sequence[Priced], unit: str, measure: str, title: str) -> SafeString:
-    """Across what a run costs, up what it is worth; the steps join the runs on the front."""
-    across = LogAxis.over([each.cost for each in runs])
-    up = Axis.around(min(each.low for each in runs), max(each.high for each in runs), most=5)
+def cost_chart(runs: Sequence[PricedRun], unit: str, measure: str, title: str) -> SafeString:
+    """Return a chart with the cost to the right and the mean upwards; steps join the front."""
+    across = LogAxis.over([priced.cost for priced in runs])
+    up = Axis.around(
+        min(priced.low for priced in runs), max(priced.high for priced in runs), most=5
+    )
     steps = _steps(runs, across, up)
     body = _grid(across, up)
-    body += stretched(100, HEIGHT, HEIGHT, _front(steps))
-    body += "".join(_run(each, across, up) for each in _drawn_last(runs))
+    body += stretch(100, HEIGHT, HEIGHT, _front(steps))
+    body += "".join(_run(priced, across, up) for priced in _sort_for_drawing(runs))
     body += _names(runs, across, up, steps)
-    body += text(0, 12, escape(measure), "tick", dx=8) + text(100, HEIGHT - 8, unit, "tick", "end")
-    told = "; ".join(f"{each.name} {each.told}, {score(each.mean)}" for each in runs)
-    description = f"{counted(len(runs), 'run')}, the cheapest first: {told}."
-    links = any(each.href for each in runs)
-    return plot(drawing(title, description, HEIGHT, body, links=links), "costs")
+    body += render_text(0, 12, escape(measure), "tick", dx=8) + render_text(
+        100, HEIGHT - 8, unit, "tick", "end"
+    )
+    summary = "; ".join(
+        f"{priced.name} {priced.cost_text}, {score(priced.mean)}" for priced in runs
+    )
+    description = f"{counted(len(runs), 'run')}, the cheapest first: {summary}."
+    links = any(priced.href for priced in runs)
+    return frame_chart(render_chart(title, description, HEIGHT, body, links=links), "costs")
 
 
-def _drawn_last(runs: Sequence[Priced]) -> list[Priced]:
-    return sorted(runs, key=lambda each: (each.on_front, each.kind == "own"))
+def _sort_for_drawing(runs: Sequence[PricedRun]) -> list[PricedRun]:
+    return sorted(runs, key=lambda priced: (priced.on_front, priced.kind == "own"))
 
 
 def _grid(across: LogAxis, up: Axis) -> str:
     upright = "".join(
-        line(x, x, 0, HEIGHT, "grid") for x in (across.at(tick) for tick in across.ticks)
+        render_line(x, x, 0, HEIGHT, "grid") for x in (across.at(tick) for tick in across.ticks)
     )
     named = ((across.at(tick), f"{tick:,.10g}") for tick in across.ticks)
     return value_grid(up, HEIGHT) + upright + foot(HEIGHT, named)
 
 
-def _steps(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]:
-    """From each run on the front level to where the next better one begins, and there up to it."""
-    front = sorted((each for each in runs if each.on_front), key=lambda each: each.cost)
-    corners = [(across.at(each.cost), up.down(each.mean, HEIGHT)) for each in front]
+def _steps(runs: Sequence[PricedRun], across: LogAxis, up: Axis) -> list[Stroke]:
+    """Return the steps of the front, from each run to the next better one."""
+    front = sorted((priced for priced in runs if priced.on_front), key=lambda priced: priced.cost)
+    corners = [(across.at(priced.cost), up.down(priced.mean, HEIGHT)) for priced in front]
     ends = [*corners[1:], (100.0, corners[-1][1])] if corners else []
     strokes = []
     for (x, y), (end, level) in zip(corners, ends, strict=True):
@@ -130,44 +136,44 @@ def _steps(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]:
 
 def _front(steps: Sequence[Stroke]) -> str:
     path = "".join(
-        f"{'L' if place else 'M'}{short(each.x1)} {short(each.y1)}H{short(each.x2)}"
-        for place, each in enumerate(steps[::2])
+        f"{'L' if place else 'M'}{coord(priced.x1)} {coord(priced.y1)}H{coord(priced.x2)}"
+        for place, priced in enumerate(steps[::2])
     )
     return f'<path class="curve front" d="{path}"/>' if path else ""
 
 
-def _run(run: Priced, across: LogAxis, up: Axis) -> str:
+def _run(run: PricedRun, across: LogAxis, up: Axis) -> str:
     x, y = across.at(run.cost), up.down(run.mean, HEIGHT)
-    shape = line(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT), "whisker")
+    shape = render_line(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT), "whisker")
     classes = f"dot {run.kind}" + ("" if run.on_front else " beaten")
     radius = RADIUS[run.kind] + 1
     if run.is_measured:
-        shape += f'<circle class="{classes}" cx="{short(x)}%" cy="{short(y)}" r="{short(radius)}"/>'
+        shape += f'<circle class="{classes}" cx="{coord(x)}%" cy="{coord(y)}" r="{coord(radius)}"/>'
     else:
         # A nested drawing moves the square by pixels about a point in per cent.
-        side = short(2 * radius)
+        side = coord(2 * radius)
         shape += (
-            f'<svg class="stated" x="{short(x)}%" y="{short(y)}"><rect class="{classes}"'
-            f' x="{short(-radius)}" y="{short(-radius)}" width="{side}" height="{side}"/></svg>'
+            f'<svg class="stated" x="{coord(x)}%" y="{coord(y)}"><rect class="{classes}"'
+            f' x="{coord(-radius)}" y="{coord(-radius)}" width="{side}" height="{side}"/></svg>'
         )
-    title = f"{name(run.name)}: {score(run.mean)} for {escape(run.told)}"
-    return linked(run.href, title, shape)
+    title = f"{escape_name(run.name)}: {score(run.mean)} for {escape(run.cost_text)}"
+    return link_part(run.href, title, shape)
 
 
-def _names(runs: Sequence[Priced], across: LogAxis, up: Axis, steps: Sequence[Stroke]) -> str:
-    """Names beside the dots and off the steps, the most asked for first."""
+def _names(runs: Sequence[PricedRun], across: LogAxis, up: Axis, steps: Sequence[Stroke]) -> str:
+    """Return the names beside the dots and off the steps, the most important first."""
     spots = [
-        Spot(across.at(run.cost), up.down(run.mean, HEIGHT), run.name, _label_classes(run))
+        NamedDot(across.at(run.cost), up.down(run.mean, HEIGHT), run.name, _label_classes(run))
         for run in sorted(runs, key=_turn)
     ]
-    return labels(spots, [*_whiskers(runs, across, up), *steps], HEIGHT)
+    return place_labels(spots, [*_whiskers(runs, across, up), *steps], HEIGHT)
 
 
-def _label_classes(run: Priced) -> str:
+def _label_classes(run: PricedRun) -> str:
     return "label strong" if run.is_named or run.kind == "own" else "label"
 
 
-def _whiskers(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]:
+def _whiskers(runs: Sequence[PricedRun], across: LogAxis, up: Axis) -> list[Stroke]:
     return [
         Stroke(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT))
         for run in runs
@@ -175,6 +181,6 @@ def _whiskers(runs: Sequence[Priced], across: LogAxis, up: Axis) -> list[Stroke]
     ]
 
 
-def _turn(run: Priced) -> tuple[bool, bool, bool]:
-    """Those of the sentence above are named first, then the reader's and the baseline."""
+def _turn(run: PricedRun) -> tuple[bool, bool, bool]:
+    """Return the order of naming: runs of the text first, then own runs and the baseline."""
     return not run.is_named, run.kind == "other", not run.on_front

@@ -1,4 +1,4 @@
-"""Precision at eleven levels of recall: a run, the best run, and where all the others are."""
+"""Precision at eleven recall levels: a run, the best run, and bands of all others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.display.charts.axes import Axis, axis_foot, tick_label, value_grid
-from leaderboard.display.charts.drawing import drawing, name, plot, short, stretched, text
+from leaderboard.display.charts.drawing import (
+    coord,
+    escape_name,
+    frame_chart,
+    render_chart,
+    render_text,
+    stretch,
+)
 from leaderboard.display.numbers import counted, score
 
 HEIGHT = 272
@@ -35,8 +42,8 @@ class RecallCurves:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """The name of a line, wished for at the height where the line ends."""
+class LineName:
+    """The name of a line, and the height where the line ends."""
 
     words: str
     y: float
@@ -44,30 +51,30 @@ class Ending:
 
 
 def recall_curves(curves: RecallCurves, title: str) -> SafeString:
-    """Own line over the bands of all runs and of their middle half, named at their ends."""
+    """Return the curve of a run over the bands of all runs and of their middle half."""
     drawn = [curves.own, *curves.runs, *([] if curves.best is None else [curves.best])]
-    axis = Axis.around(0.0, max(float(np.max(each)) for each in drawn) or 1.0, most=5)
-    lines = [stretched(100, 100, HEIGHT, _bands(curves, axis) + _lines(curves, axis))]
+    axis = Axis.around(0.0, max(float(np.max(values)) for values in drawn) or 1.0, most=5)
+    lines = [stretch(100, 100, HEIGHT, _bands(curves, axis) + _lines(curves, axis))]
     body = value_grid(axis, HEIGHT) + axis_foot(Axis.around(0, 1), HEIGHT) + "".join(lines)
-    body += _axis_names() + "".join(named(_endings(curves, axis)))
-    told = ", ".join(
+    body += _axis_names() + "".join(place_names(_line_names(curves, axis)))
+    summary = ", ".join(
         f"{score(value)} at {tick_label(level, 1)}"
         for level, value in zip(curves.levels, curves.own, strict=True)
     )
-    description = f"Precision of {curves.run} by recall: {told}."
-    return plot(drawing(title, description, HEIGHT, body), "named")
+    description = f"Precision of {curves.run} by recall: {summary}."
+    return frame_chart(render_chart(title, description, HEIGHT, body), "named")
 
 
 def _axis_names() -> str:
-    """They lie over the bands, at the foot, where curves seldom come."""
-    return text(0, HEIGHT - 6, "precision ↑", "tick label", dx=6) + text(
+    """Return the names of the axes, at the bottom where curves are rare."""
+    return render_text(0, HEIGHT - 6, "precision ↑", "tick label", dx=6) + render_text(
         100, HEIGHT - 6, "recall →", "tick label", "end", -6
     )
 
 
 def _points(values: Curve, axis: Axis) -> list[str]:
     across = np.linspace(0, 100, len(values))
-    return [f"{short(x)} {short(axis.down(y, 100))}" for x, y in zip(across, values, strict=True)]
+    return [f"{coord(x)} {coord(axis.down(y, 100))}" for x, y in zip(across, values, strict=True)]
 
 
 def _bands(curves: RecallCurves, axis: Axis) -> str:
@@ -92,25 +99,25 @@ def _lines(curves: RecallCurves, axis: Axis) -> str:
     )
 
 
-def _endings(curves: RecallCurves, axis: Axis) -> list[Ending]:
+def _line_names(curves: RecallCurves, axis: Axis) -> list[LineName]:
     def end(values: Curve) -> float:
         return axis.down(float(values[-1]), HEIGHT)
 
-    endings = [Ending(name(curves.run), end(curves.own), "label strong")]
+    endings = [LineName(escape_name(curves.run), end(curves.own), "label strong")]
     if curves.best is not None:
-        endings.append(Ending(f"{name(curves.best_run)}, best", end(curves.best)))
+        endings.append(LineName(f"{escape_name(curves.best_run)}, best", end(curves.best)))
     if len(curves.runs):
-        endings.append(Ending("median", end(np.median(curves.runs, axis=0))))
+        endings.append(LineName("median", end(np.median(curves.runs, axis=0))))
         words = f"all {counted(len(curves.runs), 'run')}"
-        endings.append(Ending(words, end(curves.runs.min(axis=0)), "tick"))
+        endings.append(LineName(words, end(curves.runs.min(axis=0)), "tick"))
     return endings
 
 
-def named(endings: Sequence[Ending], height: float = HEIGHT) -> list[str]:
-    """The names from the bottom up, each at least a line above the one beneath."""
+def place_names(endings: Sequence[LineName], height: float = HEIGHT) -> list[str]:
+    """Return the names from the bottom up, each at least a line above the one below."""
     parts, floor = [], float(height)
     for ending in sorted(endings, key=lambda ending: -ending.y):
         y = min(ending.y + 4, floor)
         floor = y - APART
-        parts.append(text(100, y, ending.words, ending.classes, dx=8))
+        parts.append(render_text(100, y, ending.words, ending.classes, dx=8))
     return parts

@@ -1,4 +1,4 @@
-"""The strokes all charts are made of: strings of SVG with classes and without styles."""
+"""SVG elements of all charts, as strings with classes and without styles."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ class Mark:
     href: str = ""
 
 
-def short(value: float) -> str:
-    """A coordinate to two decimals, without the zeros nobody needs.
+def coord(value: float) -> str:
+    """Return a coordinate with two decimals, without trailing zeros.
 
-    >>> short(12.5), short(100.0), short(0.004)
+    >>> coord(12.5), coord(100.0), coord(0.004)
     ('12.5', '100', '0')
     """
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def shorts(values: FloatArray) -> list[str]:
-    """`short` of each, printed at once.
+def coords(values: FloatArray) -> list[str]:
+    """Return `coord` of each value, all formatted in one step.
 
-    >>> shorts(np.array([12.5, 100.0, 0.004]))
+    >>> coords(np.array([12.5, 100.0, 0.004]))
     ['12.5', '100', '0']
     """
     printed = "\n%.2f" * values.size % tuple(values.tolist())
     return [text.rstrip("0").rstrip(".") for text in printed.split("\n")[1:]]
 
 
-def name(text: str) -> str:
-    """A foreign name, escaped, its direction kept from the text around it."""
+def escape_name(text: str) -> str:
+    """Return a user-supplied name, escaped and isolated from the direction of other text."""
     return str(escape(text if text.isascii() else f"{ISOLATE}{text}{RELEASE}"))
 
 
-def line(x1: float, x2: float, y1: float, y2: float, classes: str) -> str:
-    """A line between per cent across and pixels down."""
+def render_line(x1: float, x2: float, y1: float, y2: float, classes: str) -> str:
+    """Return a line; x is in per cent, y in pixels."""
     return (
-        f'<line class="{classes}" x1="{short(x1)}%" x2="{short(x2)}%"'
-        f' y1="{short(y1)}" y2="{short(y2)}"/>'
+        f'<line class="{classes}" x1="{coord(x1)}%" x2="{coord(x2)}%"'
+        f' y1="{coord(y1)}" y2="{coord(y2)}"/>'
     )
 
 
-def text(
+def render_text(
     x: float,
     y: float,
     words: str,
@@ -72,20 +72,21 @@ def text(
     anchor: Anchor = "start",
     dx: float = 0,
 ) -> str:
-    """Words that are markup already, standing at per cent across and pixels down."""
-    moved = f' dx="{short(dx)}"' if dx else ""
+    """Return a text of ready markup; x is in per cent, y in pixels."""
+    moved = f' dx="{coord(dx)}"' if dx else ""
     held = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text class="{classes}" x="{short(x)}%" y="{short(y)}"{moved}{held}>{words}</text>'
+    return f'<text class="{classes}" x="{coord(x)}%" y="{coord(y)}"{moved}{held}>{words}</text>'
 
 
-def edge_name(
+def outer_name(
     x: float, y: float, words: str, classes: str, anchor: Anchor = "start", dx: float = 0
 ) -> str:
-    """A foreign name beyond the edge of a plot, cut where it is longer than the room there."""
+    """Return a user-supplied name beside a plot, cut to the room there."""
     desk, phone = (_cut(words, most) for most in (LETTERS[-1], LETTERS[0]))
     screens = [(desk, "")] if desk == phone else [(desk, " opt"), (phone, " phone")]
     return "".join(
-        text(x, y, name(shown), classes + screen, anchor, dx) for shown, screen in screens
+        render_text(x, y, escape_name(shown), classes + screen, anchor, dx)
+        for shown, screen in screens
     )
 
 
@@ -93,52 +94,54 @@ def _cut(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
-def room_for(names: Iterable[str]) -> str:
-    """The class of a plot that has room for these names on a desk.
+def name_room_class(names: Iterable[str]) -> str:
+    """Return the class of a plot with room for these names on a wide screen.
 
-    >>> room_for(["bm25"]), room_for(["a-name-of-22-characters"]), room_for(["a" * 80])
-    ('letters-17', 'letters-24', 'letters-32')
+    >>> name_room_class(["bm25"]), name_room_class(["a-name-of-22-characters"])
+    ('letters-17', 'letters-24')
+    >>> name_room_class(["a" * 80])
+    'letters-32'
     """
     longest = min(max(map(len, names), default=0), LETTERS[-1])
     return f"letters-{next(most for most in LETTERS if longest <= most)}"
 
 
-def linked(href: str, title: str, body: str) -> str:
-    """A part with its title; a link where there is an address.
+def link_part(href: str, title: str, body: str) -> str:
+    """Return a part with its title, as a link if there is an address.
 
-    The table beneath every chart has the same links, so the keyboard is not led through here.
+    The table below every chart has the same links, so the keyboard skips these.
     """
-    told = f"<title>{title}</title>{body}"
+    titled = f"<title>{title}</title>{body}"
     if not href:
-        return f"<g>{told}</g>"
-    return f'<a href="{escape(href)}" tabindex="-1">{told}</a>'
+        return f"<g>{titled}</g>"
+    return f'<a href="{escape(href)}" tabindex="-1">{titled}</a>'
 
 
-def drawing(
+def render_chart(
     title: str, description: str, height: float, body: str, *, links: bool = False
 ) -> SafeString:
-    """A whole chart; a drawing with links is a group, since an image hides what is in it."""
+    """Return a whole chart; with links it is a group, since an image hides its content."""
     role = "group" if links else "img"
     return mark_safe(
-        f'<svg class="chart" role="{role}" width="100%" height="{short(height)}">'
+        f'<svg class="chart" role="{role}" width="100%" height="{coord(height)}">'
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{body}</svg>"
     )
 
 
-def plot(chart: SafeString, classes: str = "") -> SafeString:
-    """Room for the labels at the edges of a chart."""
+def frame_chart(chart: SafeString, classes: str = "") -> SafeString:
+    """Return a chart with room for the labels at its edges."""
     return mark_safe(f'<div class="{f"plot {classes}".rstrip()}">{chart}</div>')
 
 
-def stretched(width: float, height: float, pixels: float, body: str) -> str:
-    """Curves in coordinates of their own, stretched over the whole chart."""
+def stretch(width: float, height: float, pixels: float, body: str) -> str:
+    """Return curves in their own coordinates, stretched over the whole chart."""
     return (
-        f'<svg viewBox="0 0 {short(width)} {short(height)}" preserveAspectRatio="none"'
-        f' width="100%" height="{short(pixels)}">{body}</svg>'
+        f'<svg viewBox="0 0 {coord(width)} {coord(height)}" preserveAspectRatio="none"'
+        f' width="100%" height="{coord(pixels)}">{body}</svg>'
     )
 
 
 @lru_cache(maxsize=4096)
 def text_width(words: str, size: float = 12) -> float:
-    """About how many pixels a line of text needs in the widest common system face."""
+    """Return about how many pixels a line of text needs in the widest common system font."""
     return sum(size if ord(c) > 0x2E80 else size * 0.62 for c in words)

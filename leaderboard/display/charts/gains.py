@@ -1,4 +1,4 @@
-"""Discounted gain rank by rank: a run, its documents in the best order, and the ideal."""
+"""Discounted gain by rank: a run, its documents in the best order, and the ideal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from leaderboard.display.charts.axes import Axis, foot, value_grid
-from leaderboard.display.charts.curves import Ending, named
-from leaderboard.display.charts.drawing import drawing, name, plot, short, stretched, text
+from leaderboard.display.charts.curves import LineName, place_names
+from leaderboard.display.charts.drawing import (
+    coord,
+    escape_name,
+    frame_chart,
+    render_chart,
+    render_text,
+    stretch,
+)
 from leaderboard.display.numbers import score
 
 HEIGHT = 200
@@ -21,7 +28,7 @@ Curve = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Gained:
+class GainCurves:
     """Three cumulated gains over the same ranks, each at least the one before it."""
 
     run: str
@@ -30,8 +37,8 @@ class Gained:
     ideal: Curve
 
 
-def gain_chart(gained: Gained, title: str) -> SafeString:
-    """Between the curves lie what ranking lost, darker, and what retrieval lost."""
+def gain_chart(gained: GainCurves, title: str) -> SafeString:
+    """Return the curves of gain, and areas for the loss by ranking and by retrieval."""
     up = Axis.around(0.0, float(gained.ideal[-1]), most=4)
     curves = _between(gained.reordered, gained.ideal, up, "band-1")
     curves += _between(gained.own, gained.reordered, up, "band-2")
@@ -41,22 +48,22 @@ def gain_chart(gained: Gained, title: str) -> SafeString:
         (gained.own, "own"),
     ):
         curves += f'<path class="curve {classes}" d="M{_path(values, up)}"/>'
-    body = _grid(up, len(gained.own)) + stretched(100, 100, HEIGHT, curves)
-    body += text(0, 12, "DCG", "tick label", dx=6)
-    body += text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
-    body += "".join(named(_endings(gained, up), HEIGHT))
-    told = (
+    body = _grid(up, len(gained.own)) + stretch(100, 100, HEIGHT, curves)
+    body += render_text(0, 12, "DCG", "tick label", dx=6)
+    body += render_text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
+    body += "".join(place_names(_line_names(gained, up), HEIGHT))
+    summary = (
         f"After {len(gained.own)} ranks {gained.run} has {score(float(gained.own[-1]))},"
         f" its documents in the best order {score(float(gained.reordered[-1]))},"
         f" the ideal {score(float(gained.ideal[-1]))}."
     )
-    return plot(drawing(title, told, HEIGHT, body), "named")
+    return frame_chart(render_chart(title, summary, HEIGHT, body), "named")
 
 
 def _path(values: Curve, up: Axis) -> str:
     across = np.linspace(0, 100, len(values))
     return "L".join(
-        f"{short(x)} {short(up.down(y, 100))}" for x, y in zip(across, values.tolist(), strict=True)
+        f"{coord(x)} {coord(up.down(y, 100))}" for x, y in zip(across, values.tolist(), strict=True)
     )
 
 
@@ -66,16 +73,16 @@ def _between(lower: Curve, upper: Curve, up: Axis, classes: str) -> str:
 
 
 def _grid(up: Axis, last: int) -> str:
-    """Some ranks have their number, the first and the last among them."""
+    """Return the grid, with labels for some ranks including the first and the last."""
     step = max(last // TICKS, 1)
     named = sorted({1, *range(step, last + 1, step)})
     ranks = ((100 * (rank - 1) / (last - 1), str(rank)) for rank in named)
     return value_grid(up, HEIGHT) + foot(HEIGHT, ranks)
 
 
-def _endings(gained: Gained, up: Axis) -> list[Ending]:
+def _line_names(gained: GainCurves, up: Axis) -> list[LineName]:
     return [
-        Ending("ideal", up.down(float(gained.ideal[-1]), HEIGHT)),
-        Ending("re-ordered", up.down(float(gained.reordered[-1]), HEIGHT)),
-        Ending(name(gained.run), up.down(float(gained.own[-1]), HEIGHT), "label strong"),
+        LineName("ideal", up.down(float(gained.ideal[-1]), HEIGHT)),
+        LineName("re-ordered", up.down(float(gained.reordered[-1]), HEIGHT)),
+        LineName(escape_name(gained.run), up.down(float(gained.own[-1]), HEIGHT), "label strong"),
     ]

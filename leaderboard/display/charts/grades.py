@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.display.charts.drawing import short
+from leaderboard.display.charts.drawing import coord
 from leaderboard.display.numbers import count
 
 RAMP = 4
@@ -15,7 +15,7 @@ BAR_HEIGHT = 10
 
 
 def grade_class(grade: int | None, top: int = RAMP) -> str:
-    """The step of the ramp for a grade; a scale of more or fewer grades is cut evenly.
+    """Return the colour class of a grade; other scales are divided evenly.
 
     >>> [grade_class(grade, top=3) for grade in (None, -1, 0, 1, 2, 3)]
     ['unjudged', 'g0', 'g0', 'g1', 'g3', 'g4']
@@ -28,9 +28,9 @@ def grade_class(grade: int | None, top: int = RAMP) -> str:
 
 
 def grade_squares(grades: Sequence[int | None], top: int = RAMP) -> SafeString:
-    """The first documents of a ranking, a square each in the order of ranks.
+    """Return the first documents of a ranking as squares in the order of ranks.
 
-    On a phone those beyond the first five stand beneath them.
+    On a phone those beyond the first five are below them.
     """
     words = ", ".join("unjudged" if grade is None else str(grade) for grade in grades)
     drawn = [
@@ -48,10 +48,13 @@ def grade_squares(grades: Sequence[int | None], top: int = RAMP) -> SafeString:
 
 
 def grade_stack(counts: Mapping[int, int], most: int, top: int = RAMP) -> SafeString:
-    """How many documents have each grade, end to end, the most relevant first."""
+    """Return a stacked bar of the documents by grade, the most relevant first."""
     shapes, left = "", 0
     for grade in sorted(counts, reverse=True):
-        x, width = short(100 * left / max(most, 1)), short(100 * counts[grade] / max(most, 1))
+        x, width = (
+            coord(100 * left / max(most, 1)),
+            coord(100 * counts[grade] / max(most, 1)),
+        )
         shapes += (
             f'<rect class="square {grade_class(grade, top)}" x="{x}%" y="9" width="{width}%"'
             f' height="{BAR_HEIGHT}"/>'
@@ -64,8 +67,8 @@ def grade_stack(counts: Mapping[int, int], most: int, top: int = RAMP) -> SafeSt
 
 
 def grade_bar(number: int, most: int, grade: int | None, top: int = RAMP) -> SafeString:
-    """How many documents have a grade, as a bar with its number at the end."""
-    width = short(100 * number / max(most, 1))
+    """Return the number of documents with a grade as a bar."""
+    width = coord(100 * number / max(most, 1))
     shape = (
         f'<rect class="square {grade_class(grade, top)}" x="0" y=".5" width="{width}%"'
         f' height="{BAR_HEIGHT}" rx="1.5"/>'

@@ -1,4 +1,4 @@
-"""Heat map of runs by topics, one ramp from ground to ink; and how hard topics are by answers."""
+"""Heat map of runs by topics, and topic difficulty by the number of relevant documents."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from leaderboard.display.charts.axes import UNIT, Axis, axis_foot, value_grid
 from leaderboard.display.charts.drawing import (
-    drawing,
-    edge_name,
-    linked,
-    name,
-    plot,
-    room_for,
-    short,
-    stretched,
-    text,
+    coord,
+    escape_name,
+    frame_chart,
+    link_part,
+    name_room_class,
+    outer_name,
+    render_chart,
+    render_text,
+    stretch,
 )
 from leaderboard.display.numbers import counted, score
 
@@ -49,10 +49,10 @@ class HeatColumn:
     is_marked: bool = False
 
 
-def levels(shares: NDArray[np.float64], steps: int) -> NDArray[np.int64]:
-    """Shares from 0 to 1 as one of so many steps; -1 where there is none.
+def ramp_steps(shares: NDArray[np.float64], steps: int) -> NDArray[np.int64]:
+    """Return the step of each share from 0 to 1; -1 if it is undefined.
 
-    >>> levels(np.array([[0.0, 0.5, 1.0, np.nan]]), 16).tolist()
+    >>> ramp_steps(np.array([[0.0, 0.5, 1.0, np.nan]]), 16).tolist()
     [[0, 8, 15, -1]]
     """
     known = np.clip(np.nan_to_num(shares), 0.0, 1.0)
@@ -66,26 +66,30 @@ def heat_map(
     shares: NDArray[np.float64],
     title: str,
 ) -> SafeString:
-    """A row a run, a column a topic; every column leads to its topic."""
+    """Return a heat map with a row per run and a column per topic, linked to its topic."""
     pitch = PITCH if len(rows) <= NAMED else LOW_PITCH
     depth = pitch * len(rows)
-    cells = _cells(levels(shares, STEPS))
+    cells = _cells(ramp_steps(shares, STEPS))
     body = (
         f'<svg y="{TOP}" width="100%" height="{depth}" overflow="visible">'
-        + stretched(len(columns), len(rows), depth, cells)
+        + stretch(len(columns), len(rows), depth, cells)
         + "".join(_row_name(place, row, pitch) for place, row in enumerate(rows))
         + "</svg>"
     )
     body += "".join(_column(place, columns, depth) for place in range(len(columns)))
     ends = TOP + depth + BELOW
-    body += text(0, ends, "← easiest topic") + text(100, ends, "hardest topic →", anchor="end")
-    told = f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; stronger is higher."
-    room = room_for([row.name for row in rows])
-    return plot(drawing(title, told, ends, body, links=True), f"heat {room}")
+    body += render_text(0, ends, "← easiest topic") + render_text(
+        100, ends, "hardest topic →", anchor="end"
+    )
+    summary = (
+        f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; stronger is higher."
+    )
+    room = name_room_class([row.name for row in rows])
+    return frame_chart(render_chart(title, summary, ends, body, links=True), f"heat {room}")
 
 
 def _cells(steps: NDArray[np.int64]) -> str:
-    """The cells of a step are one path, so that thousands of them stay a short page."""
+    """Return one path per step, so that thousands of cells need a short page."""
     paths = []
     for step in range(-1, STEPS):
         where = np.argwhere(steps == step).tolist()
@@ -99,28 +103,28 @@ def _row_name(place: int, row: HeatRow, pitch: int) -> str:
     if pitch == LOW_PITCH and not row.is_own:
         return ""
     classes = "label strong" if row.is_own else "label"
-    return edge_name(0, pitch * (place + 0.5) + 4, row.name, classes, "end", -8)
+    return outer_name(0, pitch * (place + 0.5) + 4, row.name, classes, "end", -8)
 
 
 def _column(place: int, columns: Sequence[HeatColumn], depth: int) -> str:
     column, width = columns[place], 100 / len(columns)
-    told = f"topic {name(column.number)}: median {score(column.median)}"
+    summary = f"topic {escape_name(column.number)}: median {score(column.median)}"
     body = (
-        f'<rect class="hit" x="{short(place * width)}%" y="{TOP}"'
-        f' width="{short(width)}%" height="{depth}"/>'
+        f'<rect class="hit" x="{coord(place * width)}%" y="{TOP}"'
+        f' width="{coord(width)}%" height="{depth}"/>'
     )
     if column.is_marked:
-        told += ", order of runs inverted"
-        body += text((place + 0.5) * width, TOP - 4, "▾", "marked", "middle")
-    return linked(column.href, told, body)
+        summary += ", order of runs inverted"
+        body += render_text((place + 0.5) * width, TOP - 4, "▾", "marked", "middle")
+    return link_part(column.href, summary, body)
 
 
 def heat_image(shares: NDArray[np.float64]) -> bytes:
-    """The cells alone as a PNG, a pixel each: ink that covers the paper more where it is higher.
+    """Return the cells as a PNG with a pixel each, darker for higher values.
 
-    Undefined cells are bare like those at the low end.
+    Undefined cells are empty like those at the low end.
     """
-    steps = np.maximum(levels(shares, IMAGE_STEPS), 0).astype(np.uint8)
+    steps = np.maximum(ramp_steps(shares, IMAGE_STEPS), 0).astype(np.uint8)
     height, width = steps.shape
     lines = np.zeros((height, width + 1), dtype=np.uint8)
     lines[:, 1:] = steps
@@ -151,27 +155,28 @@ class Difficulty:
     href: str = ""
 
 
-def difficulties(topics: Sequence[Difficulty], measure: str) -> SafeString:
-    """A point a topic: up the median of the runs, across the number of relevant documents."""
-    topics = [each for each in topics if np.isfinite(each.median)]
-    across = Axis.around(0, max((each.relevant for each in topics), default=1) or 1)
-    medians = [each.median for each in topics]
+def difficulty_chart(topics: Sequence[Difficulty], measure: str) -> SafeString:
+    """Return a chart with a point per topic: median score by number of relevant documents."""
+    topics = [difficulty for difficulty in topics if np.isfinite(difficulty.median)]
+    across = Axis.around(0, max((difficulty.relevant for difficulty in topics), default=1) or 1)
+    medians = [difficulty.median for difficulty in topics]
     bounded = all(0 <= median <= 1 for median in medians)
     up = UNIT if bounded else Axis.around(min(0.0, *medians), max(medians))
     body = value_grid(up, SCATTER_HEIGHT) + axis_foot(across, SCATTER_HEIGHT)
-    body += "".join(_difficulty(each, across, up) for each in topics)
-    body += text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
+    body += "".join(_difficulty(difficulty, across, up) for difficulty in topics)
+    body += render_text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
     ground = SCATTER_HEIGHT - 6
-    body += text(100, ground, "relevant documents", "tick label", anchor="end", dx=-6)
-    told = f"{counted(len(topics), 'topic')}."
+    body += render_text(100, ground, "relevant documents", "tick label", anchor="end", dx=-6)
+    summary = f"{counted(len(topics), 'topic')}."
     title = f"Relevant documents of a topic against its median {measure}"
-    return plot(drawing(title, told, SCATTER_HEIGHT, body, links=True))
+    return frame_chart(render_chart(title, summary, SCATTER_HEIGHT, body, links=True))
 
 
 def _difficulty(topic: Difficulty, across: Axis, up: Axis) -> str:
     shape = (
-        f'<circle class="point" cx="{short(across.at(topic.relevant))}%"'
-        f' cy="{short(up.down(topic.median, SCATTER_HEIGHT))}" r="3.5"/>'
+        f'<circle class="point" cx="{coord(across.at(topic.relevant))}%"'
+        f' cy="{coord(up.down(topic.median, SCATTER_HEIGHT))}" r="3.5"/>'
     )
-    told = f"topic {name(topic.number)}: {topic.relevant} relevant, median {score(topic.median)}"
-    return linked(topic.href, told, shape)
+    topic_name, median = escape_name(topic.number), score(topic.median)
+    title = f"topic {topic_name}: {topic.relevant} relevant, median {median}"
+    return link_part(topic.href, title, shape)

@@ -1,4 +1,4 @@
-"""Names beside dots: none over another or over a dot, and off the strokes where there is room.
+"""Placing of names beside dots, so that none covers another name or a dot.
 
 A drawing is as wide as its screen, so names are placed twice: for a desk and for a phone.
 """
@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from leaderboard.display.charts.drawing import Anchor, name, short, text, text_width
+from leaderboard.display.charts.drawing import (
+    Anchor,
+    coord,
+    escape_name,
+    render_text,
+    text_width,
+)
 
 # How wide a drawing is on a desk and on a phone, and how high a line of words, in pixels.
 WIDE, PHONE, LINE = 1150, 312, 14
@@ -23,8 +29,8 @@ CROSSED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A dot and its name: per cent across, pixels down.  Those first in turn are placed first."""
+class NamedDot:
+    """A dot and its name; x is in per cent, y in pixels, and `turn` is the order of placing."""
 
     x: float
     y: float
@@ -34,7 +40,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A straight line that names had better not touch: per cent across, pixels down."""
+    """A straight line that names should avoid; x is in per cent, y in pixels."""
 
     x1: float
     x2: float
@@ -44,7 +50,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What something covers of a drawing, in pixels."""
+    """An area of a drawing, in pixels."""
 
     left: float
     top: float
@@ -57,8 +63,8 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a name may stand beside its dot; far off, a lead goes there."""
+class NamePlace:
+    """A position of a name beside its dot; a distant one needs a leading line."""
 
     anchor: Anchor
     dx: int
@@ -74,25 +80,25 @@ class Place:
         return Box(left, y + self.dy - LINE + 3, left + width, y + self.dy + 3)
 
     def lead(self, x: float, y: float) -> Box:
-        """What the way from the dot to the name covers."""
+        """Return the area of the leading line from the dot to the name."""
         left, right = sorted((x, x + self.dx))
         top, bottom = sorted((y, y + self.dy - 4))
         return Box(left, top, right, bottom)
 
 
-def places(rows: int) -> list[Place]:
-    """Above and beneath on both sides, the near ones first.
+def list_places(rows: int) -> list[NamePlace]:
+    """Return positions above and below on both sides, the near ones first.
 
-    >>> [(each.anchor, each.dy) for each in places(1)]
+    >>> [(place.anchor, place.dy) for place in list_places(1)]
     [('start', -7), ('end', -7), ('start', 16), ('end', 16)]
     """
     offsets = [dy for row in range(rows) for dy in (-7 - LINE * row, 16 + LINE * row)]
     sides: tuple[tuple[Anchor, int], ...] = (("start", 8), ("end", -8))
-    return [Place(anchor, dx, dy) for dy in offsets for anchor, dx in sides]
+    return [NamePlace(anchor, dx, dy) for dy in offsets for anchor, dx in sides]
 
 
-def labels(spots: Sequence[Spot], strokes: Sequence[Stroke], height: float) -> str:
-    """The names of all dots that find room; where a screen needs it, another place on each."""
+def place_labels(spots: Sequence[NamedDot], strokes: Sequence[Stroke], height: float) -> str:
+    """Return the names of all dots with room, at another position on a phone if needed."""
     desk, phone = (_placed(spots, strokes, wide, height) for wide in (WIDE, PHONE))
     parts = []
     for spot, on_desk, on_phone in zip(spots, desk, phone, strict=True):
@@ -104,20 +110,20 @@ def labels(spots: Sequence[Spot], strokes: Sequence[Stroke], height: float) -> s
 
 
 def _placed(
-    spots: Sequence[Spot], strokes: Sequence[Stroke], wide: int, height: float
-) -> list[Place | None]:
-    screen = Screen(wide, height, [_around(each, wide) for each in spots], [])
-    lines = [_along(stroke, wide) for stroke in strokes]
-    around = places(FAR if len(spots) <= FEW else NEAR)
+    spots: Sequence[NamedDot], strokes: Sequence[Stroke], wide: int, height: float
+) -> list[NamePlace | None]:
+    screen = Screen(wide, height, [_dot_box(item, wide) for item in spots], [])
+    lines = [_stroke_boxes(stroke, wide) for stroke in strokes]
+    around = list_places(FAR if len(spots) <= FEW else NEAR)
     return [screen.place(spot, around, lines) for spot in spots]
 
 
-def _around(spot: Spot, wide: int) -> Box:
+def _dot_box(spot: NamedDot, wide: int) -> Box:
     x = spot.x * wide / 100
     return Box(x - DOT, spot.y - DOT, x + DOT, spot.y + DOT)
 
 
-def _along(stroke: Stroke, wide: int) -> Box:
+def _stroke_boxes(stroke: Stroke, wide: int) -> Box:
     left, right = sorted((stroke.x1 * wide / 100, stroke.x2 * wide / 100))
     top, bottom = sorted((stroke.y1, stroke.y2))
     return Box(left - STROKE, top - STROKE, right + STROKE, bottom + STROKE)
@@ -125,30 +131,32 @@ def _along(stroke: Stroke, wide: int) -> Box:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A drawing of one width, with what its dots and the names placed so far cover."""
+    """A drawing of one width, and the areas of its dots and of the names placed so far."""
 
     wide: int
     height: float
     dots: list[Box]
     words: list[Box]
 
-    def place(self, spot: Spot, places: Sequence[Place], lines: Sequence[Box]) -> Place | None:
-        """Where the name of a dot stands best, if anywhere; its room is taken from then on."""
+    def place(
+        self, spot: NamedDot, places: Sequence[NamePlace], lines: Sequence[Box]
+    ) -> NamePlace | None:
+        """Choose the best free position of a name, if any, and reserve its area."""
         x = spot.x * self.wide / 100
-        free = [each for each in places if self._is_free(each, x, spot)]
-        best = min(free, key=lambda each: self._weight(each, x, spot, lines), default=None)
+        free = [item for item in places if self._is_free(item, x, spot)]
+        best = min(free, key=lambda item: self._weight(item, x, spot, lines), default=None)
         if best is not None:
             self.words.append(best.box(x, spot.y, spot.name))
         return best
 
-    def _is_free(self, place: Place, x: float, spot: Spot) -> bool:
+    def _is_free(self, place: NamePlace, x: float, spot: NamedDot) -> bool:
         box = place.box(x, spot.y, spot.name)
         inside = box.left >= 0 and box.right <= self.wide
         inside = inside and box.top >= 0 and box.bottom <= self.height
         return inside and not any(map(box.meets, [*self.words, *self.dots]))
 
-    def _weight(self, place: Place, x: float, spot: Spot, lines: Iterable[Box]) -> int:
-        """How far off it is, what runs through it, and what its lead passes and runs through."""
+    def _weight(self, place: NamePlace, x: float, spot: NamedDot, lines: Iterable[Box]) -> int:
+        """Return the cost of a position: its distance, and what it and its leading line cross."""
         weight = place.rows + CROSSED * sum(map(place.box(x, spot.y, spot.name).meets, lines))
         if not place.rows:
             return weight
@@ -156,16 +164,18 @@ class Screen:
         return weight + sum(map(lead.meets, self.dots)) + CROSSED * sum(map(lead.meets, self.words))
 
 
-def _label(spot: Spot, place: Place | None, screen: str = "") -> str:
+def _label(spot: NamedDot, place: NamePlace | None, screen: str = "") -> str:
     if place is None:
         return ""
     y = spot.y + place.dy
-    words = text(spot.x, y, name(spot.name), spot.classes + screen, place.anchor, place.dx)
+    words = render_text(
+        spot.x, y, escape_name(spot.name), spot.classes + screen, place.anchor, place.dx
+    )
     if not place.rows:
         return words
     # A nested drawing counts in pixels from a point in per cent.
     end = f"{place.dx - (2 if place.dx > 0 else -2)} {place.dy - 4}"
     return (
-        f'<svg class="leads{screen}" x="{short(spot.x)}%" y="{short(spot.y)}">'
+        f'<svg class="leads{screen}" x="{coord(spot.x)}%" y="{coord(spot.y)}">'
         f'<path class="lead" d="M0 0L{end}"/></svg>{words}'
     )

@@ -1,4 +1,4 @@
-"""Everything against everything: the cells of a square table, washed where they say something."""
+"""Cells of square tables: runs or measures against each other, coloured by verdict."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DIAGONAL = '<td class="diagonal"></td>'
 
 @dataclass(frozen=True)
 class Pairs:
-    """Runs against each other, best first: row minus column, and p adjusted for all pairs.
+    """All pairs of runs, best first: row minus column, and p adjusted for all pairs.
 
-    `hrefs[i][j]` leads to the two runs beside each other; `direction` -1: the lower mean wins.
+    `hrefs[i][j]` is the URL of the comparison; `direction` is -1 if the lower mean wins.
     """
 
     names: Sequence[str]
@@ -31,7 +31,7 @@ class Pairs:
     level: float = 0.05
 
     def verdict(self, row: int, column: int) -> str:
-        """How the row's run compares with the column's: `better`, `worse`, or nothing to say."""
+        """Return whether the run of the row is `better` or `worse`; empty if not significant."""
         if not self.p[row, column] < self.level:
             return ""
         ahead = self.direction * self.differences[row, column] > 0
@@ -39,7 +39,7 @@ class Pairs:
 
 
 def pair_cells(pairs: Pairs, row: int) -> SafeString:
-    """A row: above the diagonal differences, below it p; a verdict has its sign and its wash."""
+    """Return a row: differences above the diagonal, p below; verdicts are coloured."""
     cells = [_pair_cell(pairs, row, column) for column in range(len(pairs.names))]
     return mark_safe("".join(cells))
 
@@ -49,13 +49,13 @@ def _pair_cell(pairs: Pairs, row: int, column: int) -> str:
         return DIAGONAL
     difference, p = float(pairs.differences[row, column]), float(pairs.p[row, column])
     verdict = pairs.verdict(row, column)
-    said = signed(difference) if column > row else p_value(p)
+    number = signed(difference) if column > row else p_value(p)
     wash = f" wash-{verdict}" if verdict else ""
-    shown = f'<span class="{verdict}">{escape(said)}</span>' if verdict else escape(said)
+    shown = f'<span class="{verdict}">{escape(number)}</span>' if verdict else escape(number)
     if column < row:
         return f'<td class="num{wash}">{shown}</td>'
-    told = f"{pairs.names[row]} minus {pairs.names[column]}: {signed(difference, 4)}"
-    title = escape(f"{told}, {p_in_words(p)}")
+    difference_text = f"{pairs.names[row]} minus {pairs.names[column]}: {signed(difference, 4)}"
+    title = escape(f"{difference_text}, {p_in_words(p)}")
     address = escape(pairs.hrefs[row][column])
     return (
         f'<td class="num{wash}"><a class="number" href="{address}" title="{title}">{shown}</a></td>'
@@ -63,7 +63,7 @@ def _pair_cell(pairs: Pairs, row: int, column: int) -> str:
 
 
 def agreement_cells(above: Square, below: Square, row: int) -> SafeString:
-    """A row of correlations: `above` the diagonal the one, `below` it the other."""
+    """Return a row of two correlations, one above and one below the diagonal."""
     cells = [
         DIAGONAL if column == row else _agreement_cell(float(square[row, column]))
         for column in range(len(above))
@@ -77,7 +77,7 @@ def _agreement_cell(value: float) -> str:
 
 
 def value_cells(values: Sequence[float], hrefs: Sequence[str], digits: int = 3) -> SafeString:
-    """A row of values, each with all its digits in the title and the way to how it was made."""
+    """Return a row of values with all digits in the title, linked to their explanation."""
     return mark_safe(
         "".join(
             f'<td class="num"><a class="number" href="{escape(href)}" title="{exact(value)}">'

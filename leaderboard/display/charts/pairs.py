@@ -1,4 +1,4 @@
-"""Two runs beside each other: how sure the difference is, topic by topic, rank by rank."""
+"""Comparison of two runs: interval of the difference, scores by topic, ranks of documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.display.charts.axes import Axis, axis_foot, upright_grid, value_grid
-from leaderboard.display.charts.drawing import drawing, line, linked, name, plot, short, text
+from leaderboard.display.charts.drawing import (
+    coord,
+    escape_name,
+    frame_chart,
+    link_part,
+    render_chart,
+    render_line,
+    render_text,
+)
 from leaderboard.display.numbers import counted, interval, score, signed
 
 INTERVAL_HEIGHT = 38
@@ -35,7 +43,7 @@ class Point:
 def difference_interval(
     difference: float, low: float, high: float, title: str, negligible: float | None = None
 ) -> SafeString:
-    """A difference with its 95 % interval on an axis around zero; shaded what is too small."""
+    """Return a difference with its 95 % interval; the negligible range is shaded."""
     reach = max(abs(low), abs(high), negligible or 0.0) or 0.01
     axis = Axis.around(-reach, reach, most=4)
     middle = INTERVAL_HEIGHT / 2
@@ -43,42 +51,50 @@ def difference_interval(
     if negligible:
         x, width = axis.at(-negligible), axis.at(negligible) - axis.at(-negligible)
         body += (
-            f'<rect class="shade" x="{short(x)}%" y="0" width="{short(width)}%"'
+            f'<rect class="shade" x="{coord(x)}%" y="0" width="{coord(width)}%"'
             f' height="{INTERVAL_HEIGHT}"/>'
         )
     body += upright_grid(axis, INTERVAL_HEIGHT) + axis_foot(axis, INTERVAL_HEIGHT, sign=True)
-    body += line(axis.at(low), axis.at(high), middle, middle, "hsd")
-    body += f'<circle class="dot mean" cx="{short(axis.at(difference))}%" cy="{middle}" r="4"/>'
-    told = f"{signed(difference)}, 95 % interval {interval(low, high)}."
-    return plot(drawing(title, told, INTERVAL_HEIGHT, body), "interval")
+    body += render_line(axis.at(low), axis.at(high), middle, middle, "hsd")
+    body += f'<circle class="dot mean" cx="{coord(axis.at(difference))}%" cy="{middle}" r="4"/>'
+    summary = f"{signed(difference)}, 95 % interval {interval(low, high)}."
+    return frame_chart(render_chart(title, summary, INTERVAL_HEIGHT, body), "interval")
 
 
 def scatter(
     points: Sequence[Point], title: str, run_a: str, run_b: str, current: str = ""
 ) -> SafeString:
-    """A point a topic, up the score of one run, across that of the other; equal on the diagonal."""
+    """Return a point per topic by the scores of both runs; equal scores are on the diagonal."""
     axis = Axis.around(0, max([1.0, *(max(point.a, point.b) for point in points)]))
     body = _square_grid(axis)
     body += f'<line class="dashed" x1="0%" x2="100%" y1="{SCATTER_HEIGHT}" y2="0"/>'
     for point in points:
-        x, y = short(axis.at(point.b)), short(axis.down(point.a, SCATTER_HEIGHT))
+        x, y = (
+            coord(axis.at(point.b)),
+            coord(axis.down(point.a, SCATTER_HEIGHT)),
+        )
         shape = f'<circle class="point {point.side}" cx="{x}%" cy="{y}" r="3"/>'
         if point.number == current:
             shape += f'<circle class="ring" cx="{x}%" cy="{y}" r="6"/>'
-            shape += text(
-                axis.at(point.b), float(y) + 4, name(current), "label strong", "start", 10
+            shape += render_text(
+                axis.at(point.b), float(y) + 4, escape_name(current), "label strong", "start", 10
             )
-        title_of = f"topic {name(point.number)}: {score(point.a)} against {score(point.b)}"
-        body += linked(point.href, title_of, shape)
+        title_of = f"topic {escape_name(point.number)}: {score(point.a)} against {score(point.b)}"
+        body += link_part(point.href, title_of, shape)
     wins = sum(point.side == "better" for point in points)
     losses = sum(point.side == "worse" for point in points)
-    body += text(0, 14, f"▲ {name(run_a)} better on {wins}", "side better", dx=8)
-    body += text(
-        100, SCATTER_HEIGHT - 10, f"▼ {name(run_b)} better on {losses}", "side worse", "end", -8
+    body += render_text(0, 14, f"▲ {escape_name(run_a)} better on {wins}", "side better", dx=8)
+    body += render_text(
+        100,
+        SCATTER_HEIGHT - 10,
+        f"▼ {escape_name(run_b)} better on {losses}",
+        "side worse",
+        "end",
+        -8,
     )
-    told = f"{counted(len(points), 'topic')}; {run_a} is better on {wins}, {run_b} on {losses}."
+    summary = f"{counted(len(points), 'topic')}; {run_a} is better on {wins}, {run_b} on {losses}."
     links = any(point.href for point in points)
-    return plot(drawing(title, told, SCATTER_HEIGHT, body, links=links), "scatter")
+    return frame_chart(render_chart(title, summary, SCATTER_HEIGHT, body, links=links), "scatter")
 
 
 def _square_grid(axis: Axis) -> str:
@@ -87,41 +103,41 @@ def _square_grid(axis: Axis) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """A document of two rankings, by its rank in each; None below the cut."""
+class RankPair:
+    """The ranks of a document in two rankings; None below the cutoff."""
 
     left: int | None
     right: int | None
     relevant: bool
 
 
-def joined_ranks(documents: Sequence[Joined], depth: int) -> SafeString:
-    """Lines between the cards of two rankings; a stub where the twin is below the cut.
+def rank_lines(documents: Sequence[RankPair], depth: int) -> SafeString:
+    """Return lines between two rankings; a short stub if the other rank is below the cutoff.
 
-    In units of cards, stretched to the height of the column, whatever a screen makes of a card.
+    The unit is a card, stretched to the height of the column, since cards vary by screen.
     """
     paths = "".join(
-        _joint(document, "join relevant" if document.relevant else "join")
+        _rank_line(document, "join relevant" if document.relevant else "join")
         for document in sorted(documents, key=lambda document: document.relevant)
     )
-    height = short(PITCH * depth - 0.87)
+    height = coord(PITCH * depth - 0.87)
     return mark_safe(
         f'<div class="joints"><svg class="joined" viewBox="0 0 100 {height}"'
         f' preserveAspectRatio="none" aria-hidden="true">{paths}</svg></div>'
     )
 
 
-def _joint(document: Joined, classes: str) -> str:
-    """The line of one document, and the dots at its ends as strokes of no length."""
+def _rank_line(document: RankPair, classes: str) -> str:
+    """Return the line of one document, with strokes of no length as dots at its ends."""
     left, right = document.left, document.right
     if left is not None and right is not None:
-        y1, y2 = short(_middle(left)), short(_middle(right))
+        y1, y2 = coord(_middle(left)), coord(_middle(right))
         curve, dots = f"M0 {y1}C50 {y1} 50 {y2} 100 {y2}", f"M0 {y1}h.01M100 {y2}h.01"
     elif left is not None:
-        y = short(_middle(left))
+        y = coord(_middle(left))
         curve, dots = f"M0 {y}h{STUB}", f"M{STUB} {y}h.01"
     else:
-        y = short(_middle(right or 1))
+        y = coord(_middle(right or 1))
         curve, dots = f"M100 {y}h-{STUB}", f"M{100 - STUB} {y}h.01"
     return f'<path class="{classes}" d="{curve}"/><path class="{classes} end" d="{dots}"/>'
 

@@ -1,4 +1,4 @@
-"""The best score over time as steps, every run as a dot, and what changed the judgments."""
+"""The best score over time as steps, with every run and every change of judgments."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from leaderboard.display.charts.axes import BELOW, Axis, value_grid
 from leaderboard.display.charts.drawing import (
     RADIUS,
     Kind,
-    drawing,
-    line,
-    linked,
-    name,
-    plot,
-    short,
-    stretched,
-    text,
+    coord,
+    escape_name,
+    frame_chart,
+    link_part,
+    render_chart,
+    render_line,
+    render_text,
+    stretch,
 )
 from leaderboard.display.numbers import counted, date, score
 
@@ -30,8 +30,8 @@ NEAR = 75
 
 
 @dataclass(frozen=True, slots=True)
-class Dated:
-    """A run at its time, with the best value until then."""
+class DatedRun:
+    """A run with its time, its value, and the best value until then."""
 
     at: datetime
     value: float
@@ -42,27 +42,27 @@ class Dated:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A moment from which on something else holds."""
+class JudgmentChange:
+    """A time at which the judgments changed."""
 
     at: datetime
     name: str
 
 
-def step_chart(runs: Sequence[Dated], turns: Sequence[Turn], title: str) -> SafeString:
-    """Time goes to the right; a turn before the first run is not drawn."""
-    latest = max(each.at for each in (*runs, *turns))
+def step_chart(runs: Sequence[DatedRun], turns: Sequence[JudgmentChange], title: str) -> SafeString:
+    """Return the chart; changes before the first run are not drawn."""
+    latest = max(dated.at for dated in (*runs, *turns))
     across, upright = _time_axis(runs[0].at, latest), _value_axis(runs)
     body = value_grid(upright, HEIGHT) + _days(runs[0].at, latest, across)
-    body += "".join(_turn(each, across) for each in turns if _is_inside(each, across))
-    body += stretched(100, 100, HEIGHT, _steps(runs, across, upright))
-    body += "".join(_dot(each, across, upright) for each in runs)
+    body += "".join(_turn(dated, across) for dated in turns if _is_inside(dated, across))
+    body += stretch(100, 100, HEIGHT, _steps(runs, across, upright))
+    body += "".join(_dot(dated, across, upright) for dated in runs)
     first, last = runs[0], runs[-1]
-    told = (
+    summary = (
         f"{counted(len(runs), 'run')} from {date(first.at)} to {date(last.at)};"
         f" the best score went from {score(first.best)} to {score(last.best)}."
     )
-    return plot(drawing(title, told, HEIGHT, body, links=True))
+    return frame_chart(render_chart(title, summary, HEIGHT, body, links=True))
 
 
 def _time_axis(first: datetime, latest: datetime) -> Axis:
@@ -71,41 +71,43 @@ def _time_axis(first: datetime, latest: datetime) -> Axis:
     return Axis(low - room, high + room, ())
 
 
-def _value_axis(runs: Sequence[Dated]) -> Axis:
-    values = [each.value for each in runs]
+def _value_axis(runs: Sequence[DatedRun]) -> Axis:
+    values = [dated.value for dated in runs]
     return Axis.around(min(values), max(values), most=5)
 
 
-def _is_inside(turn: Turn, across: Axis) -> bool:
+def _is_inside(turn: JudgmentChange, across: Axis) -> bool:
     return across.low <= turn.at.timestamp() <= across.high
 
 
 def _days(first: datetime, last: datetime, across: Axis) -> str:
-    """The first and the last day; between them the table says when."""
-    words = text(across.at(first.timestamp()), HEIGHT + BELOW, date(first))
+    """Return the labels of the first and the last day; the table has the others."""
+    words = render_text(across.at(first.timestamp()), HEIGHT + BELOW, date(first))
     if first.astimezone(UTC).date() == last.astimezone(UTC).date():
         return words
-    return words + text(across.at(last.timestamp()), HEIGHT + BELOW, date(last), anchor="end")
+    return words + render_text(
+        across.at(last.timestamp()), HEIGHT + BELOW, date(last), anchor="end"
+    )
 
 
-def _turn(turn: Turn, across: Axis) -> str:
+def _turn(turn: JudgmentChange, across: Axis) -> str:
     x = across.at(turn.at.timestamp())
     # Near the right edge its name has room on the left alone.
     anchor, dx = ("end", -5) if x > NEAR else ("start", 5)
-    words = text(x, 10, name(turn.name), "tick label", anchor, dx)
-    return line(x, x, 0, HEIGHT, "dashed") + words
+    words = render_text(x, 10, escape_name(turn.name), "tick label", anchor, dx)
+    return render_line(x, x, 0, HEIGHT, "dashed") + words
 
 
-def _steps(runs: Sequence[Dated], across: Axis, upright: Axis) -> str:
-    points = [(across.at(each.at.timestamp()), upright.down(each.best, 100)) for each in runs]
+def _steps(runs: Sequence[DatedRun], across: Axis, upright: Axis) -> str:
+    points = [(across.at(dated.at.timestamp()), upright.down(dated.best, 100)) for dated in runs]
     (x, y), *rest = points
-    path = f"M{short(x)} {short(y)}" + "".join(f"H{short(x)}V{short(y)}" for x, y in rest)
+    path = f"M{coord(x)} {coord(y)}" + "".join(f"H{coord(x)}V{coord(y)}" for x, y in rest)
     return f'<path class="curve" d="{path}H100"/>'
 
 
-def _dot(run: Dated, across: Axis, upright: Axis) -> str:
+def _dot(run: DatedRun, across: Axis, upright: Axis) -> str:
     x, y = across.at(run.at.timestamp()), upright.down(run.value, HEIGHT)
     dot = (
-        f'<circle class="dot {run.kind}" cx="{short(x)}%" cy="{short(y)}" r="{RADIUS[run.kind]}"/>'
+        f'<circle class="dot {run.kind}" cx="{coord(x)}%" cy="{coord(y)}" r="{RADIUS[run.kind]}"/>'
     )
-    return linked(run.href, f"{name(run.name)}, {date(run.at)}: {score(run.value)}", dot)
+    return link_part(run.href, f"{escape_name(run.name)}, {date(run.at)}: {score(run.value)}", dot)

@@ -183,7 +183,7 @@ class Command(BaseCommand):
 
     def agreed(self, questions: list[dict[str, Any]], answers: Answers, yes: bool) -> bool:
         """Whether nothing is left to answer and somebody says so."""
-        left = [each for each in questions if answers.leave_open(each)]
+        left = [each for each in questions if answers.is_open(each)]
         for question in left:
             self.stderr.write(f"{ANSWERS[question['name']]} answers this.")
         return not left and (yes or said_yes())

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from leaderboard.collections.pools import by_turn, priority_of
+from leaderboard.collections.pools import find_priority, sort_by_turn
 from leaderboard.models import Collection, Pool, Run, Track
 from leaderboard.pages.forms.fields import NewFileField, Paragraphs
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
@@ -82,8 +82,8 @@ class PoolForm(forms.Form):
 
     def __init__(self, *args: Any, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = track.runs.accepted().in_good_standing().select_related("team")
-        in_turn = by_turn(runs)
+        runs = track.runs.accepted().not_removed().select_related("team")
+        in_turn = sort_by_turn(runs)
         self.fields["runs"].queryset = runs
         self.fields["runs"].initial = [run.pk for run in in_turn]
         teams = groupby(in_turn, key=lambda run: run.team.name)
@@ -94,7 +94,7 @@ class PoolForm(forms.Form):
 
 def labelled(run: Run) -> str:
     """A run of a pool to be, with its priority."""
-    priority = priority_of(run)
+    priority = find_priority(run)
     return str(run) if priority is None else f"{run}, priority {priority}"
 
 

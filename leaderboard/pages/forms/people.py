@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
-from leaderboard.models.notices import Happening
-from leaderboard.notifications.webhooks import NotCalled, check_url
+from leaderboard.models.notices import WebhookEvent
+from leaderboard.notifications.webhooks import WebhookError, check_url
 
 # Days that a token of the page works.
 LIFETIMES = [(7, "in 7 days"), (30, "in 30 days"), (90, "in 90 days"), (365, "in 1 year")]
@@ -93,14 +93,14 @@ class WebhookForm(forms.Form):
     url = forms.URLField(label="Address", max_length=500, assume_scheme="https")
     happenings = forms.MultipleChoiceField(
         label="When",
-        choices=Happening.choices,
+        choices=WebhookEvent.choices,
         widget=forms.CheckboxSelectMultiple,
-        initial=Happening.values,
+        initial=WebhookEvent.values,
     )
 
     def clean_url(self) -> str:
         try:
             check_url(self.cleaned_data["url"])
-        except NotCalled as reason:
+        except WebhookError as reason:
             raise ValidationError(str(reason)) from None
         return self.cleaned_data["url"]

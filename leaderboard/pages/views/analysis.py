@@ -17,12 +17,12 @@ from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_ma
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, Box, box_plot
-from leaderboard.display.charts.bumps import Climber, bumps
+from leaderboard.display.charts.bumps import RankLine, rank_chart
 from leaderboard.display.charts.heat import (
     Difficulty,
     HeatColumn,
     HeatRow,
-    difficulties,
+    difficulty_chart,
     heat_image,
     heat_map,
 )
@@ -162,7 +162,7 @@ def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString
     # Places among the runs that are drawn, so that a long board leaves no gaps.
     columns = [sorted(column) for column in zip(*(each.places for each in drawn), strict=True)]
     climbers = [
-        Climber(
+        RankLine(
             name=str(each.run),
             places=[
                 column.index(place) + 1 for column, place in zip(columns, each.places, strict=True)
@@ -172,7 +172,7 @@ def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString
         )
         for each in drawn
     ]
-    return bumps(agreement.measures, climbers, "Places of the runs by every measure")
+    return rank_chart(agreement.measures, climbers, "Places of the runs by every measure")
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "lines": _map_lines(found, slug, page),
         "chart": _heat(found, hrefs, sight.is_organiser) if found.standings else "",
         "is_image": found.values.size > CELLS,
-        "difficulties": difficulties(_difficulties(found, hrefs), found.measure),
+        "difficulties": difficulty_chart(_difficulties(found, hrefs), found.measure),
         **(_spread(found, hrefs, page) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)

@@ -17,7 +17,7 @@ from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, find_visible_board
-from leaderboard.collections.pools import pool_of
+from leaderboard.collections.pools import find_pool
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
@@ -51,7 +51,11 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
     """What the page prints of a board: its sentences and its table."""
-    frozen = board.sight.track.snapshots.named().first() if board.sight.can_see_snapshots else None
+    frozen = (
+        board.sight.track.snapshots.without_contents().first()
+        if board.sight.can_see_snapshots
+        else None
+    )
     return {
         "frozen": frozen,
         "provisional": wording.provisional(board, frozen)
@@ -103,7 +107,7 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
         "counts": counts,
         "grades": grades,
         "num_pooled": judgment_set.pooled_runs.count(),
-        "pool": pool_of(judgment_set, board.sight.viewer),
+        "pool": find_pool(judgment_set, board.sight.viewer),
         "versions": find_other_versions(board.sight),
         "page": page,
         "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),

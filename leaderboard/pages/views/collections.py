@@ -32,7 +32,7 @@ from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.collections.documents import open_documents
-from leaderboard.infrastructure.portions import in_portions
+from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
@@ -258,7 +258,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Number and text of every topic, a line each, for making runs and checking them."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
-    topics = chain.from_iterable(in_portions(found.topics.all(), "position"))
+    topics = chain.from_iterable(iterate_batches(found.topics.all(), "position"))
     lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
     return streamed_text("topics.txt", lines)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis.costs import CostBreakdown, CostLine, build_cost_breakdown
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import track_or_404
-from leaderboard.display.charts.costs import Priced, costs
+from leaderboard.display.charts.costs import PricedRun, cost_chart
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.pages import wording
 from leaderboard.pages.addresses import address
@@ -64,10 +64,10 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
 def _chart(found: CostBreakdown) -> SafeString:
     chosen, factor = found.board.choice.carried, found.cost.units[found.unit]
     runs = [
-        Priced(
+        PricedRun(
             name=str(each.run),
             cost=each.figure.value / factor,
-            told=each.cost_text,
+            cost_text=each.cost_text,
             mean=each.mean,
             low=each.low,
             high=each.high,
@@ -81,7 +81,7 @@ def _chart(found: CostBreakdown) -> SafeString:
     ]
     title = f"{found.board.measure} against {found.cost.label.lower()}"
     unit = f"{found.cost.label}, {found.unit}"
-    return costs(runs, unit, found.board.measure, title)
+    return cost_chart(runs, unit, found.board.measure, title)
 
 
 def _kind(line: CostLine) -> Kind:

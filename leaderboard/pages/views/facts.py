@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from leaderboard.boards.disclosure import run_or_404
 from leaderboard.boards.exports import text_file
 from leaderboard.runs.fact_changes import change_facts
-from leaderboard.runs.facts import FactsForm, as_metadata, stated
+from leaderboard.runs.facts import FactsForm, all_facts, render_metadata
 
 
 @login_required
@@ -25,8 +25,8 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
     form = FactsForm(
         request.POST if request.method == "POST" else None,
         track=seen.sight.track,
-        demands=not seen.sight.is_organiser,
-        facts=stated(seen.run),
+        is_strict=not seen.sight.is_organiser,
+        facts=all_facts(seen.run),
     )
     if request.method == "POST" and form.is_valid():
         change_facts(seen.run, request.user, form.facts)
@@ -42,4 +42,4 @@ def run_metadata(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.can_see_file(seen.run) and not seen.sight.can_see_scores_of(seen.run):
         raise Http404("no facts to see")
-    return text_file(f"metadata-{seen.run.pk}.yml", as_metadata(seen.run), "application/yaml")
+    return text_file(f"metadata-{seen.run.pk}.yml", render_metadata(seen.run), "application/yaml")

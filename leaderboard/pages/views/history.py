@@ -17,7 +17,7 @@ from leaderboard.analysis.history import History, build_history
 from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.badges import badge as draw_badge
-from leaderboard.display.charts.steps import Dated, Turn, step_chart
+from leaderboard.display.charts.steps import DatedRun, JudgmentChange, step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
 from leaderboard.pages.addresses import address, carried
@@ -49,7 +49,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _chart(history: History, chosen: Mapping[str, str]) -> str:
     runs = [
-        Dated(
+        DatedRun(
             at=each.run.received_at,
             value=each.mean,
             best=each.best,
@@ -59,7 +59,7 @@ def _chart(history: History, chosen: Mapping[str, str]) -> str:
         )
         for each in history.lines
     ]
-    turns = [Turn(each.at, f"judgments {each.version}") for each in history.changes]
+    turns = [JudgmentChange(each.at, f"judgments {each.version}") for each in history.changes]
     return step_chart(runs, turns, f"The best {history.measure} over time")
 
 

@@ -14,7 +14,7 @@ from leaderboard.display.charts import Mark, dot_line
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import counted, span
 from leaderboard.models import Run, Track
-from leaderboard.runs.quotas import Quota, quotas_of
+from leaderboard.runs.quotas import Quota, find_quotas
 
 LATEST = 5
 OWN_RANKS = 3
@@ -87,7 +87,7 @@ class Group:
 def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
     sights = sights_of(tracks, reader)
     boards = summarise_boards(sights)
-    quotas = quotas_of([sight.team for sight in sights if sight.team is not None])
+    quotas = find_quotas([sight.team for sight in sights if sight.team is not None])
     return [
         TrackLine(
             sight=sight,

@@ -22,7 +22,7 @@ from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, build_sid
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
-from leaderboard.display.charts import Bar, Joined, Point
+from leaderboard.display.charts import Bar, Point, RankPair
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
 from leaderboard.pages import wording
@@ -269,13 +269,13 @@ def _joints(found: SideBySide, depth: int) -> SafeString:
         return rank if rank is not None and rank <= depth else None
 
     joined = [
-        Joined(card.document.rank, below(card.twin), card.document.look == "relevant")
+        RankPair(card.document.rank, below(card.twin), card.document.look == "relevant")
         for card in found.left.cards
     ]
     joined += [
-        Joined(None, card.document.rank, card.document.look == "relevant")
+        RankPair(None, card.document.rank, card.document.look == "relevant")
         for card in found.right.cards
         if below(card.twin) is None
     ]
     cards = max(len(found.left.cards), len(found.right.cards))
-    return charts.joined_ranks(joined, cards) if cards else SafeString()
+    return charts.rank_lines(joined, cards) if cards else SafeString()

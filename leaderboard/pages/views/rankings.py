@@ -82,7 +82,7 @@ def _gained(run: Run, gains: GainCurves) -> dict[str, object]:
     return {
         "cutoffs": CUTOFFS,
         "verdict": wording.gain_verdict(run, gains),
-        "chart": charts.gain_chart(charts.Gained(str(run), *curves), f"DCG of {run} by rank"),
+        "chart": charts.gain_chart(charts.GainCurves(str(run), *curves), f"DCG of {run} by rank"),
         "gain_lines": [
             GainLine(*each)
             for each in zip(ranks, *(curve.tolist() for curve in curves), strict=True)

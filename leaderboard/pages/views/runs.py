@@ -33,9 +33,9 @@ from leaderboard.pages.forms.runs import RunForm
 from leaderboard.pages.run_charts import ORDERS, Portrait, PrecisionPortrait
 from leaderboard.pages.views.parts import choice_of, inside_or_403, organised_or_403
 from leaderboard.pages.views.tables import TABLES, wants_csv
-from leaderboard.runs.fact_changes import history_of
-from leaderboard.runs.facts import FactsForm, rows_of, stated
-from leaderboard.runs.quotas import quota_of
+from leaderboard.runs.fact_changes import load_history
+from leaderboard.runs.facts import FactsForm, all_facts, build_rows
+from leaderboard.runs.quotas import find_quota
 
 # Topics on one page of a run's table.
 TOPICS = 50
@@ -51,7 +51,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "GET" and not joined and not can_join_by_run(sight.track):
         return redirect("join", slug=slug)
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
-    facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.is_organiser)
+    facts = FactsForm(request.POST or None, track=sight.track, is_strict=not sight.is_organiser)
     status = 200
     # Both, so that all that is wrong is said at once.
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
@@ -73,7 +73,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "facts": facts,
         "limits": limits.of_track(sight.track),
-        "quota": quota_of(sight.track, sight.team),
+        "quota": find_quota(sight.track, sight.team),
         "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
         "file_hint": "Plain, .gz, or .zip with one file",
     }
@@ -131,8 +131,8 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "run": seen.run,
         "inside": seen.sight.can_see_file(seen.run),
         "states": seen.sight.can_state_facts(seen.run),
-        "stated": rows_of(stated(seen.run)),
-        "history": history_of(seen.run) if seen.sight.can_see_file(seen.run) else [],
+        "stated": build_rows(all_facts(seen.run)),
+        "history": load_history(seen.run) if seen.sight.can_see_file(seen.run) else [],
         "receipt": receipts.build_receipt(seen.sight, seen.run),
         "twins": receipts.find_twins_of_other_teams(seen.sight, seen.run),
         "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
@@ -142,7 +142,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
     }
-    return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
+    return render(request, "run.html", context, status=410 if seen.run.removal else 200)
 
 
 def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:

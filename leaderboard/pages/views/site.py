@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.defaults import server_error
 
 from leaderboard.boards.disclosure import sight_of
-from leaderboard.infrastructure.outages import outage_of
+from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import Topic, Track
 from leaderboard.pages.forms.people import MailsForm, TokenForm
 from leaderboard.pages.limits import of_site
@@ -118,8 +118,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 def failed(request: HttpRequest) -> HttpResponse:
     """What is shown for an error nobody caught: an outage says when to come back."""
-    outage = outage_of(sys.exc_info()[1])
+    outage = find_outage(sys.exc_info()[1])
     if outage is None:
         return server_error(request)
     page = render_to_string("outage.html", {"outage": outage})
-    return HttpResponse(page, status=outage.status, headers={"Retry-After": str(outage.again)})
+    return HttpResponse(
+        page, status=outage.status, headers={"Retry-After": str(outage.retry_after)}
+    )

@@ -30,7 +30,7 @@ from leaderboard.pages.views.once import once
 from leaderboard.pages.views.overview import in_groups, latest_runs, track_lines
 from leaderboard.pages.views.parts import organised_or_403
 from leaderboard.pages.wording.trail import trail_of
-from leaderboard.runs.facts import label_of
+from leaderboard.runs.facts import find_label
 
 LATEST_EVENTS = 20
 
@@ -59,7 +59,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         if sight.track.visibility == Track.Visibility.PUBLIC
         else None,
         "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
-        "asked": [label_of(name) for name in sight.track.required_facts],
+        "asked": [find_label(name) for name in sight.track.required_facts],
     }
     return render(request, "about.html", context)
 
@@ -144,7 +144,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "join_requests": track.join_requests.filter(state=JoinRequest.State.WAITING).select_related(
             "user"
         ),
-        "off_the_board": track.runs.off_the_board().select_related("team"),
+        "off_the_board": track.runs.removed().select_related("team"),
         "invitation": _invitation(request, track),
         "badge_address": _badge_address(request, track),
         "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),

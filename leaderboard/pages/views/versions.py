@@ -15,7 +15,7 @@ from leaderboard.archives.track_export import render_qrels
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
-from leaderboard.collections.pools import pool_of
+from leaderboard.collections.pools import find_pool
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
@@ -42,7 +42,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "judgment_set": judgment_set,
-        "pool": pool_of(judgment_set, request.user),
+        "pool": find_pool(judgment_set, request.user),
         "edition": edition,
         "building": edition is not None and edition.state != Edition.State.READY,
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,

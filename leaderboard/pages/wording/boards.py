@@ -6,7 +6,14 @@ from evaluation.measures import parse_measure
 from evaluation.significance import smallest_p
 from leaderboard.boards.columns import columns_of
 from leaderboard.boards.standings import FEWEST_TOPICS, LEVEL, Board, Standing
-from leaderboard.display.numbers import anywhere_on_earth, count, counted, p_value, score, unbroken
+from leaderboard.display.numbers import (
+    anywhere_on_earth,
+    count,
+    counted,
+    keep_on_one_line,
+    p_value,
+    score,
+)
 from leaderboard.models import Run, Snapshot, Track
 from leaderboard.pages.wording.phrases import (
     NAMED,
@@ -183,7 +190,7 @@ def power(board: Board) -> Sentence:
     if effect is None:
         return say(
             f"With {counted(topics, 'topic')} nothing can be significant: p is at least ",
-            strong(unbroken(p_value(smallest_p(topics)))),
+            strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {in_words(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
     sentence = say(
@@ -274,7 +281,7 @@ def provisional(board: Board, frozen: Snapshot | None) -> str:
     if track.state() != Track.State.CLOSED:
         until = anywhere_on_earth(track.closes_at)
         return f"These scores are provisional: submission closes {until}."
-    if track.takes_runs():
+    if track.accepts_runs():
         return "These scores are provisional: late runs are still accepted."
     if not board.sight.can_see_scores:
         return "These scores are provisional until the release."

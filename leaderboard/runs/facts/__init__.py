@@ -3,21 +3,21 @@
 Form fields, the schema of the API, the rows of a page and ir_metadata all come from `FACTS`.
 """
 
-from leaderboard.runs.facts.asking import FactsForm
 from leaderboard.runs.facts.declared import BY_NAME, FACTS, FILTERS, REQUIRABLE
-from leaderboard.runs.facts.figures import COSTS, Figure, figure_of
-from leaderboard.runs.facts.headers import as_metadata, facts_in_header
+from leaderboard.runs.facts.figures import COSTS, Figure, find_figure
+from leaderboard.runs.facts.form import FactsForm
+from leaderboard.runs.facts.headers import read_header, render_metadata
 from leaderboard.runs.facts.kinds import Fact
-from leaderboard.runs.facts.stated import (
-    Row,
+from leaderboard.runs.facts.values import (
+    FactRow,
+    all_facts,
+    build_columns,
+    build_rows,
     clean_facts,
-    columns_of,
-    label_of,
+    facts_schema,
+    find_label,
+    format_fact,
     missing_facts,
-    rows_of,
-    schema,
-    stated,
-    words_of,
 )
 
 __all__ = [
@@ -27,18 +27,18 @@ __all__ = [
     "FILTERS",
     "REQUIRABLE",
     "Fact",
+    "FactRow",
     "FactsForm",
     "Figure",
-    "Row",
-    "as_metadata",
+    "all_facts",
+    "build_columns",
+    "build_rows",
     "clean_facts",
-    "columns_of",
-    "facts_in_header",
-    "figure_of",
-    "label_of",
+    "facts_schema",
+    "find_figure",
+    "find_label",
+    "format_fact",
     "missing_facts",
-    "rows_of",
-    "schema",
-    "stated",
-    "words_of",
+    "read_header",
+    "render_metadata",
 ]

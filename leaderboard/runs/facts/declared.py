@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from leaderboard.runs.facts.figures import Figures
-from leaderboard.runs.facts.kinds import Choice, Choices, Fact, Link, Mark, Whole, Words, YesNo
+from leaderboard.runs.facts.figures import FiguresFact
+from leaderboard.runs.facts.kinds import (
+    ChoiceFact,
+    ChoicesFact,
+    Fact,
+    IntegerFact,
+    LinkFact,
+    MarkFact,
+    TextFact,
+    YesNoFact,
+)
 
 PUBLICATION = "research goal.publication"
 
 FACTS: tuple[Fact, ...] = (
-    Choice(
+    ChoiceFact(
         "kind",
         "How the run was made",
         "Kind",
@@ -19,19 +28,19 @@ FACTS: tuple[Fact, ...] = (
         },
         default="automatic",
     ),
-    Mark(
+    MarkFact(
         "primary",
         "The team’s primary run",
         "Primary run",
         "One per team. A later primary run replaces it once accepted.",
     ),
-    Choices(
+    ChoicesFact(
         "topic_fields",
         "Topic fields used",
         "Topic fields",
         choices=dict.fromkeys(("title", "description", "narrative", "other"), ""),
     ),
-    Choice(
+    ChoiceFact(
         "stage",
         "What it ranks",
         "Stage",
@@ -41,14 +50,14 @@ FACTS: tuple[Fact, ...] = (
             "fusion": "the rankings of several systems",
         },
     ),
-    Whole(
+    IntegerFact(
         "priority",
         "Priority for judging",
         "Priority",
         "Among your team’s runs. 1 is judged first.",
     ),
-    Link("code", "Code", "Code", paths=("implementation.source.repository",)),
-    Link(
+    LinkFact("code", "Code", "Code", paths=("implementation.source.repository",)),
+    LinkFact(
         "paper",
         "Paper",
         "Paper",
@@ -56,26 +65,26 @@ FACTS: tuple[Fact, ...] = (
             f"research goal.publication.{name}" for name in ("url", "doi", "arxiv", "dblp")
         ),
     ),
-    YesNo("llm", "It uses a large language model", "Language model"),
-    YesNo(
+    YesNoFact("llm", "It uses a large language model", "Language model"),
+    YesNoFact(
         "judgments_used", "Judgments of these topics were used to train or tune it", "Saw judgments"
     ),
-    YesNo("closed", "It needs data or models not open to others", "Closed parts"),
-    Words("models", "Models", "Models", "Names and versions.", rows=1),
-    Words(
+    YesNoFact("closed", "It needs data or models not open to others", "Closed parts"),
+    TextFact("models", "Models", "Models", "Names and versions.", rows=1),
+    TextFact(
         "training_data",
         "Training data",
         "Training data",
         "Include what its models were trained on, if known.",
     ),
-    Words(
+    TextFact(
         "hardware",
         "Hardware",
         "Hardware",
         "Used for the figures: processor, accelerators, memory.",
         rows=1,
     ),
-    Figures("efficiency", "Efficiency", "Efficiency"),
+    FiguresFact("efficiency", "Efficiency", "Efficiency"),
 )
 BY_NAME = {fact.name: fact for fact in FACTS}
 # The kind of a run is always asked, with an answer that most give; nobody must have a primary run.

@@ -17,7 +17,7 @@ ORIGINS = {
     "tool": "measured by a tool",
     SELF_REPORTED: "self-reported",
 }
-PARTS = ("value", "unit", "origin")
+FIGURE_PARTS = ("value", "unit", "origin")
 # Costs are positive: they stand on a logarithmic axis.
 LEAST, MOST = 1e-12, 1e18
 NUMBER = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
@@ -88,7 +88,7 @@ class Figure:
         >>> Figure("memory", 2.0, "GB", "tool").words_in("MB")
         '2,000 MB'
         """
-        return f"{amount(self.value / self.cost.units[unit])} {unit}"
+        return f"{format_cost(self.value / self.cost.units[unit])} {unit}"
 
     @property
     def origin_in_words(self) -> str:
@@ -99,16 +99,16 @@ class Figure:
         return self.origin != SELF_REPORTED
 
 
-def amount(value: float) -> str:
+def format_cost(value: float) -> str:
     """A cost to three digits.
 
-    >>> amount(0.00123456), amount(12.0), amount(340000)
+    >>> format_cost(0.00123456), format_cost(12.0), format_cost(340000)
     ('0.00123', '12', '340,000')
     """
     return f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def figure_of(facts: Mapping[str, Any], cost: str) -> Figure | None:
+def find_figure(facts: Mapping[str, Any], cost: str) -> Figure | None:
     """What the facts of a run state of one cost."""
     figures = facts.get("efficiency", ())
     return next((Figure(**each) for each in figures if each["what"] == cost), None)
@@ -125,7 +125,7 @@ def clean_figure(given: Any) -> Figure:
     if what not in COSTS:
         raise ValueError(f"is a list of objects whose `what` is one of {', '.join(COSTS)}")
     cost = COSTS[what]
-    value, attached = number_of(parts.get("value"))
+    value, attached = parse_number(parts.get("value"))
     unit, origin = unit or attached or cost.unit, origin or SELF_REPORTED
     if unit not in cost.units:
         raise ValueError(f"{what}: the unit is one of {', '.join(cost.units)}")
@@ -137,10 +137,10 @@ def clean_figure(given: Any) -> Figure:
     return Figure(what, value, cost.unit, origin)
 
 
-def number_of(value: Any) -> tuple[float, str]:
+def parse_number(value: Any) -> tuple[float, str]:
     """A number, and the unit that a text has behind it.
 
-    >>> number_of("1250ms"), number_of(3)
+    >>> parse_number("1250ms"), parse_number(3)
     ((1250.0, 'ms'), (3.0, ''))
     """
     if isinstance(value, str) and (found := NUMBER.fullmatch(value)):
@@ -160,7 +160,7 @@ def _float(text: str) -> float | str:
 
 
 @dataclass(frozen=True)
-class Figures(Fact):
+class FiguresFact(Fact):
     """The figures of a run, one a cost, in the order of the costs."""
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ class Figures(Fact):
             raise ValueError("has a duplicate cost")
         return [figures[name] for name in COSTS if name in figures]
 
-    def words(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         figures = [Figure(**each) for each in value]
         return "; ".join(
             f"{figure.cost.label.lower()} {figure.words}, {figure.origin_in_words}"
@@ -204,16 +204,16 @@ class Figures(Fact):
             fields[f"{cost.name}-origin"].initial = SELF_REPORTED
         return fields
 
-    def answer(self, cleaned: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    def read_form(self, cleaned: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         figures = [
-            {"what": name, **{part: cleaned.get(f"{name}-{part}") for part in PARTS}}
+            {"what": name, **{part: cleaned.get(f"{name}-{part}") for part in FIGURE_PARTS}}
             for name in COSTS
             if cleaned.get(f"{name}-value") is not None
         ]
         return figures or None
 
-    def asked(self, value: Any) -> dict[str, Any]:
-        return {f"{each['what']}-{part}": each[part] for each in value for part in PARTS}
+    def initial(self, value: Any) -> dict[str, Any]:
+        return {f"{each['what']}-{part}": each[part] for each in value for part in FIGURE_PARTS}
 
 
 def _select(label: str, choices: Iterable[str]) -> forms.ChoiceField:

@@ -1,7 +1,7 @@
-"""The facts of a run in ir_metadata: read from the header of its file, written for its download.
+"""Facts of a run in ir_metadata: read from the header of its file, rendered for downloads.
 
-What the schema of ir_metadata has a place for is read from there; all facts stand under
-`rankfield`, so that a run that comes back says the same.
+Facts that the schema of ir_metadata has are read from there. All facts are written under
+`rankfield` too, so that they survive a download and a new upload.
 """
 
 from __future__ import annotations
@@ -13,52 +13,52 @@ from typing import Any
 
 from leaderboard.models import Run
 from leaderboard.runs.facts.declared import FACTS
-from leaderboard.runs.facts.figures import Figures
-from leaderboard.runs.facts.kinds import Choices, Fact
-from leaderboard.runs.facts.stated import stated
+from leaderboard.runs.facts.figures import FiguresFact
+from leaderboard.runs.facts.kinds import ChoicesFact, Fact
+from leaderboard.runs.facts.values import all_facts
 
 SECTION = "rankfield"
 HARDWARE = ("cpu.model", "gpu.model", "ram")
 WALL_CLOCK = "resources.runtime.wallclock"
 
 
-def facts_in_header(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """The facts that a header states; a value that cannot be read states nothing.
+def read_header(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Return the facts in a header; unreadable values are ignored.
 
-    >>> facts_in_header({"implementation.source.repository": "https://a.example/x"})
+    >>> read_header({"implementation.source.repository": "https://a.example/x"})
     {'code': 'https://a.example/x'}
     """
     facts: dict[str, Any] = {}
     for fact in FACTS:
-        for value in _values(fact, metadata):
+        for value in _candidate_values(fact, metadata):
             with suppress(ValueError):
                 facts.setdefault(fact.name, fact.clean(value))
     return facts
 
 
-def _values(fact: Fact, metadata: Mapping[str, str]) -> Iterator[Any]:
-    """What the header may mean by a fact, the surest first."""
+def _candidate_values(fact: Fact, metadata: Mapping[str, str]) -> Iterator[Any]:
+    """Yield the possible values of a fact, the most reliable first."""
     own = f"{SECTION}.{fact.name}"
-    if isinstance(fact, Figures):
-        yield [*_listed(own, metadata)] or None
+    if isinstance(fact, FiguresFact):
+        yield [*_list_objects(own, metadata)] or None
         yield [{"what": "run_seconds", "value": metadata.get(WALL_CLOCK), "origin": "tool"}]
-    elif isinstance(fact, Choices):
-        yield [metadata[path] for path in _items(own, metadata)] or metadata.get(own)
+    elif isinstance(fact, ChoicesFact):
+        yield [metadata[path] for path in _list_paths(own, metadata)] or metadata.get(own)
     yield from (metadata[path] for path in (own, *fact.paths) if path in metadata)
     if fact.name == "hardware":
         paths = (f"platform.hardware.{part}" for part in HARDWARE)
         yield ", ".join(metadata[path] for path in paths if path in metadata) or None
 
 
-def _items(path: str, metadata: Mapping[str, str]) -> Iterator[str]:
+def _list_paths(path: str, metadata: Mapping[str, str]) -> Iterator[str]:
     number = 1
     while f"{path}.{number}" in metadata:
         yield f"{path}.{number}"
         number += 1
 
 
-def _listed(path: str, metadata: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The objects of a list, each with its own keys."""
+def _list_objects(path: str, metadata: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Yield the objects of a list, each with its own keys."""
     number = 1
     while f"{path}.{number}.what" in metadata:
         names = ("what", "value", "unit", "origin")
@@ -67,19 +67,19 @@ def _listed(path: str, metadata: Mapping[str, str]) -> Iterator[dict[str, str]]:
         number += 1
 
 
-def as_metadata(run: Run) -> str:
-    """The facts of a run as YAML by the schema of ir_metadata."""
-    facts = stated(run)
+def render_metadata(run: Run) -> str:
+    """Return the facts of a run as YAML in the schema of ir_metadata."""
+    facts = all_facts(run)
     tree: dict[str, Any] = {"tag": str(run), "actor": {"team": run.team.name}}
     tree["method"] = {"automatic": facts["kind"] == Run.Kind.AUTOMATIC}
     for fact in FACTS:
         if fact.paths and fact.name in facts:
-            _plant(tree, fact.paths[0].split("."), facts[fact.name])
+            _set_at_path(tree, fact.paths[0].split("."), facts[fact.name])
     tree[SECTION] = facts
     return "".join(f"{line}\n" for line in _yaml(tree))
 
 
-def _plant(tree: dict[str, Any], path: list[str], value: Any) -> None:
+def _set_at_path(tree: dict[str, Any], path: list[str], value: Any) -> None:
     *way, last = path
     for key in way:
         tree = tree.setdefault(key, {})
@@ -87,7 +87,7 @@ def _plant(tree: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def _yaml(value: Any) -> Iterator[str]:
-    """Nested keys, lists and scalars; a text in JSON's quotes is one in YAML's too."""
+    """Yield lines of YAML; texts are quoted as in JSON, which YAML allows."""
     if isinstance(value, dict):
         for key, entry in value.items():
             if isinstance(entry, dict | list):

@@ -1,4 +1,4 @@
-"""The kinds of facts: what each takes, and how it stands in a form, a schema and a row.
+"""Kinds of facts: how each is checked, asked for in a form and shown.
 
 Values come from JSON, from forms and from the text of ir_metadata; `clean` takes all three.
 """
@@ -18,65 +18,66 @@ TRUE, FALSE = ("true", "yes"), ("false", "no")
 
 
 def is_storable(text: str) -> bool:
-    """Short enough, and made of characters that every database takes."""
+    """Return whether a text is short enough and every database can store it."""
     return len(text) <= LONGEST and not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in text)
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact: its name, what a form asks, what a row calls it.
+    """One fact of a run: `label` is for forms, `short_label` for tables.
 
-    `paths` are its places in ir_metadata; it is written to the first.
+    `paths` are its paths in ir_metadata; it is written to the first.
     """
 
     name: str
     label: str
-    called: str
+    short_label: str
     hint: str = ""
     paths: tuple[str, ...] = ()
 
     def clean(self, value: Any) -> Any:
-        """The value as it is kept; raises ValueError with words for whoever sent it."""
+        """Return the value to store; raise ValueError with a message for the user."""
         raise NotImplementedError
 
-    def words(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
+        """Return a value as text."""
         return str(value)
 
     @property
     def options(self) -> list[str]:
-        """The words by which runs can be filtered; none where values are anything."""
+        """Return the values that runs can be filtered by; none for free text."""
         return []
 
-    def holds(self, value: Any, word: str) -> bool:
-        """Whether a value, None where nothing is said, is what a filter asks for."""
-        return value is not None and self.words(value) == word
+    def matches(self, value: Any, word: str) -> bool:
+        """Return whether a value, None if not stated, passes a filter."""
+        return value is not None and self.format(value) == word
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the value."""
+        """Return the JSON Schema of the value."""
         raise NotImplementedError
 
     def fields(self) -> dict[str, forms.Field]:
-        """What asks for it in a form, by name."""
+        """Return its form fields by name."""
         return {self.name: self.field()}
 
     def field(self) -> forms.Field:
         raise NotImplementedError
 
-    def answer(self, cleaned: Mapping[str, Any]) -> Any:
-        """The value that the fields of a form hold; None where nothing was said."""
+    def read_form(self, cleaned: Mapping[str, Any]) -> Any:
+        """Return the value in a cleaned form; None if it is empty."""
         value = cleaned.get(self.name)
         return None if value in ("", []) else value
 
-    def asked(self, value: Any) -> dict[str, Any]:
-        """A value as the fields of a form show it."""
+    def initial(self, value: Any) -> dict[str, Any]:
+        """Return the initial values of its form fields."""
         return {self.name: value}
 
-    def described(self) -> dict[str, Any]:
+    def documented_schema(self) -> dict[str, Any]:
         return {"description": f"{self.label}. {self.hint}".strip(), **self.schema()}
 
 
 @dataclass(frozen=True)
-class Words(Fact):
+class TextFact(Fact):
     """A text of at most 1,000 characters."""
 
     rows: int = 2
@@ -95,7 +96,7 @@ class Words(Fact):
 
 
 @dataclass(frozen=True)
-class Link(Fact):
+class LinkFact(Fact):
     """An address that begins with https."""
 
     def clean(self, value: Any) -> str:
@@ -119,8 +120,8 @@ class Link(Fact):
 
 
 @dataclass(frozen=True)
-class Choice(Fact):
-    """One of a few words, each with what it means where it does not say so itself."""
+class ChoiceFact(Fact):
+    """One of a few words, each with an explanation where it needs one."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     default: str = ""
@@ -135,8 +136,8 @@ class Choice(Fact):
         return list(self.choices)
 
     @property
-    def told(self) -> list[tuple[str, str]]:
-        """The choices of a form."""
+    def form_choices(self) -> list[tuple[str, str]]:
+        """Return the choices of the form field."""
         return [
             (word, f"{word}: {means}" if means else word) for word, means in self.choices.items()
         ]
@@ -145,38 +146,40 @@ class Choice(Fact):
         return {"type": "string", "enum": list(self.choices)}
 
     def field(self) -> forms.Field:
-        unsaid = [] if self.default else [("", "not said")]
-        return forms.ChoiceField(choices=[*unsaid, *self.told], initial=self.default)
+        unstated = [] if self.default else [("", "not said")]
+        return forms.ChoiceField(choices=[*unstated, *self.form_choices], initial=self.default)
 
 
 @dataclass(frozen=True)
-class Choices(Choice):
+class ChoicesFact(ChoiceFact):
     """Any number of a few words, in their own order."""
 
     def clean(self, value: Any) -> list[str]:  # type: ignore[override]
         given = value.split(",") if isinstance(value, str) else value
         listed = given if isinstance(given, list) else [None]
-        words = {each.strip() for each in listed if isinstance(each, str)}
+        words = {word.strip() for word in listed if isinstance(word, str)}
         if len(words) < len(listed) or not words <= {*self.choices}:
             raise ValueError(f"must be a list of {', '.join(self.choices)}")
         return [word for word in self.choices if word in words]
 
-    def words(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         return ", ".join(value)
 
-    def holds(self, value: Any, word: str) -> bool:
+    def matches(self, value: Any, word: str) -> bool:
         return word in (value or ())
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": super().schema(), "uniqueItems": True}
 
     def field(self) -> forms.Field:
-        return forms.MultipleChoiceField(choices=self.told, widget=forms.CheckboxSelectMultiple)
+        return forms.MultipleChoiceField(
+            choices=self.form_choices, widget=forms.CheckboxSelectMultiple
+        )
 
 
 @dataclass(frozen=True)
-class YesNo(Fact):
-    """A declaration; nothing said is not no."""
+class YesNoFact(Fact):
+    """A declaration of yes or no; not stated does not mean no."""
 
     def clean(self, value: Any) -> bool:
         word = str(value).lower()
@@ -188,7 +191,7 @@ class YesNo(Fact):
     def options(self) -> list[str]:
         return ["yes", "no"]
 
-    def words(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         return "yes" if value else "no"
 
     def schema(self) -> dict[str, Any]:
@@ -197,23 +200,23 @@ class YesNo(Fact):
     def field(self) -> forms.Field:
         return forms.ChoiceField(choices=[("", "not said"), ("yes", "yes"), ("no", "no")])
 
-    def asked(self, value: Any) -> dict[str, Any]:
-        return {self.name: self.words(value)}
+    def initial(self, value: Any) -> dict[str, Any]:
+        return {self.name: self.format(value)}
 
 
 @dataclass(frozen=True)
-class Mark(YesNo):
-    """Said or not: there is no third."""
+class MarkFact(YesNoFact):
+    """A mark that is set or not set."""
 
     def field(self) -> forms.Field:
         return forms.BooleanField()
 
-    def asked(self, value: Any) -> dict[str, Any]:
+    def initial(self, value: Any) -> dict[str, Any]:
         return {self.name: value}
 
 
 @dataclass(frozen=True)
-class Whole(Fact):
+class IntegerFact(Fact):
     """A whole number from 1."""
 
     def clean(self, value: Any) -> int:

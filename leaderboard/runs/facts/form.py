@@ -1,4 +1,4 @@
-"""The form that asks for the facts of a run: what a track requires stands first."""
+"""The form for the facts of a run; facts that a track requires come first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.models import Track
 from leaderboard.runs.facts.declared import BY_NAME, FACTS
 from leaderboard.runs.facts.figures import COSTS
 
-UNCHOSEN = "Enter at least one figure."
+NO_FIGURE = "Enter at least one figure."
 
 
 @dataclass(frozen=True)
@@ -26,27 +26,27 @@ class FigureFields:
 
 
 class FactsForm(forms.Form):
-    """The fields of every fact; `facts` holds what was said, None where nothing was.
+    """The fields of every fact; `facts` has the cleaned values, None if not stated.
 
-    What the track requires is demanded of teams; organisers are only asked.
+    Teams must state the facts that the track requires; organisers need not.
     """
 
     def __init__(
         self,
         *args: Any,
         track: Track,
-        demands: bool = True,
+        is_strict: bool = True,
         facts: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         stated = {name: value for name, value in (facts or {}).items() if name in BY_NAME}
         initial = {
-            field: shown
+            field: field_value
             for name, value in stated.items()
-            for field, shown in BY_NAME[name].asked(value).items()
+            for field, field_value in BY_NAME[name].initial(value).items()
         }
         super().__init__(*args, initial=initial, **kwargs)
-        self.required = {*(track.required_facts if demands else ())}
+        self.required = {*(track.required_facts if is_strict else ())}
         self.early = {"kind", *track.required_facts}
         if track.selection == Track.Selection.PRIMARY:
             self.early.add("primary")
@@ -60,7 +60,7 @@ class FactsForm(forms.Form):
 
     @property
     def first(self) -> list[BoundField]:
-        """What is asked for before all else."""
+        """Return the fields that come first."""
         return [self[name] for name in self.fields if name in self.early]
 
     @property
@@ -76,17 +76,17 @@ class FactsForm(forms.Form):
 
     @property
     def shows_all(self) -> bool:
-        """Whether something wrong, or asked for, may stand among the further facts."""
+        """Return whether the further facts are open, because of errors or of requirements."""
         return bool(self.errors) or "efficiency" in self.early
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         for fact in FACTS:
-            said = fact.answer(cleaned)
+            value = fact.read_form(cleaned)
             try:
-                self.facts[fact.name] = None if said is None else fact.clean(said)
+                self.facts[fact.name] = None if value is None else fact.clean(value)
             except ValueError as problem:
                 self.add_error(fact.name if fact.name in self.fields else None, str(problem))
         if "efficiency" in self.required and not self.facts.get("efficiency"):
-            self.add_error(None, UNCHOSEN)
+            self.add_error(None, NO_FIGURE)
         return cleaned

@@ -1,0 +1,119 @@
+"""Size limits of request bodies, with or without a stated length.
+
+A form is small. Only a few pages accept a file, and only from a signed-in user; the API asks for a
+token before it reads. A body whose stated length is over the limit is refused unread. A body
+without a length is counted while it is read, so nothing beyond the limit reaches the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import IOBase
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest
+
+FORM_LIMIT = settings.MIB
+# A multipart body contains this much besides its files.
+ENVELOPE = 4 * settings.MIB
+API = "api-1:"
+
+
+def run_limit() -> int:
+    """Return the limit of one run file."""
+    return settings.RUN_UPLOAD_LIMIT
+
+
+def file_limit() -> int:
+    """Return the limit of one file of a collection."""
+    return settings.COLLECTION_UPLOAD_LIMIT
+
+
+def collection_limit() -> int:
+    """Return the limit of topics, documents and judgments together."""
+    return 3 * settings.COLLECTION_UPLOAD_LIMIT
+
+
+# The views that accept files, by the names of their URLs.
+UPLOAD_LIMITS: dict[str, Callable[[], int]] = {
+    "submit": run_limit,
+    "new_collection": collection_limit,
+    "check_again": collection_limit,
+    "new_judgments": file_limit,
+    "check_judgments_again": file_limit,
+    "judge_pool": file_limit,
+    "api-1:create_run": run_limit,
+    "api-1:create_collection": collection_limit,
+    "api-1:create_judgments": file_limit,
+    "api-1:replace_judgments": file_limit,
+}
+
+
+class BodyTooLargeError(BadRequest):
+    """A body without a length is over its limit."""
+
+
+class ChunkedBody(IOBase):
+    """A body without a length, counted while it is read; at its end `limit` is its length."""
+
+    def __init__(self, body: BinaryIO, limit: int) -> None:
+        self.body = body
+        self.limit = limit
+        self.is_over = False
+        self._position = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        wanted = self._bytes_to_read(size)
+        data = self.body.read(wanted)
+        return self._count(data, ended=len(data) < wanted)
+
+    def readline(self, size: int = -1, /) -> bytes:
+        wanted = self._bytes_to_read(size)
+        data = self.body.readline(wanted)
+        return self._count(data, ended=not data and wanted > 0)
+
+    def _bytes_to_read(self, size: int | None) -> int:
+        """Return how many bytes to read: one beyond the limit shows that there are more."""
+        left = self.limit - self._position + 1
+        return left if size is None or size < 0 else min(size, left)
+
+    def _count(self, data: bytes, ended: bool) -> bytes:
+        if self._position + len(data) > self.limit:
+            self.is_over = True
+            raise BodyTooLargeError("a body without a length is over its limit")
+        self._position += len(data)
+        if ended:
+            self.limit = self._position
+        return data
+
+
+def body_limit(request: HttpRequest) -> int:
+    """Return how many bytes the body of this request may have."""
+    name = request.resolver_match.view_name if request.resolver_match else ""
+    limit = UPLOAD_LIMITS.get(name)
+    if limit is None:
+        return FORM_LIMIT
+    # The API checks the token itself before it reads the body.
+    if name.startswith(API) or request.user.is_authenticated:
+        return limit() + ENVELOPE
+    return FORM_LIMIT
+
+
+def is_chunked(meta: dict[str, Any]) -> bool:
+    """Return whether a body is sent in chunks, without a length."""
+    return "chunked" in meta.get("HTTP_TRANSFER_ENCODING", "").lower()
+
+
+def content_length(request: HttpRequest) -> int:
+    """Return the stated length of a body, or 0 without one."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    return int(length) if length.isdecimal() else 0
+
+
+def limit_chunked_body(request: HttpRequest, limit: int) -> None:
+    """Read a body without a length up to the limit; Django would treat it as empty."""
+    body = ChunkedBody(request.META["wsgi.input"], limit)
+    request._stream = body  # type: ignore[attr-defined]
+    request.META["CONTENT_LENGTH"] = str(limit)
