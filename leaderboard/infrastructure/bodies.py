@@ -1,13 +1,11 @@
 """How large the body of a request may be, and bodies that come without a length.
 
-A form is small. A file is taken on a few pages, and there only from whoever is signed in; the API
-asks for a token before it reads. A body that announces more is refused unread, and one that
-announces nothing is counted as it comes, so nothing beyond the limit reaches the disk.
+A body that announces more than its limit is refused unread, and one that announces nothing is
+counted as it comes, so nothing beyond the limit reaches the disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from io import IOBase
 from typing import Any, BinaryIO
 
@@ -18,35 +16,6 @@ from django.http import HttpRequest
 SMALL = settings.MIB
 # What a multipart body holds beside its files.
 ENVELOPE = 4 * settings.MIB
-API = "api-1:"
-
-
-def a_run() -> int:
-    return settings.RUN_UPLOAD_LIMIT
-
-
-def a_file() -> int:
-    return settings.COLLECTION_UPLOAD_LIMIT
-
-
-def three_files() -> int:
-    """Topics, documents and judgments may each be as large as a file may be."""
-    return 3 * settings.COLLECTION_UPLOAD_LIMIT
-
-
-# The views that take files, by the names of their addresses.
-TAKING: dict[str, Callable[[], int]] = {
-    "submit": a_run,
-    "new_collection": three_files,
-    "check_again": three_files,
-    "new_judgments": a_file,
-    "check_judgments_again": a_file,
-    "judge_pool": a_file,
-    "api-1:create_run": a_run,
-    "api-1:create_collection": three_files,
-    "api-1:create_judgments": a_file,
-    "api-1:replace_judgments": a_file,
-}
 
 
 class TooLarge(BadRequest):
@@ -87,18 +56,6 @@ class Pipe(IOBase):
         return data
 
 
-def limit_of(request: HttpRequest) -> int:
-    """How many bytes the body of this request may have."""
-    name = request.resolver_match.view_name if request.resolver_match else ""
-    takes = TAKING.get(name)
-    if takes is None:
-        return SMALL
-    # A call asks for its token itself, before it reads.
-    if name.startswith(API) or request.user.is_authenticated:
-        return takes() + ENVELOPE
-    return SMALL
-
-
 def is_pipe(meta: dict[str, Any]) -> bool:
     """Whether a body comes in chunks, without a length."""
     return "chunked" in meta.get("HTTP_TRANSFER_ENCODING", "").lower()
@@ -115,3 +72,12 @@ def count(request: HttpRequest, limit: int) -> None:
     pipe = Pipe(request.META["wsgi.input"], limit)
     request._stream = pipe  # type: ignore[attr-defined]
     request.META["CONTENT_LENGTH"] = str(limit)
+
+
+def bound(request: HttpRequest, limit: int) -> bool:
+    """Whether the body may still be read; one without a length gets the lower limit."""
+    if isinstance(pipe := request._stream, Pipe):  # type: ignore[attr-defined]
+        pipe.limit = min(pipe.limit, limit)
+        request.META["CONTENT_LENGTH"] = str(pipe.limit)
+        return True
+    return announced(request) <= limit

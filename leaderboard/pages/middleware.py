@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
 from leaderboard.actions.people import lacks_second_factor
+from leaderboard.actions.upload_limits import limit_before_token
 from leaderboard.infrastructure import bodies
 from leaderboard.infrastructure.logs import new_number, request_number
 
@@ -127,15 +128,16 @@ class BoundBodies:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if getattr(getattr(request, "_stream", None), "is_over", False):
-            return refuse_body(request, bodies.limit_of(request))
+        pipe = getattr(request, "_stream", None)
+        if isinstance(pipe, bodies.Pipe) and pipe.is_over:
+            return refuse_body(request, pipe.limit)
         return response
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         is_pipe = bodies.is_pipe(request.META)
         if not is_pipe and bodies.announced(request) <= bodies.SMALL:
             return None
-        limit = bodies.limit_of(request)
+        limit = limit_before_token(request)
         if is_pipe:
             bodies.count(request, limit)
         elif bodies.announced(request) > limit:
