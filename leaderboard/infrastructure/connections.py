@@ -2,8 +2,9 @@
 
 Gunicorn gives each connection to a thread, which waits for the headers however long they take. Here
 the loop of the worker waits for them, which costs a few bytes, and a thread gets the request once
-its headers are whole. They have a deadline, and each address has a bound of connections and a bound
-of threads; behind a proxy all have the proxy's address, so there such bounds are the proxy's.
+its headers are whole. They have a deadline, a body has a least rate, and each address has a bound
+of connections and a bound of threads; behind a proxy all have the proxy's address, so there such
+bounds are the proxy's.
 """
 
 from __future__ import annotations
@@ -31,8 +32,13 @@ HEAD_BYTES = 64 * 1024
 # Of one address, in one process: connections, and the requests among them that have a thread.
 CONNECTIONS_EACH = 400
 THREADS_EACH = 48
-# A client that sends or takes nothing for so long is given up.
+# A client that takes nothing of an answer for so long is given up.
 STALL_SECONDS = 60
+# So long a body may be awaited; its bytes give seconds back at this rate, never more than these.
+BODY_SECONDS = 30
+BODY_RATE = 4 * 1024
+# And so long in total, however large it is: with 512 MiB that asks for 24 KiB per second.
+BODY_HOURS = 6
 # After an answer that ends the connection its client has so long to close its side.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 * 1024
@@ -63,6 +69,48 @@ def owner_of(peer: Any) -> str:
     return str(ipaddress.ip_network((address, 64), strict=False))
 
 
+class PacedBody:
+    """The socket of a request's body, which gives up a client that sends too slowly.
+
+    Only what is waited for is counted: a server that is busy costs its clients nothing.
+    """
+
+    def __init__(self, line: socket.socket) -> None:
+        self.line = line
+        self.begin()
+
+    def begin(self) -> None:
+        """Count anew, for the next body on the same connection."""
+        self.left = float(BODY_SECONDS)
+        self.waited = 0.0
+        self.has_stalled = False
+
+    def recv(self, size: int) -> bytes:
+        if self.has_stalled:
+            raise too_slow()
+        began = time.monotonic()
+        try:
+            data = self.line.recv(size)
+        except BlockingIOError as error:
+            self.has_stalled = True
+            raise too_slow() from error
+        waited = time.monotonic() - began
+        self.waited += waited
+        self.left = min(self.left - waited + len(data) / BODY_RATE, BODY_SECONDS)
+        if self.left < 0 or self.waited > BODY_HOURS * 3600:
+            self.has_stalled = True
+            raise too_slow()
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.line, name)
+
+
+def too_slow() -> ConnectionResetError:
+    """No fault of ours, so an error that gunicorn does not log."""
+    return ConnectionResetError(errno.ECONNRESET, "too slow")
+
+
 class Connection(TConn):
     """A connection that knows its owner, and keeps what has come of the next headers."""
 
@@ -84,7 +132,11 @@ class Connection(TConn):
     def hand_on(self) -> None:
         """Let gunicorn parse what has come; it asks for no more of the headers."""
         self.init()
-        self.parser.unreader.unread(self.head)
+        unreader = self.parser.unreader
+        if not isinstance(unreader.sock, PacedBody):
+            unreader.sock = PacedBody(unreader.sock)
+        unreader.sock.begin()
+        unreader.unread(self.head)
         self.head = b""
 
     def close(self, graceful: bool = False) -> None:
@@ -134,8 +186,9 @@ class Worker(ThreadWorker):
         if owner and self.open_by[owner] >= CONNECTIONS_EACH:
             util.close(line)
             return
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            line.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", STALL_SECONDS, 0))
+        waits = {socket.SO_RCVTIMEO: BODY_SECONDS, socket.SO_SNDTIMEO: STALL_SECONDS}
+        for option, seconds in waits.items():
+            line.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
         self.nr_conns += 1
         self.enqueue_req(Connection(self, line, peer, listener.getsockname()))
 
@@ -182,8 +235,7 @@ class Worker(ThreadWorker):
         try:
             return super().handle_request(req, conn)
         except BlockingIOError as error:
-            # The client stalled; no fault of ours, so nothing for the log.
-            raise ConnectionResetError(errno.ECONNRESET, "stalled") from error
+            raise too_slow() from error
 
     def finish_request(self, conn: Connection, result: Any) -> None:
         self.working[conn.owner] -= 1
