@@ -23,6 +23,7 @@ from ninja.security import HttpBearer
 from redis.exceptions import RedisError
 
 from leaderboard.actions.people import lacks_second_factor
+from leaderboard.actions.upload_limits import limit_for
 from leaderboard.api.errors import ApiError, not_allowed
 from leaderboard.boards.disclosure import Viewer
 from leaderboard.infrastructure import request_bodies
@@ -46,21 +47,18 @@ class Caller:
 class Token(HttpBearer):
     """A token with `scope`; `public` calls also come without any.
 
-    `takes` says how many bytes of files a call takes: a longer body is refused unread.  `spares`
-    says which requests do not count towards the writes of a minute.
+    `spares` says which requests do not count towards the writes of a minute.
     """
 
     def __init__(
         self,
         scope: str,
         public: bool = False,
-        takes: Callable[[], int] | None = None,
         spares: Callable[[HttpRequest, ApiToken], bool] | None = None,
     ) -> None:
         super().__init__()
         self.scope = scope
         self.public = public
-        self.takes = takes
         self.spares = spares
 
     def __call__(self, request: HttpRequest) -> Caller | None:
@@ -84,8 +82,7 @@ class Token(HttpBearer):
             raise not_allowed(f"This token lacks the scope {self.scope}.")
         if request.method not in READS and not (self.spares and self.spares(request, known)):
             limit_writes(known.user_id)
-        if self.takes is not None:
-            refuse_large(request, self.takes())
+        refuse_large(request, known.user)
         note_use(known)
         return Caller(known.user, known)
 
@@ -101,9 +98,8 @@ def goes_to_own_track(request: HttpRequest, token: ApiToken) -> bool:
 PUBLIC = Token("read", public=True)
 READ = Token("read")
 SUBMIT = Token("submit")
-SUBMIT_RUN = Token("submit", takes=request_bodies.run_limit, spares=goes_to_own_track)
+SUBMIT_RUN = Token("submit", spares=goes_to_own_track)
 ORGANISE = Token("organise")
-ORGANISE_FILES = Token("organise", takes=request_bodies.collection_limit)
 
 
 def viewer(request: HttpRequest) -> Viewer:
@@ -115,9 +111,15 @@ def refuse_without_second_factor(user: User) -> None:
         raise not_allowed("This site requires a second factor. Sign in to set one up.")
 
 
-def refuse_large(request: HttpRequest, limit: int) -> None:
-    length = request.headers.get("Content-Length") or "0"
-    if not length.isdecimal() or int(length) > limit + request_bodies.ENVELOPE:
+def refuse_large(request: HttpRequest, user: User) -> None:
+    """Refuse, unread, a body that is larger than this user may send to this address."""
+    if (
+        not request_bodies.is_chunked(request.META)
+        and request_bodies.content_length(request) <= request_bodies.FORM_LIMIT
+    ):
+        return
+    limit = limit_for(request, user)
+    if not request_bodies.enforce_limit(request, limit):
         raise ApiError(413, "E_SIZE", f"The limit is {limit:,} bytes.")
 
 

@@ -11,7 +11,7 @@ from ninja import File, Form, Query, Router, Status, UploadedFile
 
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles
-from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
+from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
 from leaderboard.api.errors import ApiError, field_error, not_allowed
 from leaderboard.api.files import only_file, refuse_cut_short
 from leaderboard.api.listing import by_slug
@@ -38,7 +38,7 @@ router = Router(tags=["collections"])
 OptionalFile = Annotated[UploadedFile | None, File(None)]
 
 
-@router.post("", auth=ORGANISE_FILES, response=answers(CollectionReceipt, 202))
+@router.post("", auth=ORGANISE, response=answers(CollectionReceipt, 202))
 def create_collection(
     request: HttpRequest,
     form: Form[CollectionIn],
@@ -196,7 +196,7 @@ def is_grade(text: str) -> bool:
     return digits.isdecimal() and digits.isascii() and len(digits) <= 3 and int(digits) <= 127
 
 
-@router.post("/{slug:slug}/judgments", auth=ORGANISE_FILES, response=answers(JudgmentsReceipt, 202))
+@router.post("/{slug:slug}/judgments", auth=ORGANISE, response=answers(JudgmentsReceipt, 202))
 def create_judgments(
     request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
@@ -262,7 +262,7 @@ def organised_judgments(user: Viewer, slug: str, version: str) -> JudgmentSet:
 
 @router.post(
     "/{slug:slug}/judgments/{slug:version}/replace",
-    auth=ORGANISE_FILES,
+    auth=ORGANISE,
     response=answers(JudgmentsReceipt, 202),
 )
 def replace_judgments(

@@ -125,7 +125,15 @@ def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
     receipt = receipts.build_receipt(seen.sight, seen.run)
     answer = shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
+    if seen.sight.is_organiser:
+        answer["same_rankings"] = same_rankings(seen)
     return answer | verdict_of(seen) if seen.sight.can_see_scores_of(seen.run) else answer
+
+
+def same_rankings(seen: VisibleRun) -> list[dict[str, str]]:
+    """List the runs of other teams with the same rankings; empty for all but organisers."""
+    twins = receipts.find_twins_of_other_teams(seen.sight, seen.run)
+    return [{"id": twin.pk, "tag": twin.tag, "team": twin.team.name} for twin in twins]
 
 
 def verdict_of(seen: VisibleRun) -> dict[str, Any]:

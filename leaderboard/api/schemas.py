@@ -371,6 +371,12 @@ class VerdictOut(Tested):
     previous_tag: str
 
 
+class SameRun(Schema):
+    id: str
+    tag: str
+    team: str
+
+
 class RunOut(RunReceipt):
     tag: str
     team: str
@@ -395,6 +401,11 @@ class RunOut(RunReceipt):
     metadata: dict[str, str] = Field({}, description="Its ir_metadata header, by path.")
     facts: Facts = {}
     provenance: dict[str, Any] = {}
+    same_rankings: list[SameRun] = Field(
+        [],
+        description="Runs of other teams with the same first 20 documents of every topic. "
+        "Only for organisers, and only where one run is asked for.",
+    )
 
 
 class RunList(Schema):

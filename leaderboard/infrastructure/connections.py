@@ -2,8 +2,9 @@
 
 Gunicorn gives each connection to a thread, which waits for the headers without a deadline. Here
 the loop of the worker waits for them, which costs a few bytes, and a thread gets the request once
-its headers are complete. They have a deadline, and each address has a limit of connections and of
-threads. Behind a proxy all have the proxy's address, so the proxy sets these limits.
+its headers are complete. They have a deadline, a body has a least rate, and each address has a
+limit of connections and of threads. Behind a proxy all have the proxy's address, so the proxy sets
+these limits.
 """
 
 from __future__ import annotations
@@ -31,8 +32,13 @@ HEAD_BYTES = 64 * 1024
 # Per address and process: connections, and the requests that have a thread.
 CONNECTIONS_EACH = 400
 THREADS_EACH = 48
-# A client that sends or receives nothing for this long is disconnected.
+# A client that accepts nothing of an answer for this long is disconnected.
 STALL_SECONDS = 60
+# The wait for a body; received bytes give seconds back at this rate, up to these.
+BODY_SECONDS = 30
+BODY_RATE = 4 * 1024
+# The wait in total, for a body of any size: 512 MiB then need 24 KiB per second.
+BODY_HOURS = 6
 # After the last answer the client has this long to close its side.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 * 1024
@@ -48,9 +54,9 @@ TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + END
 def client_of(peer: Any) -> str:
     """Return the client of a connection: its address, or in IPv6 the network of one customer.
 
-    >>> owner_of(("192.0.2.1", 4000)), owner_of(("2001:db8::17", 4000, 0, 0))
+    >>> client_of(("192.0.2.1", 4000)), client_of(("2001:db8::17", 4000, 0, 0))
     ('192.0.2.1', '2001:db8::/64')
-    >>> owner_of(("::ffff:192.0.2.1", 4000, 0, 0)), owner_of("")
+    >>> client_of(("::ffff:192.0.2.1", 4000, 0, 0)), client_of("")
     ('192.0.2.1', '')
     """
     if settings.BEHIND_PROXY or not isinstance(peer, tuple):
@@ -61,6 +67,48 @@ def client_of(peer: Any) -> str:
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
     return str(ipaddress.ip_network((address, 64), strict=False))
+
+
+class PacedBody:
+    """The socket of a request's body, which gives up a client that sends too slowly.
+
+    Only what is waited for is counted: a server that is busy costs its clients nothing.
+    """
+
+    def __init__(self, line: socket.socket) -> None:
+        self.line = line
+        self.begin()
+
+    def begin(self) -> None:
+        """Count anew, for the next body on the same connection."""
+        self.left = float(BODY_SECONDS)
+        self.waited = 0.0
+        self.has_stalled = False
+
+    def recv(self, size: int) -> bytes:
+        if self.has_stalled:
+            raise too_slow()
+        began = time.monotonic()
+        try:
+            data = self.line.recv(size)
+        except BlockingIOError as error:
+            self.has_stalled = True
+            raise too_slow() from error
+        waited = time.monotonic() - began
+        self.waited += waited
+        self.left = min(self.left - waited + len(data) / BODY_RATE, BODY_SECONDS)
+        if self.left < 0 or self.waited > BODY_HOURS * 3600:
+            self.has_stalled = True
+            raise too_slow()
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.line, name)
+
+
+def too_slow() -> ConnectionResetError:
+    """No fault of ours, so an error that gunicorn does not log."""
+    return ConnectionResetError(errno.ECONNRESET, "too slow")
 
 
 class Connection(TConn):
@@ -84,7 +132,11 @@ class Connection(TConn):
     def parse_head(self) -> None:
         """Let gunicorn parse the headers, which have all arrived."""
         self.init()
-        self.parser.unreader.unread(self.head)
+        unreader = self.parser.unreader
+        if not isinstance(unreader.sock, PacedBody):
+            unreader.sock = PacedBody(unreader.sock)
+        unreader.sock.begin()
+        unreader.unread(self.head)
         self.head = b""
 
     def close(self, graceful: bool = False) -> None:
@@ -134,8 +186,9 @@ class Worker(ThreadWorker):
         if client and self.open_by_client[client] >= CONNECTIONS_EACH:
             util.close(sock)
             return
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", STALL_SECONDS, 0))
+        waits = {socket.SO_RCVTIMEO: BODY_SECONDS, socket.SO_SNDTIMEO: STALL_SECONDS}
+        for option, seconds in waits.items():
+            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
         self.nr_conns += 1
         self.enqueue_req(Connection(self, sock, peer, listener.getsockname()))
 
@@ -183,7 +236,7 @@ class Worker(ThreadWorker):
             return super().handle_request(req, conn)
         except BlockingIOError as error:
             # The client stalled, which is not our fault, so nothing is logged.
-            raise ConnectionResetError(errno.ECONNRESET, "stalled") from error
+            raise too_slow() from error
 
     def finish_request(self, conn: Connection, result: Any) -> None:
         self.threads_by_client[conn.client_key] -= 1

@@ -1,13 +1,11 @@
 """Size limits of request bodies, with or without a stated length.
 
-A form is small. Only a few pages accept a file, and only from a signed-in user; the API asks for a
-token before it reads. A body whose stated length is over the limit is refused unread. A body
-without a length is counted while it is read, so nothing beyond the limit reaches the disk.
+A body whose stated length is over the limit is refused unread. A body without a length is counted
+while it is read, so nothing beyond the limit reaches the disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from io import IOBase
 from typing import Any, BinaryIO
 
@@ -18,37 +16,6 @@ from django.http import HttpRequest
 FORM_LIMIT = settings.MIB
 # A multipart body contains this much besides its files.
 ENVELOPE = 4 * settings.MIB
-API = "api-1:"
-
-
-def run_limit() -> int:
-    """Return the limit of one run file."""
-    return settings.RUN_UPLOAD_LIMIT
-
-
-def file_limit() -> int:
-    """Return the limit of one file of a collection."""
-    return settings.COLLECTION_UPLOAD_LIMIT
-
-
-def collection_limit() -> int:
-    """Return the limit of topics, documents and judgments together."""
-    return 3 * settings.COLLECTION_UPLOAD_LIMIT
-
-
-# The views that accept files, by the names of their URLs.
-UPLOAD_LIMITS: dict[str, Callable[[], int]] = {
-    "submit": run_limit,
-    "new_collection": collection_limit,
-    "check_again": collection_limit,
-    "new_judgments": file_limit,
-    "check_judgments_again": file_limit,
-    "judge_pool": file_limit,
-    "api-1:create_run": run_limit,
-    "api-1:create_collection": collection_limit,
-    "api-1:create_judgments": file_limit,
-    "api-1:replace_judgments": file_limit,
-}
 
 
 class BodyTooLargeError(BadRequest):
@@ -89,18 +56,6 @@ class ChunkedBody(IOBase):
         return data
 
 
-def body_limit(request: HttpRequest) -> int:
-    """Return how many bytes the body of this request may have."""
-    name = request.resolver_match.view_name if request.resolver_match else ""
-    limit = UPLOAD_LIMITS.get(name)
-    if limit is None:
-        return FORM_LIMIT
-    # The API checks the token itself before it reads the body.
-    if name.startswith(API) or request.user.is_authenticated:
-        return limit() + ENVELOPE
-    return FORM_LIMIT
-
-
 def is_chunked(meta: dict[str, Any]) -> bool:
     """Return whether a body is sent in chunks, without a length."""
     return "chunked" in meta.get("HTTP_TRANSFER_ENCODING", "").lower()
@@ -117,3 +72,13 @@ def limit_chunked_body(request: HttpRequest, limit: int) -> None:
     body = ChunkedBody(request.META["wsgi.input"], limit)
     request._stream = body  # type: ignore[attr-defined]
     request.META["CONTENT_LENGTH"] = str(limit)
+
+
+def enforce_limit(request: HttpRequest, limit: int) -> bool:
+    """Return whether the body may still be read; one without a length gets the lower limit."""
+    body = request._stream  # type: ignore[attr-defined]
+    if isinstance(body, ChunkedBody):
+        body.limit = min(body.limit, limit)
+        request.META["CONTENT_LENGTH"] = str(body.limit)
+        return True
+    return content_length(request) <= limit

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
 from leaderboard.actions.people import lacks_second_factor
+from leaderboard.actions.upload_limits import limit_before_token
 from leaderboard.infrastructure import request_bodies
 from leaderboard.infrastructure.logs import new_request_number, request_number
 
@@ -127,15 +128,16 @@ class BoundBodies:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if getattr(getattr(request, "_stream", None), "is_over", False):
-            return refuse_body(request, request_bodies.body_limit(request))
+        pipe = getattr(request, "_stream", None)
+        if isinstance(pipe, request_bodies.ChunkedBody) and pipe.is_over:
+            return refuse_body(request, pipe.limit)
         return response
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         is_chunked = request_bodies.is_chunked(request.META)
         if not is_chunked and request_bodies.content_length(request) <= request_bodies.FORM_LIMIT:
             return None
-        limit = request_bodies.body_limit(request)
+        limit = limit_before_token(request)
         if is_chunked:
             request_bodies.limit_chunked_body(request, limit)
         elif request_bodies.content_length(request) > limit:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from pytest import approx
 
 from leaderboard.models import Run, Track
+from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, work
 
 PUBLIC = {
@@ -121,7 +123,7 @@ def test_an_organiser_sees_a_blind_run_whole(blind_track, ben, ada_api):
     run = make_run(blind_track, ben)
     answer = ada_api.get(f"/api/v1/runs/{run.pk}").json()
     assert answer["state"] == "scored"
-    assert set(answer) == PUBLIC | INSIDE
+    assert set(answer) == PUBLIC | INSIDE | {"same_rankings"}
 
 
 def test_runs_are_listed_in_pages_the_newest_first(track, ben_api):
@@ -152,3 +154,21 @@ def test_a_limit_out_of_range_is_a_wrong_field(track, ben_api):
         answer = ben_api.get(f"/api/v1/tracks/bread/runs?limit={limit}")
         assert answer.status_code == 422
         assert answer.json()["message"].startswith("limit: ")
+
+
+@pytest.mark.parametrize("kind", ["track", "blind_track"])
+def test_only_organisers_read_which_teams_have_the_same_rankings(
+    kind, request, ben, cat, ada_api, ben_api
+):
+    track = request.getfixturevalue(kind)
+    mine, other = make_run(track, ben), make_run(track, cat, RUN.replace("ben-bm25", "twin"))
+    path = f"/api/v1/runs/{mine.pk}"
+    same = {"id": other.pk, "tag": "twin", "team": "cat"}
+    assert ada_api.get(path).json()["same_rankings"] == [same]
+    for reader in (ben_api, Program()):
+        assert "same_rankings" not in reader.get(path).json()
+
+
+def test_a_list_of_runs_names_no_same_rankings(bens_run, ada_api):
+    [run] = ada_api.get("/api/v1/tracks/bread/runs").json()["items"]
+    assert "same_rankings" not in run

@@ -14,7 +14,7 @@ from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from leaderboard.actions import uploads
+from leaderboard.actions import runs, uploads
 from leaderboard.jobs import broker, cleanup, leases, queue, running, table
 from leaderboard.models import Job, Notice, Run, User, Worker
 from leaderboard.models.jobs import MAX_HANDED_BACK
@@ -434,6 +434,17 @@ def test_a_file_refused_long_ago_goes_and_its_row_stays(track, ben, settings) ->
     assert (run.state, bool(run.file), bool(run.problems_file)) == ("refused", False, False)
     assert list(Path(settings.MEDIA_ROOT).glob(f"runs/{run.pk}/*")) == []
     assert len(run.problems) == 50
+
+
+def test_the_problems_of_a_repaired_run_go_after_an_hour(track, ben, settings) -> None:
+    settings.PROBLEMS_SHOWN = 0
+    run = make_run(track, ben, RUN.replace("ben-bm25", "my tag"))
+    runs.repair_run(run, ben, "tag")
+    [old] = Path(settings.MEDIA_ROOT).glob(f"runs/{run.pk}/problems-*")
+    os.utime(old, (0, 0))
+    cleanup.sweep()
+    run.refresh_from_db()
+    assert not old.exists() and Path(run.file.path).exists() and not run.problems_file
 
 
 def test_what_nobody_looks_at_any_more_goes_after_a_quarter(track, ben):

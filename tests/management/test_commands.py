@@ -325,11 +325,25 @@ def test_load_runs_heeds_neither_dates_nor_quotas(track, runs):
 
 
 def test_load_runs_takes_old_runs_leniently(track, runs):
-    (runs / "a.run").write_text("1 Q0 d1 1 2.5 a-very-long-tag-of-an-old-run\n")
+    (runs / "a.run").write_text(f"1 Q0 d1 1 2.5 {'long-tag' * 9}\n")
     with pytest.raises(CommandError, match="1 of 2 files are not on the board"):
         command("load_runs", "bread", runs)
     command("load_runs", "bread", runs, "--lenient")
     assert Run.objects.filter(state="scored").count() == 2
+
+
+def test_load_runs_repairs_what_is_certain(track, runs):
+    (runs / "a.run").write_text(RUN.replace("ben-bm25", "LMD m"))
+    with pytest.raises(CommandError, match="1 of 2 files are not on the board"):
+        command("load_runs", "bread", runs)
+    command("load_runs", "bread", runs, "--fix", "tag")
+    run = Run.objects.get(filename="a.run", state="scored")
+    assert (run.tag, run.fixes) == ("LMD-m", ["tag"])
+
+
+def test_load_runs_knows_its_repairs(track, runs):
+    with pytest.raises(CommandError, match="invalid choice: 'spelling'"):
+        command("load_runs", "bread", runs, "--fix", "spelling")
 
 
 def test_load_runs_waits_for_judgments_as_valid(collection, runs):

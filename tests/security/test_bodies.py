@@ -15,9 +15,11 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard.infrastructure.request_bodies import UPLOAD_LIMITS, BodyTooLargeError, ChunkedBody
+from leaderboard.actions.upload_limits import UPLOADS
+from leaderboard.infrastructure.request_bodies import BodyTooLargeError, ChunkedBody
 from leaderboard.models import ApiToken, Run
-from tests.builders import RUN, upload
+from tests.api.conftest import Program
+from tests.builders import RUN, make_track, signed_in, upload
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site
 from tests.services.machines import Site
 
@@ -65,6 +67,47 @@ def test_t20_a_stranger_writes_no_file_where_others_upload(track, kept, path):
 def test_t20_who_is_signed_in_writes_no_file_where_none_is_taken(ben, kept):
     answer = strict(ben).post("/account/", {"file": upload("a", b"x" * 2 * MIB)})
     assert answer.status_code == 413 and kept == []
+
+
+PLACES = [
+    "/collections/new/",
+    "/collections/bread/again/",
+    "/collections/bread/judgments/",
+    "/collections/bread/judgments/v1/again/",
+    "/tracks/bread/pools/first/judgments/",
+    "/tracks/members/submit/",
+]
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_t20_who_may_send_no_file_there_writes_none(track, collection, ben, kept, path):
+    make_track(collection, "members", joining="invitation", invitation="secret")
+    answer = strict(ben).post(path, {"file": upload("a", b"x" * 2 * MIB)})
+    assert answer.status_code == 413 and kept == []
+
+
+CALLS = [
+    "/collections",
+    "/collections/bread/judgments",
+    "/collections/bread/judgments/v1/replace",
+    "/collections/none/judgments",
+    "/tracks/members/runs",
+]
+
+
+@pytest.mark.parametrize("path", CALLS)
+def test_t20_a_token_of_who_may_send_no_file_there_writes_none(track, collection, ben, kept, path):
+    make_track(collection, "members", joining="invitation", invitation="secret")
+    api = Program(ben)
+    answer = api.send(f"/api/v1{path}", file=upload("a", b"x" * 2 * MIB))
+    assert answer.status_code == 413 and kept == []
+
+
+def test_t20_organisers_may_send_judgments_up_to_the_limit(track, ada, kept):
+    for path in ("/collections/bread/judgments/", "/collections/new/"):
+        signed_in(ada).post(path, {"file": upload("a", b"x" * 2 * MIB)})
+    Program(ada).send("/api/v1/collections/bread/judgments", file=upload("a", b"x" * 2 * MIB))
+    assert kept == ["a", "a", "a"]
 
 
 def test_t20_a_run_is_taken_up_to_its_limit(track, ben, kept, as_ben, settings):
@@ -126,6 +169,13 @@ def test_a_call_may_come_through_a_pipe(ada):
     assert answer.status_code == 422 and "name" in answer.json()["message"]
 
 
+def test_t20_a_pipe_of_who_may_send_no_file_there_is_counted(track, ben, kept):
+    _, secret = ApiToken.objects.issue(ben, ["organise"], "a pipe")
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    answer = send_pipe(client, "/api/v1/collections", FILE + b"x" * 3 * MIB)
+    assert (answer.status_code, answer.json()["code"], kept) == (413, "E_SIZE", ["a"])
+
+
 def test_a_pipe_gives_what_there_is_and_no_more_than_its_limit():
     pipe = ChunkedBody(BytesIO(b"abcdef"), 6)
     assert (pipe.read(4), pipe.read(), pipe.limit) == (b"abcd", b"ef", 6)
@@ -150,8 +200,8 @@ def test_every_view_that_takes_a_file_has_its_limit():
     found = {name: inspect.unwrap(view) for name, view in known.items()}
     functions = {name: view for name, view in found.items() if inspect.isfunction(view)}
     pages = {name for name, view in functions.items() if "request.FILES" in inspect.getsource(view)}
-    assert pages == {name for name in UPLOAD_LIMITS if ":" not in name}
-    assert set(UPLOAD_LIMITS) <= set(known)
+    assert pages == {name for name in UPLOADS if ":" not in name}
+    assert set(UPLOADS) <= set(known)
 
 
 @pytest.mark.parametrize("announced", [3 * 2**30, None], ids=["announced", "endless"])

@@ -74,6 +74,28 @@ def test_t16_a_bomb_is_refused_within_seconds_and_in_little_memory(track, ben, k
     assert not list(Path(site.FILE_UPLOAD_TEMP_DIR).iterdir())
 
 
+def padded(size: int) -> bytes:
+    """A run in which nothing is wrong, with comments up to so many bytes."""
+    return (RUN + "# rye\n" * (size // 6)).encode()[:size]
+
+
+# Far below any ratio, so only the unpacked size is left to refuse them.
+@pytest.mark.parametrize(
+    ("pack", "words"),
+    [
+        (gzip.compress, "the unpacked file exceeds 20,000 bytes"),
+        (lambda text: zipped(("run.txt", text)), "the archive declares 20,004 bytes unpacked"),
+    ],
+    ids=["gzip", "zip"],
+)
+def test_t16_a_file_is_refused_by_its_unpacked_size_alone(track, ben, settings, pack, words):
+    settings.RUN_UNPACKED_LIMIT = 20_000
+    run = make_run(track, ben, pack(padded(20_004)))
+    assert (run.state, run.problem_totals) == ("refused", {"E_BOMB": 1})
+    assert run.problems[0]["message"] == words
+    assert make_run(track, ben, pack(padded(19_998))).state == "scored"
+
+
 @pytest.mark.parametrize("part", ["topics", "documents", "judgments"])
 def test_t16_a_bomb_in_a_collection_is_refused(ada, part, settings):
     settings.COLLECTION_UNPACKED_LIMIT = 32 * MIB
@@ -252,6 +274,14 @@ def test_t19_no_line_keeps_the_reader_busy(track, ben, kind):
     run = make_run(track, ben, BUSY[kind])
     assert run.state == "refused" and time.process_time() - began < 10
     assert len(json.dumps(run.problems)) < 100_000
+
+
+def test_t19_a_line_is_refused_by_its_length_alone(track, ben, settings):
+    settings.RUN_LINE_LIMIT = 1000
+    # A comment in whatever pieces it is read.
+    run = make_run(track, ben, RUN + "#" * 1001 + "\n")
+    assert (run.state, run.problem_totals) == ("refused", {"E_LINE_LONG": 1})
+    assert make_run(track, ben, RUN + "#" * 1000 + "\n").state == "scored"
 
 
 def test_t20_a_file_above_the_limit_is_not_taken(track, ben, settings):

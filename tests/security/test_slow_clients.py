@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.infrastructure.connections import CONNECTIONS_EACH
+from leaderboard.infrastructure import connections
+from leaderboard.infrastructure.connections import (
+    BODY_HOURS,
+    BODY_RATE,
+    BODY_SECONDS,
+    CONNECTIONS_EACH,
+    PacedBody,
+)
 from tests.services.conftest import postgres, redis, server_site, site, sqlite_site
 from tests.services.machines import ServerSite, Site, until
 
@@ -117,6 +124,71 @@ def test_t20_one_address_does_not_get_all_threads(site: Site) -> None:
     slowest(site, token)
     with slow_clients(site, BODY % token.encode(), 200, "127.0.0.2"):
         assert slowest(site, token) < 1.0
+
+
+def test_t20_a_body_that_drips_is_given_up(sqlite_site: Site) -> None:
+    token = sqlite_site.manage("create_token", "drips", "--organiser")
+    began = time.monotonic()
+    with slow_clients(sqlite_site, BODY % token.encode(), 1) as (line,):
+        answer = drip(line, most=60)
+        assert answer.startswith(b"HTTP/1.1 400")
+        assert BODY_SECONDS - 5 < time.monotonic() - began < BODY_SECONDS + 10
+
+
+class Clock:
+    """A line on which a piece comes each so many seconds, by a clock of its own."""
+
+    def __init__(self, piece: bytes, seconds: float) -> None:
+        self.piece, self.seconds, self.now = piece, seconds, 0.0
+
+    def recv(self, size: int) -> bytes:
+        self.now += self.seconds
+        return self.piece[:size]
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def paced(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes, float], tuple[Clock, PacedBody]]:
+    def start(piece: bytes, seconds: float) -> tuple[Clock, PacedBody]:
+        clock = Clock(piece, seconds)
+        monkeypatch.setattr(connections, "time", clock)
+        return clock, PacedBody(clock)  # type: ignore[arg-type]
+
+    return start
+
+
+def test_t20_a_byte_now_and_then_is_too_slow(paced) -> None:
+    clock, body = paced(b"x", 29.0)
+    body.recv(100)
+    with pytest.raises(ConnectionResetError):
+        body.recv(100)
+    assert clock.now == 58
+    with pytest.raises(ConnectionResetError):
+        body.recv(100)
+    assert clock.now == 58
+
+
+def test_t20_many_bytes_earn_no_long_pause(paced) -> None:
+    clock, body = paced(b"x" * 2**20, 1.0)
+    body.recv(2**20)
+    clock.seconds, clock.piece = BODY_SECONDS + 1, b"x"
+    with pytest.raises(ConnectionResetError):
+        body.recv(100)
+
+
+def test_a_body_at_the_least_rate_is_taken(paced) -> None:
+    _, body = paced(b"x" * BODY_RATE, 1.0)
+    assert sum(len(body.recv(2**20)) for _ in range(1000)) == 1000 * BODY_RATE
+
+
+def test_t20_no_body_takes_longer_than_six_hours(paced) -> None:
+    clock, body = paced(b"x" * 2**20, 20.0)
+    with pytest.raises(ConnectionResetError):
+        for _ in range(2000):
+            body.recv(2**20)
+    assert clock.now == BODY_HOURS * 3600 + 20
 
 
 def test_t20_who_keeps_the_line_open_after_an_answer_holds_up_nobody(site: Site) -> None:

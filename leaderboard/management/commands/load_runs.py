@@ -10,6 +10,7 @@ from typing import Any
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluation.commands.files import add_fix_option
 from evaluation.problems import Problem
 from leaderboard.actions import people
 from leaderboard.actions.submission_rules import NotAccepted
@@ -30,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="plain files, .gz, or .zip of one file")
         parser.add_argument("--team", help="team name (default: organisers)")
         parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
+        add_fix_option(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         migrate_first()
@@ -37,10 +39,9 @@ class Command(BaseCommand):
         if track is None:
             raise CommandError(f"No such track: {options['track']}.")
         team = team_called(track, options["team"])
-        sent = {
-            path: self.send(track, path, team, options["lenient"])
-            for path in files_in(options["folder"])
-        }
+        fixes = tuple(dict.fromkeys(options["fix"]))
+        details = RunDetails(lenient=options["lenient"], fixes=fixes)
+        sent = {path: self.send(track, path, team, details) for path in files_in(options["folder"])}
         runs = {path: run for path, run in sent.items() if run is not None}
         wait_for_runs(track, runs.values())
         verdicts = Counter(self.report(path, run) for path, run in runs.items())
@@ -49,8 +50,7 @@ class Command(BaseCommand):
         if bad := verdicts.total() - sum(verdicts[state] for state in ACCEPTED):
             raise CommandError(f"{bad} of {len(sent)} files are not on the board.")
 
-    def send(self, track: Track, path: Path, team: Team | None, lenient: bool) -> Run | None:
-        details = RunDetails(lenient=lenient)
+    def send(self, track: Track, path: Path, team: Team | None, details: RunDetails) -> Run | None:
         try:
             with path.open("rb") as file:
                 named = File(file, name=path.name)

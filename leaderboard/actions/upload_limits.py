@@ -1,0 +1,106 @@
+"""How large a body each address takes from each user.
+
+A file is large only where this user may send one; everywhere else a body is as small as a form.
+An address that is hidden from a user has the same limit as one that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+
+from leaderboard.actions.people import can_join_by_run
+from leaderboard.infrastructure.request_bodies import ENVELOPE, FORM_LIMIT
+from leaderboard.models import Collection, Track, User
+
+API = "api-1:"
+Address = Mapping[str, Any]
+
+
+def size_of_run() -> int:
+    return settings.RUN_UPLOAD_LIMIT
+
+
+def size_of_file() -> int:
+    return settings.COLLECTION_UPLOAD_LIMIT
+
+
+def size_of_three_files() -> int:
+    """Topics, documents and judgments may each be as large as a file may be."""
+    return 3 * settings.COLLECTION_UPLOAD_LIMIT
+
+
+def can_submit(user: User, address: Address) -> bool:
+    """Whether the user has a team in the track, organises it or joins it by a first run."""
+    track = Track.objects.visible_to(user).filter(slug=address["slug"]).first()
+    if track is None:
+        return False
+    is_inside = track.team_of(user) is not None or track.is_organised_by(user)
+    return is_inside or can_join_by_run(track)
+
+
+def can_add_collection(user: User, address: Address) -> bool:
+    return user.may_organise
+
+
+def can_change_collection(user: User, address: Address) -> bool:
+    return Collection.objects.organised_by(user).filter(slug=address["slug"]).exists()
+
+
+def can_judge_pool(user: User, address: Address) -> bool:
+    return Track.objects.organised_by(user).filter(slug=address["slug"]).exists()
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What an address takes, and whether this user may send it."""
+
+    size: Callable[[], int]
+    is_open_to: Callable[[User, Address], bool]
+
+    @property
+    def limit(self) -> int:
+        return self.size() + ENVELOPE
+
+
+RUN = Upload(size_of_run, can_submit)
+COLLECTION = Upload(size_of_three_files, can_add_collection)
+REPLACEMENTS = Upload(size_of_three_files, can_change_collection)
+JUDGMENTS = Upload(size_of_file, can_change_collection)
+
+# The views that take files, by the names of their addresses.
+UPLOADS = {
+    "submit": RUN,
+    "new_collection": COLLECTION,
+    "check_again": REPLACEMENTS,
+    "new_judgments": JUDGMENTS,
+    "check_judgments_again": JUDGMENTS,
+    "judge_pool": Upload(size_of_file, can_judge_pool),
+    f"{API}create_run": RUN,
+    f"{API}create_collection": COLLECTION,
+    f"{API}create_judgments": JUDGMENTS,
+    f"{API}replace_judgments": JUDGMENTS,
+}
+
+
+def limit_for(request: HttpRequest, user: User | AnonymousUser) -> int:
+    """How many bytes the body of this request may have, sent by this user."""
+    match = request.resolver_match
+    upload = UPLOADS.get(match.view_name) if match else None
+    if upload is not None and user.is_authenticated and upload.is_open_to(user, match.kwargs):
+        return upload.limit
+    return FORM_LIMIT
+
+
+def limit_before_token(request: HttpRequest) -> int:
+    """The limit of a call, which asks for its token before it reads, or of a page."""
+    match = request.resolver_match
+    name = match.view_name if match else ""
+    if name.startswith(API) and name in UPLOADS:
+        return UPLOADS[name].limit
+    return limit_for(request, request.user)
