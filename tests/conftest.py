@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.test import Client
+from django.db import transaction
+from django.test import Client, override_settings
+from pytest_django import DjangoDbBlocker
 
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
@@ -97,6 +101,38 @@ def forget() -> None:
     families.means_cache.clear()
     comparisons.comparison_cache.clear()
     cache.clear()
+
+
+@pytest.fixture(scope="module")
+def module_files(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path]:
+    """Hold one transaction open around the tests of a module, and a folder for its files.
+
+    Each test rolls back what it did itself, so the rows of a fixture of the module stay.
+    """
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around.__enter__()
+    yield tmp_path_factory.mktemp("module") / "files"
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        around.__exit__(None, None, None)
+
+
+@contextmanager
+def made_once(blocker: DjangoDbBlocker, files: Path) -> Iterator[None]:
+    """Let a fixture of a module make rows and files, as a fixture of a test may."""
+    with blocker.unblock(), override_settings(MEDIA_ROOT=files):
+        forget()
+        yield
+
+
+def copy_files(files: Path, settings: Any) -> None:
+    """Give a test its own copy of the files of its module."""
+    shutil.copytree(files, settings.MEDIA_ROOT)
 
 
 @pytest.fixture

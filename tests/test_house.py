@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations import AddField
 from django.db.migrations.operations.base import Operation
@@ -164,6 +165,25 @@ def test_a_new_column_takes_rows_of_old_code():
         if isinstance(operation, AddField) and not operation.field.many_to_many:
             fills = operation.field.null or operation.field.db_default is not NOT_PROVIDED
             assert fills or name in KNOWN_BREAKS, f"{name}: {operation.name} has no db_default"
+
+
+def squashed_migrations() -> list[tuple[str, list[str]]]:
+    """Each migration that stands for others, with the names of those."""
+    return [
+        (name, [replaced for _, replaced in migration.replaces])
+        for (app, name), migration in MigrationLoader(None).disk_migrations.items()
+        if app == "leaderboard" and migration.replaces
+    ]
+
+
+@pytest.mark.parametrize(("name", "replaced"), squashed_migrations())
+def test_a_squashed_migration_leaves_the_tables_that_the_old_ones_leave(name, replaced):
+    """A new site applies it alone, a site from before the others."""
+    loader = MigrationLoader(None, replace_migrations=False)
+    new = loader.project_state([("leaderboard", name)])
+    old = loader.project_state([("leaderboard", replaced[-1])])
+    assert not MigrationAutodetector(old, new).changes(loader.graph)
+    assert not MigrationAutodetector(new, old).changes(loader.graph)
 
 
 # `zipfile` takes longer to import than a small run takes to read.

@@ -25,5 +25,5 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(complete, migrations.RunPython.noop),
+        migrations.RunPython(complete, migrations.RunPython.noop, elidable=True),
     ]

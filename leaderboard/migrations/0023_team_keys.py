@@ -21,5 +21,5 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(renew, migrations.RunPython.noop),
+        migrations.RunPython(renew, migrations.RunPython.noop, elidable=True),
     ]

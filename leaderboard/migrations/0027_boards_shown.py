@@ -24,5 +24,5 @@ class Migration(migrations.Migration):
             name='shown_at',
             field=models.DateTimeField(null=True),
         ),
-        migrations.RunPython(shown_when_ready, migrations.RunPython.noop),
+        migrations.RunPython(shown_when_ready, migrations.RunPython.noop, elidable=True),
     ]

@@ -17,7 +17,17 @@ from leaderboard.actions import runs
 from leaderboard.api import api
 from leaderboard.models import Collection, JudgmentSet, Run, Track, User
 from tests.api.conftest import Program
-from tests.builders import OTHER_RUN, QRELS, RUN, TOPICS, make_run, make_track, make_user
+from tests.builders import (
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    TOPICS,
+    make_collection,
+    make_run,
+    make_track,
+    make_user,
+)
+from tests.conftest import copy_files, made_once
 
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # without a token; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
@@ -175,17 +185,36 @@ LEAD_CALLS = {
 }
 
 
-@pytest.fixture
-def people(ada, ben, cat):
-    eve = make_user("eve", can_organise=True)
-    sue = make_user("sue", is_staff=True)
-    dan, kim = make_user("dan"), make_user("kim")
-    return {"cat": cat, "ben": ben, "dan": dan, "eve": eve, "ada": ada, "kim": kim, "sue": sue}
+@pytest.fixture(scope="module")
+def names_of_all(module_files, django_db_blocker):
+    """The ids of `names`, made once for the module."""
+    with made_once(django_db_blocker, module_files):
+        return make_scene()
 
 
 @pytest.fixture
-def names(people, collection, blind_track):
+def names(db, names_of_all, module_files, settings):
+    """Ids of the runs by what the rows call them."""
+    copy_files(module_files, settings)
+    return names_of_all
+
+
+@pytest.fixture
+def people(names):
+    return {role: User.objects.get(username=role) for role in ROLES if role != "anonymous"}
+
+
+def make_people() -> dict[str, User]:
+    organisers = {name: make_user(name, can_organise=True) for name in ("ada", "eve")}
+    others = {name: make_user(name) for name in ("ben", "cat", "dan", "kim")}
+    return {**organisers, **others, "sue": make_user("sue", is_staff=True)}
+
+
+def make_scene() -> dict[str, str]:
     """Tracks with a run of Ben's and one of Dan's on each, withdrawn ones, and what waits."""
+    people = make_people()
+    collection = make_collection(people["ada"])
+    blind_track = make_track(collection, slug="blind", disclosure="blind")
     open_track = make_track(collection, slug="open")
     lead_track = make_track(
         collection,

@@ -427,7 +427,7 @@ def test_an_upload_that_broke_off_goes_after_an_hour(settings, tmp_path) -> None
 
 
 def test_a_file_refused_long_ago_goes_and_its_row_stays(track, ben, settings) -> None:
-    run = make_run(track, ben, "1 Q0 d1 1\n" * 70)
+    run = make_run(track, ben, "1 Q0 d1 1\n1 Q0 d1 1 9 my tag\n" * 35)
     Run.objects.update(received_at=timezone.now() - timedelta(days=31))
     cleanup.sweep()
     run.refresh_from_db()

@@ -27,6 +27,7 @@ from tests.builders import (
     QRELS,
     RUN,
     TOPICS,
+    make_collection,
     make_run,
     make_track,
     make_user,
@@ -34,6 +35,7 @@ from tests.builders import (
     upload,
     work,
 )
+from tests.conftest import copy_files, made_once
 
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
@@ -278,15 +280,36 @@ LEADERBOARD_PAGES = {
 }
 
 
+@pytest.fixture(scope="module")
+def scene_of_all(module_files, django_db_blocker):
+    """The clients and names of `scene`, made once for the module."""
+    with made_once(django_db_blocker, module_files):
+        return make_scene()
+
+
 @pytest.fixture
-def scene(blind_track, collection, ada, ben, cat, as_ada):
+def scene(db, scene_of_all, module_files, settings):
+    """Clients by role as they were when the scene was made, and ids by name."""
+    copy_files(module_files, settings)
+    clients, names = scene_of_all
+    return {role: copy_of(client) for role, client in clients.items()}, names
+
+
+def copy_of(client: Client) -> Client:
+    other = Client()
+    other.cookies.load(client.cookies.output(header="", sep=";"))
+    return other
+
+
+def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     """Tracks with a run of Ben's and one of Dan's on each; clients by role, ids by name.
 
     All of them share their judgments, which the blind one and the leaderboard do not show yet.
     """
-    eve = make_user("eve", can_organise=True)
+    ada, eve = (make_user(name, can_organise=True) for name in ("ada", "eve"))
+    ben = make_user("ben")
     people = {
-        "cat": cat,
+        "cat": make_user("cat"),
         "ben": ben,
         "dan": make_user("dan"),
         "eve": eve,
@@ -294,6 +317,8 @@ def scene(blind_track, collection, ada, ben, cat, as_ada):
         "kim": make_user("kim"),
         "sue": make_user("sue", is_staff=True),
     }
+    collection = make_collection(ada)
+    blind_track = make_track(collection, slug="blind", disclosure="blind")
     open_track = make_track(collection, slug="open")
     lead = make_track(collection, slug="lead", disclosure="leaderboard")
     for each in (collection, blind_track, open_track, lead):
@@ -472,9 +497,9 @@ def test_a_files_address_is_no_way_in(scene):
         assert clients["ben"].get(address).status_code == 404
 
 
-def test_the_judgments_are_nowhere_for_participants(scene, collection):
+def test_the_judgments_are_nowhere_for_participants(scene):
     clients, _ = scene
-    name = collection.judgment_sets.get(version="v1").file.name
+    name = JudgmentSet.objects.get(version="v1").file.name
     for address in (f"/{name}", f"/media/{name}", f"/static/{name}", f"/files/{name}"):
         assert clients["ben"].get(address, follow=True).status_code in (404, 405)
 

@@ -65,7 +65,7 @@ def test_a_refused_run_keeps_its_problems(track, ben):
 
 
 def test_many_problems_are_shown_in_part_and_kept_in_full(track, ben):
-    run = make_run(track, ben, "1 Q0 d1 1\n" * 70)
+    run = make_run(track, ben, "1 Q0 d1 1\n1 Q0 d1 1 9 my tag\n" * 35)
     assert len(run.problems) == 50
     with run.problems_file.open() as file:
         assert len(file.readlines()) == 70
