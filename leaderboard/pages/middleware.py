@@ -22,10 +22,10 @@ from leaderboard.infrastructure.logs import new_number, request_number
 log = logging.getLogger("leaderboard.requests")
 
 # So many bytes of an upload that is refused are still read, in pieces.
-HEARD_OUT = 64 * 2**20
-PIECE = 64 * 2**10
+READ_AFTER_REFUSAL = 64 * 2**20
+CHUNK = 64 * 2**10
 
-Answer = Callable[[HttpRequest], HttpResponse]
+GetResponse = Callable[[HttpRequest], HttpResponse]
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -33,7 +33,7 @@ POLICY = (
 )
 
 
-def number_the_request(get_response: Answer) -> Answer:
+def add_request_id(get_response: GetResponse) -> GetResponse:
     """Every answer has a number, which the log has too.
 
     The query of an address is not logged: links that let others into a team are in it.
@@ -55,7 +55,7 @@ def number_the_request(get_response: Answer) -> Answer:
     return answer
 
 
-def content_security_policy(get_response: Answer) -> Answer:
+def set_content_security_policy(get_response: GetResponse) -> GetResponse:
     """Only what this server sends may run: no inline script or style anywhere."""
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -66,7 +66,7 @@ def content_security_policy(get_response: Answer) -> Answer:
     return answer
 
 
-def keep_private(get_response: Answer) -> Answer:
+def mark_private(get_response: GetResponse) -> GetResponse:
     """Tell caches on the way not to keep an answer to a request that says who asks.
 
     What a view says itself stays: `public` for a badge, `no-store` for the account.
@@ -83,7 +83,7 @@ def keep_private(get_response: Answer) -> Answer:
     return answer
 
 
-def pack_text(get_response: Answer) -> Answer:
+def compress_text(get_response: GetResponse) -> GetResponse:
     """Pages and tables travel compressed, to who takes them so; files to keep go as they are."""
     packing = GZipMiddleware(get_response)
 
@@ -97,7 +97,7 @@ def pack_text(get_response: Answer) -> Answer:
     return answer
 
 
-def hear_out(get_response: Answer) -> Answer:
+def read_refused_upload(get_response: GetResponse) -> GetResponse:
     """A refused upload is read to its end, where that is not far.
 
     A connection that is closed with bytes unread is reset, and the sender never sees the refusal.
@@ -106,23 +106,23 @@ def hear_out(get_response: Answer) -> Answer:
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         body = getattr(request, "_stream", None)
-        unread = isinstance(body, LimitedStream) and body.limit <= HEARD_OUT
+        unread = isinstance(body, LimitedStream) and body.limit <= READ_AFTER_REFUSAL
         if response.status_code >= 400 and unread:
             with suppress(OSError):
-                while body.read(PIECE):
+                while body.read(CHUNK):
                     pass
         return response
 
     return answer
 
 
-class BoundBodies:
+class LimitBodySize:
     """Refuses a body that is too large for its view, before anything of it is read or kept.
 
     It stands before the check of forged forms, which reads a form and stores its files.
     """
 
-    def __init__(self, get_response: Answer) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -151,7 +151,7 @@ def refuse_body(request: HttpRequest, limit: int) -> HttpResponse:
     return JsonResponse({"code": "E_SIZE", "message": message, "problems": []}, status=413)
 
 
-def leave_no_upload(get_response: Answer) -> Answer:
+def delete_unfinished_uploads(get_response: GetResponse) -> GetResponse:
     """What an upload has on the disk goes with its request, also where it broke off.
 
     Django closes only what has arrived whole; the rest would lie there until memory is tidied.
@@ -166,7 +166,7 @@ def leave_no_upload(get_response: Answer) -> Answer:
     return answer
 
 
-def time_the_answer(get_response: Answer) -> Answer:
+def record_start_time(get_response: GetResponse) -> GetResponse:
     """`request.started` lets the foot of a page say how long the server took."""
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -178,7 +178,7 @@ def time_the_answer(get_response: Answer) -> Answer:
 
 # Where one comes without the second factor that is asked of one: to set it, or to leave.  A
 # program is told by the API, in its own shape.
-ELSEWHERE = (
+ALLOWED_WITHOUT_SECOND_FACTOR = (
     "/account/second-factor/",
     "/account/reauthenticate/",
     "/account/logout/",
@@ -187,12 +187,12 @@ ELSEWHERE = (
 )
 
 
-def ask_for_second_factor(get_response: Answer) -> Answer:
+def require_second_factor(get_response: GetResponse) -> GetResponse:
     """Who needs a second factor and has none sets it before anything else."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         asks = settings.SECOND_FACTOR != "offered"
-        if asks and not request.path.startswith(ELSEWHERE) and lacks_second_factor(request.user):
+        if asks and not request.path.startswith(ALLOWED_WITHOUT_SECOND_FACTOR) and lacks_second_factor(request.user):
             return redirect(reverse("mfa_activate_totp") + "?asked=1")
         return get_response(request)
 
