@@ -14,21 +14,21 @@ from leaderboard.models import Job, Notice, Worker
 def site(request: HttpRequest) -> dict[str, Any]:
     return {
         "version": settings.VERSION,
-        "standstill": Standstill(),
-        "place": place_of(request.path),
+        "standstill": StalledQueue(),
+        "place": section_of(request.path),
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
         "num_unread": SimpleLazyObject(lambda: Notice.objects.unread_by(request.user).count()),
     }
 
 
-def place_of(path: str) -> str:
+def section_of(path: str) -> str:
     """The part of the site that a page belongs to, for the bar at its top."""
     first = path.split("/")[1]
     return {"": "tracks", "runs": "tracks"}.get(first, first)
 
 
-class Standstill:
+class StalledQueue:
     """Jobs that wait while no worker lives; asked only where a page prints it."""
 
     def __bool__(self) -> bool:

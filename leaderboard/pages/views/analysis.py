@@ -29,7 +29,7 @@ from leaderboard.display.charts.heat import (
 from leaderboard.display.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
 from leaderboard.pages import wording
 from leaderboard.pages.addresses import address, address_of_topics
-from leaderboard.pages.views.parts import board_of, page_of
+from leaderboard.pages.views.parts import board_or_404, page_number
 from leaderboard.pages.views.tables import (
     agreement_csv,
     letters_csv,
@@ -63,7 +63,7 @@ class MatrixLine:
 def significance(request: HttpRequest, slug: str) -> HttpResponse:
     """All ranked runs against each other; the first of them on a long board."""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     as_file = wants_csv(request)
     most = len(board.ranked) if as_file else RUNS
     matrix = significance_matrix(board, most) if len(board.ranked) > 1 else None
@@ -127,7 +127,7 @@ class RunLine:
 def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """The board by each of the track's measures: do they put the runs in the same order?"""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     found = measure_agreement(board)
     if wants_csv(request):
         if request.GET.get("table") == "agreement":
@@ -187,11 +187,11 @@ class MapLine:
 def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every run on every topic: from light to dark, from easy to hard."""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     found = topic_map(board)
     if wants_csv(request):
         return map_csv(f"{slug}-topics", found, sight.organises)
-    page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
+    page = Paginator(range(len(found.topics)), TOPICS).get_page(page_number(request))
     topic_address = address_of_topics("topic", board.choice.carried, slug)
     hrefs = [topic_address(each.topic.number) for each in found.topics]
     context = {
@@ -267,5 +267,5 @@ def _difficulties(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
 @require_GET
 def topic_map_image(request: HttpRequest, slug: str) -> HttpResponse:
     """The cells of a map that is too large to be drawn."""
-    board = board_of(track_or_404(request.user, slug), request)
+    board = board_or_404(track_or_404(request.user, slug), request)
     return HttpResponse(heat_image(topic_map(board).shares), content_type="image/png")

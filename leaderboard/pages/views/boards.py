@@ -23,7 +23,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
 from leaderboard.pages.drawings import grade_lines
 from leaderboard.pages.judgment_charts import HoleDrawing, judged_lines
-from leaderboard.pages.views.parts import board_of, choice_of, page_of, sight_asked_for
+from leaderboard.pages.views.parts import board_or_404, requested_choice, page_number, requested_sight
 from leaderboard.pages.views.tables import grades_csv, holes_csv, judged_csv, wants_csv
 
 TOPICS = 100
@@ -31,8 +31,8 @@ TOPICS = 100
 
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = sight_asked_for(request, slug)
-    found = find_means(sight, choice_of(request))
+    sight = requested_sight(request, slug)
+    found = find_means(sight, requested_choice(request))
     format = request.GET.get("format", "")
     if found is not None and format in exports.FORMATS:
         return exports.download(found, format, shown_columns(found))
@@ -74,12 +74,12 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     if sight.edition is None:
         context["versions"] = versions_beside(sight)
         return render(request, "judgments.html", context)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     topics = judged_topics(board.edition, evaluated_topics(board.edition))
     holes = hole_table(board, request.GET.get("measure", ""))
     if wants_csv(request):
         return _as_csv(request.GET.get("table", ""), board, topics, holes)
-    context |= _of_judgments(board, topics, page_of(request)) | _of_holes(board, holes)
+    context |= _of_judgments(board, topics, page_number(request)) | _of_holes(board, holes)
     return render(request, "judgments.html", context)
 
 

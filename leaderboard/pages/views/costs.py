@@ -14,7 +14,7 @@ from leaderboard.display.charts.costs import Priced, costs
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.pages import wording
 from leaderboard.pages.addresses import address
-from leaderboard.pages.views.parts import board_of
+from leaderboard.pages.views.parts import board_or_404
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 COLUMNS = (
@@ -40,7 +40,7 @@ COLUMNS = (
 def cost(request: HttpRequest, slug: str) -> HttpResponse:
     """Which run is worth its cost: dots, intervals, the front, and the test against the best."""
     sight = track_or_404(request.user, slug)
-    found = cost_breakdown(board_of(sight, request), request.GET.get("cost", ""))
+    found = cost_breakdown(board_or_404(sight, request), request.GET.get("cost", ""))
     if wants_csv(request):
         return csv_file(
             f"{slug}-{found.cost.name}", COLUMNS, [_row(found, each) for each in found.lines]

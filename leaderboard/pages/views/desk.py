@@ -17,8 +17,8 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.models import JoinRequest
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.parts import organised_or_403, page_of
+from leaderboard.pages.views.once import submit_once
+from leaderboard.pages.views.parts import organised_sight_or_403, page_number
 from leaderboard.pages.wording.trail import trail_of
 
 LATEST_EVENTS = 8
@@ -28,7 +28,7 @@ EVENTS = 100
 @login_required
 @require_GET
 def desk(request: HttpRequest, slug: str) -> HttpResponse:
-    return _desk(request, organised_or_403(request, slug))
+    return _desk(request, organised_sight_or_403(request, slug))
 
 
 def _desk(
@@ -55,9 +55,9 @@ def _desk(
 
 @login_required
 @require_POST
-@once
+@submit_once
 def announce(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = AnnouncementForm(request.POST)
     if not form.is_valid():
         return _desk(request, sight, announcement=form)
@@ -68,9 +68,9 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@once
+@submit_once
 def grant(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
         return _desk(request, sight, grant=form)
@@ -83,7 +83,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
     """Queue once more what failed."""
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     for failed in failed_jobs(sight.track):
         if failed.job.pk == job_id:
             _try_again(request, failed)
@@ -104,7 +104,7 @@ def _try_again(request: HttpRequest, failed: FailedJob) -> None:
 @require_POST
 def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Make the calls of a webhook again that were given up."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     runs.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
     messages.success(request, "The calls are queued again.")
     return redirect("desk", slug=slug)
@@ -113,7 +113,7 @@ def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse
 @login_required
 @require_POST
 def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     try:
         tracks.score_again(track, request.user)
         messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
@@ -126,8 +126,8 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def trail(request: HttpRequest, slug: str) -> HttpResponse:
     """Everything that was done to a track, the latest first."""
-    sight = organised_or_403(request, slug)
-    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_of(request))
+    sight = organised_sight_or_403(request, slug)
+    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_number(request))
     context = {
         "sight": sight,
         "track": sight.track,

@@ -20,7 +20,7 @@ from leaderboard.analysis.origins import (
 from leaderboard.analysis.precision import precision_measures
 from leaderboard.boards.standings import Board
 from leaderboard.pages import wording
-from leaderboard.pages.views.parts import board_with, sight_asked_for
+from leaderboard.pages.views.parts import board_with_runs_or_404, requested_sight
 
 # The numbers that are made with the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
@@ -38,7 +38,7 @@ COMMANDS = {
 @require_GET
 def computed(request: HttpRequest, slug: str) -> HttpResponse:
     """A score: in general, of a run, or of a run on one topic."""
-    sight = sight_asked_for(request, slug)
+    sight = requested_sight(request, slug)
     asked = request.GET
     measure = asked.get("measure", sight.primary_measure)
     origin = origin_of(sight, measure, asked.get("run", ""), asked.get("number", ""))
@@ -51,8 +51,8 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """What is made of the scores: in general, or of a run held to another."""
     if name not in wording.STATISTICS:
         raise Http404("no such number")
-    sight = sight_asked_for(request, slug)
-    board = board_with(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
+    sight = requested_sight(request, slug)
+    board = board_with_runs_or_404(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
     held = _held(request, board, name)
     context = {

@@ -21,7 +21,7 @@ from leaderboard.display.charts.steps import Dated, Turn, step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
 from leaderboard.pages.addresses import address, carried
-from leaderboard.pages.views.parts import organised_or_403, page_of
+from leaderboard.pages.views.parts import organised_sight_or_403, page_number
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # So many runs stand on a page of the table beneath the drawing.
@@ -41,7 +41,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "history": found,
         "measures": sight.measures,
-        "page": Paginator(found.lines, RUNS).get_page(page_of(request)),
+        "page": Paginator(found.lines, RUNS).get_page(page_number(request)),
         "chart": _chart(found, carried(request.GET)) if found.lines else "",
     }
     return render(request, "history.html", context)
@@ -112,7 +112,7 @@ def _badge(sight: Sight, team: str) -> HttpResponse:
 @require_POST
 def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the badge of a track that is not public, give it another address, or take it away."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     if request.POST.get("act") == "remove":
         tracks.remove_badge(track, request.user)
     else:

@@ -16,7 +16,7 @@ from leaderboard.models import SentForm
 View = Callable[..., HttpResponse]
 
 
-def once(view: View) -> View:
+def submit_once(view: View) -> View:
     """What a form asks is done once, and the second sending leads where the first one led.
 
     The claim is a row in the transaction of the act, so of two at once one waits for the other.
@@ -34,13 +34,13 @@ def once(view: View) -> View:
             if not is_first:
                 return redirect(sent.address)
             response = view(request, *args, **kwargs)
-            _remember(sent, response)
+            _store_address(sent, response)
             return response
 
     return answer
 
 
-def _remember(sent: SentForm, response: HttpResponse) -> None:
+def _store_address(sent: SentForm, response: HttpResponse) -> None:
     if response.status_code == 302:
         SentForm.objects.filter(pk=sent.pk).update(address=response["Location"])
     else:

@@ -15,7 +15,7 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Team
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.parts import organised_sight_or_403
 
 
 @login_required
@@ -58,7 +58,7 @@ def _whole_board_or_404(sight: Sight) -> Board:
 @require_GET
 def archive(request: HttpRequest, slug: str) -> HttpResponse:
     """All of a track for its organisers, as `import_track` reads it; `?documents=1` with those."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
     return zip_file(f"{slug}.zip", track_export.members_of(track, with_documents))
 

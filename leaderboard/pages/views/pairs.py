@@ -27,7 +27,7 @@ from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.addresses import CARRIED, address_of_topics, carried
-from leaderboard.pages.views.parts import board_with, page_of
+from leaderboard.pages.views.parts import board_with_runs_or_404, page_number
 from leaderboard.pages.views.tables import pair_csv, sides_csv, wants_csv
 
 # What the addresses of its topics hold on to.
@@ -44,7 +44,7 @@ NAMED = 12
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Run `b` held to run `a`; without them the best run and the baseline."""
     sight = track_or_404(request.user, slug)
-    board = board_with(sight, request, request.GET.get("a", ""), request.GET.get("b", ""))
+    board = board_with_runs_or_404(sight, request, request.GET.get("a", ""), request.GET.get("b", ""))
     pair = _pair_asked_for(request, sight, board)
     line = _topic_asked_for(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):
@@ -114,7 +114,7 @@ def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[st
     order = _order(request)
     current = line.topic.number if line else ""
     drawn = PairDrawing(pair, pair.in_order(order), current, carried(request.GET, KEPT))
-    page = Paginator(drawn.lines, TABLED).get_page(page_of(request))
+    page = Paginator(drawn.lines, TABLED).get_page(page_number(request))
     largest = pair.by_size[:LARGEST]
     known = overlaps(pair.a, pair.b, [*largest, *page])
     return {

@@ -12,7 +12,7 @@ from leaderboard.pages.addresses import carried
 from leaderboard.runs.facts import FILTERS
 
 
-def organised_or_403(request: HttpRequest, slug: str) -> Sight:
+def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
     """The track, for those who organise it."""
     sight = track_or_404(request.user, slug)
     if not sight.organises:
@@ -20,7 +20,7 @@ def organised_or_403(request: HttpRequest, slug: str) -> Sight:
     return sight
 
 
-def sight_asked_for(request: HttpRequest, slug: str) -> Sight:
+def requested_sight(request: HttpRequest, slug: str) -> Sight:
     """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
     sight = track_or_404(request.user, slug)
     if request.GET.get("as") == "everybody":
@@ -28,7 +28,7 @@ def sight_asked_for(request: HttpRequest, slug: str) -> Sight:
     return sight.by_judgments(request.GET.get("judgments", ""))
 
 
-def inside_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+def managed_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     """The run, for its team and those who organise its track."""
     seen = run_or_404(request.user, run_id)
     if not seen.sight.inside(seen.run):
@@ -36,7 +36,7 @@ def inside_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     return seen
 
 
-def choice_of(request: HttpRequest) -> Choice:
+def requested_choice(request: HttpRequest) -> Choice:
     """What the address asks of a board."""
     asked = request.GET
     return Choice(
@@ -53,19 +53,19 @@ def choice_of(request: HttpRequest) -> Choice:
     )
 
 
-def board_of(sight: Sight, request: HttpRequest) -> Board:
+def board_or_404(sight: Sight, request: HttpRequest) -> Board:
     """The board, where the viewer may see one."""
-    return board_with(sight, request)
+    return board_with_runs_or_404(sight, request)
 
 
-def board_with(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
+def board_with_runs_or_404(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
     """The board on which these runs stand, be it that of every run."""
-    board = find_board_with(sight, choice_of(request), *filter(None, run_ids))
+    board = find_board_with(sight, requested_choice(request), *filter(None, run_ids))
     if board is None:
         raise Http404("no board to see")
     return board
 
 
-def page_of(request: HttpRequest) -> int:
+def page_number(request: HttpRequest) -> int:
     asked = request.GET.get("page", "1")
     return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1

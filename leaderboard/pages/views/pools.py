@@ -18,8 +18,8 @@ from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
 from leaderboard.models import Pool
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.once import submit_once
+from leaderboard.pages.views.parts import organised_sight_or_403
 
 # A document: what assessors of short ones manage over a day.
 MINUTES = 1.0
@@ -33,10 +33,10 @@ KINDS = {
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@once
+@submit_once
 def pools(request: HttpRequest, slug: str) -> HttpResponse:
     """The pools there are, and a form for the next."""
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = PoolForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
         try:
@@ -56,7 +56,7 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools, name=name)
     return render(request, "pool.html", _shown(request, found) | {"sight": sight})
 
@@ -82,7 +82,7 @@ def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None)
 @login_required
 @require_POST
 def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     try:
         pool_actions.keep_pool(get_object_or_404(track.pools, name=name), request.user)
         messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
@@ -94,7 +94,7 @@ def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     try:
         pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
     except submission_rules.NotPossible as reason:
@@ -107,7 +107,7 @@ def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @require_GET
 def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
     """What is still to be judged, or with `?all=1` the whole pool."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     found = get_object_or_404(track.pools.exclude(file=""), name=name)
     if kind not in KINDS:
         raise Http404("no such kind of file")
@@ -120,7 +120,7 @@ def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResp
 @require_POST
 def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """The judgments of a kept pool come back: a new version, with its pooled runs."""
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():

@@ -14,13 +14,13 @@ from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import SeenRun, run_or_404
 from leaderboard.pages.forms.desk import TakeOffForm
 from leaderboard.pages.forms.runs import WithdrawForm
-from leaderboard.pages.views.parts import inside_or_403
+from leaderboard.pages.views.parts import managed_run_or_403
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         runs.withdraw(seen.run, request.user, form.cleaned_data["reason"])
@@ -33,7 +33,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     try:
         runs.undo_withdrawal(seen.run, request.user)
         messages.success(request, "Run restored.")

@@ -31,7 +31,7 @@ from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
 from leaderboard.pages.run_charts import ORDERS, Portrait, PrecisionPortrait
-from leaderboard.pages.views.parts import choice_of, inside_or_403, organised_or_403
+from leaderboard.pages.views.parts import requested_choice, managed_run_or_403, organised_sight_or_403
 from leaderboard.pages.views.tables import TABLES, wants_csv
 from leaderboard.runs.fact_changes import history_of
 from leaderboard.runs.facts import FactsForm, rows_of, stated
@@ -106,7 +106,7 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """What was refused, of every team: organisers see what their participants stumble over."""
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     refused = sight.runs().filter(state=Run.State.REFUSED)
     page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
     context = {
@@ -203,7 +203,7 @@ def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
 
 def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
     """The run in the order and against what the reader asks; None where no score is to be seen."""
-    board = _board_of(seen, choice_of(request)) if seen.sight.everything else None
+    board = _board_of(seen, requested_choice(request)) if seen.sight.everything else None
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:
@@ -280,7 +280,7 @@ def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
 @require_POST
 def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
     """Another try for a run that failed by our fault."""
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     try:
         run_actions.try_again(seen.run, request.user)
     except NotAccepted as refusal:
@@ -292,7 +292,7 @@ def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_POST
 def repair(request: HttpRequest, run_id: str) -> HttpResponse:
     """Check a rejected run again with one of the repairs that its page offers."""
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     fix = request.POST.get("fix", "")
     try:
         if fix not in FIXES:

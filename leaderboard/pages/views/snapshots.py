@@ -16,8 +16,8 @@ from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Snapshot
 from leaderboard.pages.forms.desk import SnapshotForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.once import submit_once
+from leaderboard.pages.views.parts import organised_sight_or_403
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
 
@@ -69,9 +69,9 @@ def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@once
+@submit_once
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = SnapshotForm(request.POST)
     board = find_board(sight)
     if board is None or not form.is_valid():

@@ -16,7 +16,7 @@ from leaderboard.actions import people, tracks
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.parts import organised_sight_or_403
 
 
 @login_required
@@ -137,7 +137,7 @@ def _left(request: HttpRequest, track: Track) -> HttpResponse:
 @require_POST
 def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
     """Approve or decline somebody who asks to take part."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     asked = get_object_or_404(track.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
@@ -155,5 +155,5 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
 @require_POST
 def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     """Close the invitation link of a track and make another."""
-    tracks.renew_invitation(organised_or_403(request, slug).track, request.user)
+    tracks.renew_invitation(organised_sight_or_403(request, slug).track, request.user)
     return redirect("manage", slug=slug)

@@ -21,7 +21,7 @@ from leaderboard.pages.drawings import (
     summary_table,
     topic_strip,
 )
-from leaderboard.pages.views.parts import choice_of, page_of
+from leaderboard.pages.views.parts import requested_choice, page_number
 from leaderboard.pages.views.tables import (
     answers_csv,
     grades_of_topic_csv,
@@ -46,7 +46,7 @@ TABLES = {
 def topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
     sight = track_or_404(request.user, slug)
-    board = find_order(sight, choice_of(request))
+    board = find_order(sight, requested_choice(request))
     order = request.GET.get("order", "")
     summaries = summaries_of(board) if board is not None else None
     if summaries is not None and wants_csv(request):
@@ -54,7 +54,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
     every = (
         summaries.in_order(order) if summaries is not None else sight.track.collection.topics.all()
     )
-    page = Paginator(every, TOPICS).get_page(page_of(request))
+    page = Paginator(every, TOPICS).get_page(page_number(request))
     context = {
         "sight": sight,
         "track": sight.track,
@@ -80,8 +80,8 @@ def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse
 def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
-    board = find_order(sight, choice_of(request))
-    breakdown = topic_breakdown(board, found, page_of(request)) if board is not None else None
+    board = find_order(sight, requested_choice(request))
+    breakdown = topic_breakdown(board, found, page_number(request)) if board is not None else None
     if wants_csv(request):
         return _as_csv(request, sight, breakdown)
     previous, following = neighbours(found)

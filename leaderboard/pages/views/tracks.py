@@ -26,9 +26,9 @@ from leaderboard.pages import limits
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
-from leaderboard.pages.views.once import once
+from leaderboard.pages.views.once import submit_once
 from leaderboard.pages.views.overview import in_groups, latest_runs, track_lines
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.parts import organised_sight_or_403
 from leaderboard.pages.wording.trail import trail_of
 from leaderboard.runs.facts import label_of
 
@@ -66,7 +66,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@once
+@submit_once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     """A track on the collection `slug`."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
@@ -80,7 +80,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@once
+@submit_once
 def new_board(request: HttpRequest, slug: str) -> HttpResponse:
     """An internal board at one click: every user of this site is in and sees every score."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
@@ -122,7 +122,7 @@ def _proposal(collection: Collection) -> dict[str, Any]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     track = sight.track
     # The form writes what was sent into its own copy; the track stays what it was until saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
@@ -167,7 +167,7 @@ def _badge_address(request: HttpRequest, track: Track) -> str:
 @login_required
 @require_POST
 def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = BaselineForm(request.POST, track=sight.track)
     if form.is_valid():
         track_actions.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
@@ -179,7 +179,7 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def release(request: HttpRequest, slug: str) -> HttpResponse:
     """What a release shows to whom, and the act."""
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     if request.method != "POST":
         context = {
             "sight": sight,

@@ -19,7 +19,7 @@ from leaderboard.collections.pools import pool_of
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.parts import organised_sight_or_403
 from leaderboard.pages.views.tables import impact_csv, impact_topics_csv, wants_csv
 from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.scoring.editions import edition_with
@@ -30,7 +30,7 @@ from leaderboard.scoring.families import measures_of, ranking_measure
 @require_GET
 def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What these judgments do to the board, once every run is scored with them."""
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
     edition = edition_with(sight.track, judgment_set)
     found = _impact(sight, edition) if edition is not None else None
@@ -105,7 +105,7 @@ def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
 @require_POST
 def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Score every run with these judgments; the board stays as it is."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     tracks.try_judgments(track, request.user, _version_or_404(track, version))
     return redirect("impact", slug=slug, version=version)
 
@@ -114,7 +114,7 @@ def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse
 @require_POST
 def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """From now on the board is that of these judgments."""
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     judgment_set = _version_or_404(track, version)
     tracks.change_track(track, request.user, {"judgment_set": judgment_set})
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
