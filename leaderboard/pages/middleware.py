@@ -192,7 +192,11 @@ def require_second_factor(get_response: GetResponse) -> GetResponse:
 
     def answer(request: HttpRequest) -> HttpResponse:
         asks = settings.SECOND_FACTOR != "offered"
-        if asks and not request.path.startswith(ALLOWED_WITHOUT_SECOND_FACTOR) and lacks_second_factor(request.user):
+        if (
+            asks
+            and not request.path.startswith(ALLOWED_WITHOUT_SECOND_FACTOR)
+            and lacks_second_factor(request.user)
+        ):
             return redirect(reverse("mfa_activate_totp") + "?asked=1")
         return get_response(request)
 

@@ -75,7 +75,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "board": board,
-        "power": wording.power(board),
+        "power": wording.describe_power(board),
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }

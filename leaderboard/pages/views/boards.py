@@ -23,7 +23,12 @@ from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
 from leaderboard.pages.drawings import grade_lines
 from leaderboard.pages.judgment_charts import HoleDrawing, judged_lines
-from leaderboard.pages.views.parts import board_or_404, requested_choice, page_number, requested_sight
+from leaderboard.pages.views.parts import (
+    board_or_404,
+    page_number,
+    requested_choice,
+    requested_sight,
+)
 from leaderboard.pages.views.tables import grades_csv, holes_csv, judged_csv, wants_csv
 
 TOPICS = 100
@@ -40,7 +45,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "board": found,
-        "made_without": wording.made_without(found) if found is not None else "",
+        "made_without": wording.describe_missing_measures(found) if found is not None else "",
         "waiting": waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
         "tests_follow": found is not None and tests_follow(found),
@@ -54,12 +59,14 @@ def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
     frozen = board.sight.track.snapshots.named().first() if board.sight.snapshots else None
     return {
         "frozen": frozen,
-        "provisional": wording.provisional(board, frozen) if board.sight.other is None else "",
+        "provisional": wording.describe_provisional_state(board, frozen)
+        if board.sight.other is None
+        else "",
         "table": BoardTable(board, request.GET),
         "verdict": wording.board_verdict(board),
-        "power": wording.power(board),
-        "rule": wording.selection_rule(board),
-        "much_unjudged": wording.much_unjudged(board),
+        "power": wording.describe_power(board),
+        "rule": wording.describe_selection(board),
+        "much_unjudged": wording.warn_of_unjudged(board),
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,
         "exports": exports.FORMATS,

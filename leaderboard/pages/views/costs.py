@@ -54,7 +54,7 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         and found.tests_follow
         and commission_tests(found.board.edition, found.board.measure, found.best.run),
         "verdict": wording.cost_verdict(found),
-        "stating": wording.stating(found),
+        "stating": wording.count_runs_with_cost(found),
         "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),
         "chart": _chart(found) if found.lines else "",
     }

@@ -19,7 +19,7 @@ from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.pages.views.once import submit_once
 from leaderboard.pages.views.parts import organised_sight_or_403, page_number
-from leaderboard.pages.wording.trail import trail_of
+from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
 EVENTS = 100
@@ -46,7 +46,7 @@ def _desk(
         "desk": desk_of(sight),
         "join_requests": asked,
         "unfinished": receipts.receipts_of(sight, sight.runs().unfinished()),
-        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
+        "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }
@@ -132,6 +132,6 @@ def trail(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "page": page,
-        "trail": trail_of(page.object_list),
+        "trail": describe_events(page.object_list),
     }
     return render(request, "trail.html", context)

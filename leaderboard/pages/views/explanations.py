@@ -52,7 +52,9 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     if name not in wording.STATISTICS:
         raise Http404("no such number")
     sight = requested_sight(request, slug)
-    board = board_with_runs_or_404(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
+    board = board_with_runs_or_404(
+        sight, request, request.GET.get("run", ""), request.GET.get("a", "")
+    )
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
     held = _held(request, board, name)
     context = {

@@ -44,7 +44,9 @@ NAMED = 12
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Run `b` held to run `a`; without them the best run and the baseline."""
     sight = track_or_404(request.user, slug)
-    board = board_with_runs_or_404(sight, request, request.GET.get("a", ""), request.GET.get("b", ""))
+    board = board_with_runs_or_404(
+        sight, request, request.GET.get("a", ""), request.GET.get("b", "")
+    )
     pair = _pair_asked_for(request, sight, board)
     line = _topic_asked_for(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):
@@ -124,7 +126,7 @@ def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[st
         "page": page,
         "rows": drawn.rows(list(page), known),
         "verdict": wording.pair_verdict(pair),
-        "test": wording.pair_test(pair),
+        "test": wording.describe_pair_test(pair),
     }
 
 

@@ -31,7 +31,11 @@ from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
 from leaderboard.pages.run_charts import ORDERS, Portrait, PrecisionPortrait
-from leaderboard.pages.views.parts import requested_choice, managed_run_or_403, organised_sight_or_403
+from leaderboard.pages.views.parts import (
+    managed_run_or_403,
+    organised_sight_or_403,
+    requested_choice,
+)
 from leaderboard.pages.views.tables import TABLES, wants_csv
 from leaderboard.runs.fact_changes import history_of
 from leaderboard.runs.facts import FactsForm, rows_of, stated
@@ -135,7 +139,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "history": history_of(seen.run) if seen.sight.inside(seen.run) else [],
         "receipt": receipts.receipt_of(seen.sight, seen.run),
         "twins": receipts.twins_of_other_teams(seen.sight, seen.run),
-        "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
+        "withdrawn_by": wording.name_of_withdrawer(seen.sight, seen.run),
         "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
         "brings_back": seen.sight.brings_back(seen.run),
         # What was refused was never on the board.
@@ -165,7 +169,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     return {
         "board": board,
         "standing": board.standing_of(seen.run),
-        "left_out": wording.left_out(board),
+        "left_out": wording.describe_exclusion(board),
         "breakdown": portrait.breakdown,
         "portrait": portrait,
         "precision": PrecisionPortrait(seen.run, read_precision(board)),
@@ -175,8 +179,8 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
         "losses": losses(board, seen.run, portrait.breakdown.topics),
         "facts": scored,
         "remarks": [
-            wording.left_open(scored, board.measure),
-            wording.little_judged(scored, board),
+            wording.describe_tied_range(scored, board.measure),
+            wording.warn_of_few_judged(scored, board),
         ],
         "page": page,
         "rows": portrait.rows(page.object_list),
@@ -189,7 +193,7 @@ def _means(seen: SeenRun) -> dict[str, Any]:
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
         return {}
-    return {"board": board, "standing": standing, "left_out": wording.left_out(board)}
+    return {"board": board, "standing": standing, "left_out": wording.describe_exclusion(board)}
 
 
 def _board_of(seen: SeenRun, choice: Choice) -> Board | None:

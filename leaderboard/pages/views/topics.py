@@ -21,7 +21,7 @@ from leaderboard.pages.drawings import (
     summary_table,
     topic_strip,
 )
-from leaderboard.pages.views.parts import requested_choice, page_number
+from leaderboard.pages.views.parts import page_number, requested_choice
 from leaderboard.pages.views.tables import (
     answers_csv,
     grades_of_topic_csv,

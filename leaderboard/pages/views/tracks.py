@@ -29,7 +29,7 @@ from leaderboard.pages.forms.tracks import MEASURES, TrackForm
 from leaderboard.pages.views.once import submit_once
 from leaderboard.pages.views.overview import in_groups, latest_runs, track_lines
 from leaderboard.pages.views.parts import organised_sight_or_403
-from leaderboard.pages.wording.trail import trail_of
+from leaderboard.pages.wording.trail import describe_events
 from leaderboard.runs.facts import label_of
 
 LATEST_EVENTS = 20
@@ -147,7 +147,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "off_the_board": track.runs.off_the_board().select_related("team"),
         "invitation": _invitation(request, track),
         "badge_address": _badge_address(request, track),
-        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
+        "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
     }
     return render(request, "manage.html", context, status=422 if form.is_bound else 200)
 

@@ -16,13 +16,13 @@ from leaderboard.boards.standings import FEWEST_TOPICS, Board
 from leaderboard.display.numbers import count, counted, interval, nth, p_in_words, score, signed
 from leaderboard.models import Run, ScoreSet
 from leaderboard.pages.wording.phrases import (
-    NAMED,
+    MOST_NAMED_RUNS,
     Phrase,
     Sentence,
-    in_words,
-    listed,
-    named,
-    say,
+    join_phrases,
+    list_runs,
+    run_phrase,
+    spell_number,
     strong,
 )
 
@@ -33,36 +33,40 @@ def cost_verdict(found: CostBreakdown) -> Sentence:
     if best is None or cheapest is None:
         return []
     if len(found.lines) == 1:
-        return say(named(best.run), " is the only run with this cost: ", *_price(best), ".")
+        return join_phrases(
+            run_phrase(best.run), " is the only run with this cost: ", *_score_and_cost(best), "."
+        )
     if not found.is_tested:
-        few = in_words(FEWEST_TOPICS)
+        few = spell_number(FEWEST_TOPICS)
         why = "" if found.board.can_tell else f" With fewer than {few} topics no test is possible."
-        return say(named(best.run), " is best for ", *_price(best), f".{why}")
+        return join_phrases(
+            run_phrase(best.run), " is best for ", *_score_and_cost(best), f".{why}"
+        )
     if cheapest is best:
-        return say(
-            named(best.run),
+        return join_phrases(
+            run_phrase(best.run),
             " is best, and every cheaper run is significantly worse: ",
-            *_price(best),
+            *_score_and_cost(best),
             ".",
         )
-    return say(
+    return join_phrases(
         "The cheapest run that is not significantly worse than the best is ",
-        named(cheapest.run),
+        run_phrase(cheapest.run),
         ": ",
-        *_price(cheapest),
+        *_score_and_cost(cheapest),
         ", ",
-        named(best.run),
+        run_phrase(best.run),
         " has ",
-        *_price(best),
+        *_score_and_cost(best),
         ".",
     )
 
 
-def _price(line: CostLine) -> list[Phrase]:
-    return say(strong(score(line.mean, 3)), " for ", strong(line.told))
+def _score_and_cost(line: CostLine) -> list[Phrase]:
+    return join_phrases(strong(score(line.mean, 3)), " for ", strong(line.told))
 
 
-def stating(found: CostBreakdown) -> str:
+def count_runs_with_cost(found: CostBreakdown) -> str:
     """How many runs stand here, and how many say nothing of this cost."""
     said = counted(len(found.lines), "run reports,runs report")
     silent = counted(found.num_silent, "run does,runs do")
@@ -87,10 +91,10 @@ def describe_test(test: str, topics: int) -> str:
 
 
 # A run is little judged where less than this share of what the run in the middle has is.
-LITTLE = 0.8
+FEW_JUDGED = 0.8
 
 
-def left_open(scored: ScoreSet, measure: str) -> str:
+def describe_tied_range(scored: ScoreSet, measure: str) -> str:
     """Between what equal scores leave the measure; empty where their order changes nothing."""
     if measure not in scored.ties:
         return ""
@@ -101,10 +105,10 @@ def left_open(scored: ScoreSet, measure: str) -> str:
     )
 
 
-def little_judged(scored: ScoreSet, board: Board) -> str:
+def warn_of_few_judged(scored: ScoreSet, board: Board) -> str:
     """Where fewer of its first ten documents are judged than of most runs."""
     median = board.median_judged
-    if scored.judged_at_10 >= LITTLE * median:
+    if scored.judged_at_10 >= FEW_JUDGED * median:
         return ""
     return (
         f"{scored.judged_at_10:.0%} of its top ten documents are judged, against a median of "
@@ -113,7 +117,7 @@ def little_judged(scored: ScoreSet, board: Board) -> str:
     )
 
 
-def withdrawn_by(sight: Sight, run: Run) -> str:
+def name_of_withdrawer(sight: Sight, run: Run) -> str:
     """Who withdrew a run: by name for those inside; empty where nobody did or is known."""
     who = run.withdrawn_by
     if who is None or sight.inside(run):
@@ -123,7 +127,7 @@ def withdrawn_by(sight: Sight, run: Run) -> str:
 
 
 # What three decimals do not show.
-SMALL = 0.0005
+INVISIBLE = 0.0005
 
 
 def holes_verdict(table: HoleTable, board: Board) -> Sentence:
@@ -131,72 +135,80 @@ def holes_verdict(table: HoleTable, board: Board) -> Sentence:
     if not table.lines or not table.measure:
         return []
     if not table.bounds_hold:
-        return say(
+        return join_phrases(
             f"There is no bound on how far judgments could move {table.measure}: a relevant "
             "document that a run misses lowers its score too."
         )
-    sentence = _scores(table)
+    sentence = _describe_score_bounds(table)
     if board.baseline is None or not table.doubts:
         return sentence
-    others = [] if table.measure == board.measure else _of_another_measure(table, board)
-    return say(sentence, " ", _verdicts(table, board.baseline), others)
+    others = (
+        [] if table.measure == board.measure else _explain_unbounded_ranking_measure(table, board)
+    )
+    return join_phrases(sentence, " ", _describe_doubtful_verdicts(table, board.baseline), others)
 
 
-def _of_another_measure(table: HoleTable, board: Board) -> str:
+def _explain_unbounded_ranking_measure(table: HoleTable, board: Board) -> str:
     return (
         f" Those by {board.measure}, which ranks the board, are others and cannot be bounded: "
         f"{board.measure} is no sum over documents, as {table.measure} is."
     )
 
 
-def _scores(table: HoleTable) -> Sentence:
-    most = max(table.lines, key=_room)
-    if _room(most) < SMALL:
-        return say(
+def _describe_score_bounds(table: HoleTable) -> Sentence:
+    most = max(table.lines, key=_possible_rise)
+    if _possible_rise(most) < INVISIBLE:
+        return join_phrases(
             f"Every document that decides {table.measure} was judged: no new judgment "
             "could move a score by .001."
         )
-    return say(
+    return join_phrases(
         "Unjudged documents could raise ",
-        named(most.standing.run),
+        run_phrase(most.standing.run),
         " by up to ",
-        strong(f"{signed(_room(most))} {table.measure}"),
-        _no_other(table, most),
+        strong(f"{signed(_possible_rise(most))} {table.measure}"),
+        _compare_other_runs(table, most),
     )
 
 
-def _no_other(table: HoleTable, most: HoleLine) -> str:
-    rest = max((_room(each) for each in table.lines if each is not most), default=0.0)
-    return ", and no other run." if rest < SMALL else ", and no other run by more."
+def _compare_other_runs(table: HoleTable, most: HoleLine) -> str:
+    rest = max((_possible_rise(each) for each in table.lines if each is not most), default=0.0)
+    return ", and no other run." if rest < INVISIBLE else ", and no other run by more."
 
 
-def _room(line: HoleLine) -> float:
+def _possible_rise(line: HoleLine) -> float:
     return line.high - line.low
 
 
-def _verdicts(table: HoleTable, baseline: Run) -> Sentence:
+def _describe_doubtful_verdicts(table: HoleTable, baseline: Run) -> Sentence:
     doubts, doubtful = len(table.doubts), [each.standing.run for each in table.doubtful]
-    against = say(f" by {table.measure} against the baseline ", named(baseline))
+    against = join_phrases(f" by {table.measure} against the baseline ", run_phrase(baseline))
     if not doubtful:
-        which = "The verdict" if doubts == 1 else f"All {in_words(doubts)} verdicts"
+        which = "The verdict" if doubts == 1 else f"All {spell_number(doubts)} verdicts"
         stand = "is safe" if doubts == 1 else "are safe"
-        return say(which, against, f" {stand}, whatever grades the missing judgments have.")
+        return join_phrases(
+            which, against, f" {stand}, whatever grades the missing judgments have."
+        )
     number = f"{len(doubtful)} of {counted(doubts, 'verdict')}"
-    names = say(": ", listed(doubtful)) if len(doubtful) <= NAMED else []
-    return say(strong(number), against, " could flip", names, ".")
+    names = join_phrases(": ", list_runs(doubtful)) if len(doubtful) <= MOST_NAMED_RUNS else []
+    return join_phrases(strong(number), against, " could flip", names, ".")
 
 
 def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
     """The share of the ideal gain, and what ranking and retrieval lost of it."""
-    first = f"first {in_words(gains.cutoff)}"
-    sentence = say(named(run), f" reaches {score(gains.ndcg, 3)} of the ideal gain in its {first}.")
+    first = f"first {spell_number(gains.cutoff)}"
+    sentence = join_phrases(
+        run_phrase(run), f" reaches {score(gains.ndcg, 3)} of the ideal gain in its {first}."
+    )
     if gains.lost_by_ranking > NOTHING:
         lost = strong(score(gains.lost_by_ranking, 3))
         words = " is lost in ranking: re-ordering its documents would recover it."
-        sentence += say(" ", lost, words)
+        sentence += join_phrases(" ", lost, words)
     if gains.lost_by_retrieval > NOTHING:
         lost = strong(score(gains.lost_by_retrieval, 3))
-        sentence += say(" ", lost, " is lost in retrieval: it found too few relevant documents.")
+        sentence += join_phrases(
+            " ", lost, " is lost in retrieval: it found too few relevant documents."
+        )
     return sentence
 
 
@@ -204,17 +216,17 @@ def impact_verdict(impact: MeasureImpact, has_baseline: bool) -> Sentence:
     """Say who leads and how many runs and verdicts change by one measure."""
     leads = " leads now" if impact.agreement.first_changed else " still leads"
     change = "changes" if impact.num_moved == 1 else "change"
-    return say(
-        named(impact.leader.run),
+    return join_phrases(
+        run_phrase(impact.leader.run),
         f"{leads}; {counted(impact.num_moved, 'run')} of {len(impact.moves)} {change} rank",
-        _of_verdicts(impact) if has_baseline else [],
+        _describe_changed_verdicts(impact) if has_baseline else [],
         ". Kendall's τ between the boards is ",
         strong(score(impact.agreement.tau, 3)),
         ".",
     )
 
 
-def _of_verdicts(impact: MeasureImpact) -> Sentence:
+def _describe_changed_verdicts(impact: MeasureImpact) -> Sentence:
     """Say how many verdicts change; nothing where tests are still to be made."""
     if impact.untested:
         return []
@@ -222,11 +234,11 @@ def _of_verdicts(impact: MeasureImpact) -> Sentence:
     words = (
         f" {'verdict' if one else 'verdicts'} against the baseline {'changes' if one else 'change'}"
     )
-    return say(", and ", strong(str(len(impact.turned))), words)
+    return join_phrases(", and ", strong(str(len(impact.turned))), words)
 
 
 # So many documents are told one by one.
-TOLD = 2
+MOST_NAMED_DOCUMENTS = 2
 
 
 def topic_verdict(breakdown: TopicBreakdown) -> Sentence:
@@ -236,34 +248,36 @@ def topic_verdict(breakdown: TopicBreakdown) -> Sentence:
         return []
     own = next((each for each in scored if each.is_own), None)
     if own is None or len(scored) == 1:
-        return _best_and_last(breakdown.measure, scored)
+        return _describe_best_and_last(breakdown.measure, scored)
     return [
-        *_own_place(breakdown.measure, scored, own),
-        *_found_late(breakdown, own),
-        *_unjudged(own),
+        *_describe_own_rank(breakdown.measure, scored, own),
+        *_describe_late_documents(breakdown, own),
+        *_count_unjudged(own),
     ]
 
 
-def _best_and_last(measure: str, scored: list[Answer]) -> Sentence:
+def _describe_best_and_last(measure: str, scored: list[Answer]) -> Sentence:
     best, last = scored[0], scored[-1]
     if best.score == last.score and len(scored) > 1:
-        return say(f"All {count(len(scored))} runs have {measure} {score(best.score)}.")
-    sentence = say(named(best.run), f" is best with {measure} {score(best.score)}")
+        return join_phrases(f"All {count(len(scored))} runs have {measure} {score(best.score)}.")
+    sentence = join_phrases(run_phrase(best.run), f" is best with {measure} {score(best.score)}")
     if len(scored) > 1:
-        sentence += say(", ", named(last.run), f" last with {score(last.score)}")
+        sentence += join_phrases(", ", run_phrase(last.run), f" last with {score(last.score)}")
     return [*sentence, Phrase(".")]
 
 
-def _own_place(measure: str, scored: list[Answer], own: Answer) -> Sentence:
+def _describe_own_rank(measure: str, scored: list[Answer], own: Answer) -> Sentence:
     best = scored[0]
     place = "best" if own.rank == 1 else nth(own.rank or 0)
-    words = f" is {place} of {in_words(len(scored))} with {measure} {score(own.score)}"
+    words = f" is {place} of {spell_number(len(scored))} with {measure} {score(own.score)}"
     if own.rank == 1:
-        return say(named(own.run), words, ".")
-    return say(named(own.run), words, "; ", named(best.run), f" has {score(best.score)}.")
+        return join_phrases(run_phrase(own.run), words, ".")
+    return join_phrases(
+        run_phrase(own.run), words, "; ", run_phrase(best.run), f" has {score(best.score)}."
+    )
 
 
-def _found_late(breakdown: TopicBreakdown, own: Answer) -> Sentence:
+def _describe_late_documents(breakdown: TopicBreakdown, own: Answer) -> Sentence:
     """Relevant documents that a better baseline has in its first ten and this run has not."""
     baseline = next((each for each in breakdown.answers if each.is_baseline), None)
     if baseline is None or (own.rank or 0) <= (baseline.rank or 0):
@@ -273,26 +287,28 @@ def _found_late(breakdown: TopicBreakdown, own: Answer) -> Sentence:
         document
         for document in breakdown.relevant
         if document.ranks.get(mine, TOP + 1) > TOP >= document.ranks.get(theirs, TOP + 1)
-    ][:TOLD]
+    ][:MOST_NAMED_DOCUMENTS]
     if not late:
         return []
-    sentence = say(" It has ")
+    sentence = join_phrases(" It has ")
     for place, document in enumerate(late):
         rank = document.ranks.get(mine)
         where = f" at {count(rank)}" if rank is not None else " nowhere"
-        sentence += say(" and " if place else "", Phrase(code=document.docno), where)
+        sentence += join_phrases(" and " if place else "", Phrase(code=document.docno), where)
     ranks = " and ".join(str(document.ranks[theirs]) for document in late)
     them = "it" if len(late) == 1 else "them"
-    return [*sentence, *say("; ", named(baseline.run), f" has {them} at {ranks}.")]
+    return [*sentence, *join_phrases("; ", run_phrase(baseline.run), f" has {them} at {ranks}.")]
 
 
-def _unjudged(own: Answer) -> Sentence:
+def _count_unjudged(own: Answer) -> Sentence:
     unjudged = own.unjudged_in_top
     if not unjudged:
         return []
-    number = in_words(unjudged).capitalize()
+    number = spell_number(unjudged).capitalize()
     verb = "is" if unjudged == 1 else "are"
-    return say(f" {number} of its first {in_words(len(own.top_grades))} {verb} unjudged.")
+    return join_phrases(
+        f" {number} of its first {spell_number(len(own.top_grades))} {verb} unjudged."
+    )
 
 
 # Two runs that differ by so much on a topic do different things there.
@@ -303,25 +319,27 @@ def pair_verdict(pair: Pair) -> Sentence:
     """Run `b` against run `a`: what the test says, how large, how sure, on how many topics."""
     against = pair.against
     if against.difference is None or against.low is None or against.high is None:
-        return say("No topic has scores for both ", named(pair.a), " and ", named(pair.b), ".")
+        return join_phrases(
+            "No topic has scores for both ", run_phrase(pair.a), " and ", run_phrase(pair.b), "."
+        )
     how = {
         "better": " is significantly better than ",
         "worse": " is significantly worse than ",
     }.get(pair.verdict, " cannot be told apart from ")
-    return say(
-        named(pair.b),
+    return join_phrases(
+        run_phrase(pair.b),
         how,
-        named(pair.a),
+        run_phrase(pair.a),
         ": ",
         Phrase(difference=against.difference, verdict=pair.verdict),
         f" {pair.measure}, 95 % interval {interval(against.low, against.high)}, ",
         f"{p_in_words(against.p)}. It wins {counted(against.wins, 'topic')},"
         f" loses {count(against.losses)} and ties {count(against.ties)}.",
-        _far_apart(pair),
+        _count_distant_topics(pair),
     )
 
 
-def _far_apart(pair: Pair) -> str:
+def _count_distant_topics(pair: Pair) -> str:
     """Two runs that are as good as each other need not be good on the same topics."""
     far = sum(abs(line.difference) > FAR_APART for line in pair.topics)
     if pair.verdict != "not significant" or not far or parse_measure(pair.measure).range != (0, 1):
@@ -329,11 +347,11 @@ def _far_apart(pair: Pair) -> str:
     return f" On {counted(far, 'topic')} the two differ by more than\N{NO-BREAK SPACE}.2."
 
 
-def pair_test(pair: Pair) -> Sentence:
+def describe_pair_test(pair: Pair) -> Sentence:
     """Which test, what was not corrected, and what it could have seen."""
     topics = len(pair.topics)
     name = describe_test(pair.test, topics)
-    sentence = say(
+    sentence = join_phrases(
         f"{name[0].upper()}{name[1:]}, not corrected: this is a single comparison. Effect size ",
         strong(f"d = {score(pair.against.effect_size, 2)}"),
         ". ",
@@ -342,4 +360,4 @@ def pair_test(pair: Pair) -> Sentence:
         return [*sentence, Phrase(f"With {counted(topics, 'topic')} nothing can be significant.")]
     effect = strong(f"d = {score(minimum_detectable(topics), 2)}")
     with_topics = f"With {counted(topics, 'topic')} an effect of "
-    return say(sentence, with_topics, effect, " is detected with 80 % power.")
+    return join_phrases(sentence, with_topics, effect, " is detected with 80 % power.")
