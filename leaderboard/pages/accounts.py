@@ -37,10 +37,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     """Secrets lie in the database as text that is nothing without the secret key of the site."""
 
     def encrypt(self, text: str) -> str:
-        return _box().encrypt(text.encode()).decode()
+        return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        return _box().decrypt(encrypted_text.encode()).decode()
+        return _cipher().decrypt(encrypted_text.encode()).decode()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         return not needs_second_factor(authenticator.user)
@@ -61,7 +61,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         )
 
 
-def _box() -> MultiFernet:
+def _cipher() -> MultiFernet:
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     digests = (hashlib.sha256(f"second factor {key}".encode()).digest() for key in keys)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -24,7 +24,7 @@ from leaderboard.pages.addresses import address, address_of_runs
 from leaderboard.pages.parts import badge
 
 
-def ranking_addresses(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
+def ranking_urls(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
     """What each run retrieved for the topic in view."""
     page = address_of_runs("ranking", chosen, number=breakdown.topic.number)
     return [page.format(each.run.pk) for each in breakdown.answers]
@@ -33,13 +33,13 @@ def ranking_addresses(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> l
 def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
     """Every run on one line of values; a dot leads to its ranking."""
     marks = [
-        Mark(each.score, str(each.run), _kind(each.is_own, each.is_baseline), href)
-        for each, href in zip(breakdown.answers, ranking_addresses(breakdown, chosen), strict=True)
+        Mark(each.score, str(each.run), _mark_kind(each.is_own, each.is_baseline), href)
+        for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
     ]
     return charts.strip(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
 
 
-def _kind(is_own: bool, is_baseline: bool) -> Kind:
+def _mark_kind(is_own: bool, is_baseline: bool) -> Kind:
     return "baseline" if is_baseline else "own" if is_own else "other"
 
 
@@ -49,14 +49,14 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
     run = escape(address_of_runs("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
     computed = escape(address("computed", chosen, board.sight.track.slug, **asked))
-    rankings = map(escape, ranking_addresses(breakdown, chosen))
+    rankings = map(escape, ranking_urls(breakdown, chosen))
     return mark_safe(
         "\n".join(
-            f"<tr{_marked(each)}>"
+            f"<tr{_row_class(each)}>"
             f'<td class="num">{MISSING if each.rank is None else each.rank}</td>'
             f'<th scope="row"><a href="{run.format(each.run.pk)}">'
             f"<bdi>{escape(str(each.run))}</bdi></a>"
-            f'<span class="opt">{_badges(each)}</span>'
+            f'<span class="opt">{_render_badges(each)}</span>'
             f'<small class="phone"><a href="{ranking}">ranking</a></small></th>'
             f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
             f'<td class="num best"><a class="number" href="{computed}&amp;run={each.run.pk}"'
@@ -71,12 +71,12 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
     )
 
 
-def _marked(answer: Answer) -> str:
-    kind = _kind(answer.is_own, answer.is_baseline and not answer.is_own)
+def _row_class(answer: Answer) -> str:
+    kind = _mark_kind(answer.is_own, answer.is_baseline and not answer.is_own)
     return f' class="{kind}"' if kind != "other" else ""
 
 
-def _badges(answer: Answer) -> str:
+def _render_badges(answer: Answer) -> str:
     words = {"yours": answer.is_own, "baseline": answer.is_baseline}
     return "".join(f" {badge(word)}" for word, holds in words.items() if holds)
 
@@ -107,11 +107,11 @@ def judged_lines(breakdown: TopicBreakdown) -> list[JudgedLine]:
 
 def _rank_cells(ranks: list[int | None]) -> SafeString:
     return mark_safe(
-        "".join(f'<td class="num{_distance(rank)}">{count(rank)}</td>' for rank in ranks)
+        "".join(f'<td class="num{_rank_class(rank)}">{count(rank)}</td>' for rank in ranks)
     )
 
 
-def _distance(rank: int | None) -> str:
+def _rank_class(rank: int | None) -> str:
     return " far" if rank is None or rank > FOUND else " near" if rank <= TOP else ""
 
 
@@ -130,12 +130,12 @@ def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[Gra
     most = max(grades.values(), default=1)
     counts = {grade: grades.get(grade, 0) for grade in range(top, lowest - 1, -1)}
     return [
-        GradeLine(grade, _says(grade, threshold), charts.grade_bar(number, most, grade, top))
+        GradeLine(grade, _grade_meaning(grade, threshold), charts.grade_bar(number, most, grade, top))
         for grade, number in counts.items()
     ]
 
 
-def _says(grade: int, threshold: int) -> str:
+def _grade_meaning(grade: int, threshold: int) -> str:
     if grade < 0:
         return "pooled, not judged"
     return "relevant" if grade >= threshold else "not relevant"

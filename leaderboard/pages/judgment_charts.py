@@ -20,7 +20,7 @@ from leaderboard.models import Topic
 from leaderboard.pages.addresses import address
 
 # The verdict between the other two.
-MIDDLE = "not significant"
+NOT_SIGNIFICANT = "not significant"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class HoleRow:
             return "stands" if doubt is not None else ""
         could = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
         # What leads from one end to the other leads through the middle.
-        is_any = doubt.verdict != MIDDLE and could != {MIDDLE}
+        is_any = doubt.verdict != NOT_SIGNIFICANT and could != {NOT_SIGNIFICANT}
         return "or any other" if is_any or len(could) > 1 else f"or {could.pop()}"
 
     @property
@@ -90,25 +90,25 @@ class HoleRow:
         return f"{count(doubt.needed)} of {count(doubt.among)}"
 
 
-def _explained(line: HoleLine, measure: str) -> str:
+def _explanation_url(line: HoleLine, measure: str) -> str:
     """Where it is told how a number of the line is computed."""
     run = line.standing.run
     return address("computed", {}, run.track.slug, run=run.pk, measure=measure)
 
 
 @dataclass(frozen=True)
-class HoleDrawing:
+class HoleCharts:
     """The table of the holes; its columns of drawings share an axis each."""
 
     table: HoleTable
 
     @property
     def score_head(self) -> SafeString:
-        return charts.column_head(self._scores)
+        return charts.column_head(self._score_column)
 
     @property
     def difference_head(self) -> SafeString:
-        return charts.column_head(self._differences)
+        return charts.column_head(self._difference_column)
 
     @property
     def rows(self) -> list[HoleRow]:
@@ -116,45 +116,45 @@ class HoleDrawing:
             HoleRow(
                 line=line,
                 score=charts.bounds_cell(
-                    self._scores,
+                    self._score_column,
                     line.low,
                     line.score,
                     line.high,
-                    _kind(line.standing),
+                    _mark_kind(line.standing),
                 ),
-                difference=self._difference(line),
-                explained=_explained(line, self.table.measure),
+                difference=self._difference_cell(line),
+                explained=_explanation_url(line, self.table.measure),
                 judged=[
-                    JudgedShare(cutoff, share, _explained(line, f"Judged@{cutoff}"))
+                    JudgedShare(cutoff, share, _explanation_url(line, f"Judged@{cutoff}"))
                     for cutoff, share in line.judged_at.items()
                 ],
             )
             for line in self.table.lines
         ]
 
-    def _difference(self, line: HoleLine) -> SafeString:
+    def _difference_cell(self, line: HoleLine) -> SafeString:
         if line.doubt is None:
             return SafeString("")
-        doubt, own = line.doubt, _kind(line.standing)
-        return charts.bounds_cell(self._differences, doubt.low, doubt.difference, doubt.high, own)
+        doubt, own = line.doubt, _mark_kind(line.standing)
+        return charts.bounds_cell(self._difference_column, doubt.low, doubt.difference, doubt.high, own)
 
     @cached_property
-    def _scores(self) -> Column:
+    def _score_column(self) -> Column:
         ends = [end for line in self.table.lines for end in (line.low, line.high)]
-        return Column(_axis(ends), "scores")
+        return Column(_axis_around(ends), "scores")
 
     @cached_property
-    def _differences(self) -> Column:
+    def _difference_column(self) -> Column:
         doubts = [line.doubt for line in self.table.lines if line.doubt is not None]
         ends = [end for doubt in doubts for end in (doubt.low, doubt.high)]
-        return Column(_axis([0.0, *ends]), "differences", dashed=0.0)
+        return Column(_axis_around([0.0, *ends]), "differences", dashed=0.0)
 
 
-def _axis(values: Sequence[float]) -> charts.Axis:
+def _axis_around(values: Sequence[float]) -> charts.Axis:
     """Around the values that there are; four named values at most, for a narrow column."""
     known = [value for value in values if np.isfinite(value)] or [0.0]
     return charts.Axis.around(min(known), max(known), most=4)
 
 
-def _kind(standing: Standing) -> Kind:
+def _mark_kind(standing: Standing) -> Kind:
     return "baseline" if standing.is_baseline else "own" if standing.is_own else "other"

@@ -22,7 +22,7 @@ from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
 from leaderboard.pages.drawings import grade_lines
-from leaderboard.pages.judgment_charts import HoleDrawing, judged_lines
+from leaderboard.pages.judgment_charts import HoleCharts, judged_lines
 from leaderboard.pages.views.parts import (
     board_or_404,
     page_number,
@@ -120,6 +120,6 @@ def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
         "board": board,
         "holes": holes,
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
-        "drawing": HoleDrawing(holes),
+        "drawing": HoleCharts(holes),
         "holes_verdict": wording.holes_verdict(holes, board),
     }

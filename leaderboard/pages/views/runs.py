@@ -30,7 +30,7 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
-from leaderboard.pages.run_charts import ORDERS, Portrait, PrecisionPortrait
+from leaderboard.pages.run_charts import ORDERS, RunCharts, PrecisionCharts
 from leaderboard.pages.views.parts import (
     managed_run_or_403,
     organised_sight_or_403,
@@ -76,7 +76,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "form": form,
         "facts": facts,
-        "limits": limits.of_track(sight.track),
+        "limits": limits.track_limits(sight.track),
         "quota": quota_of(sight.track, sight.team),
         "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
         "file_hint": "Plain, .gz, or .zip with one file",
@@ -172,7 +172,7 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
         "left_out": wording.describe_exclusion(board),
         "breakdown": portrait.breakdown,
         "portrait": portrait,
-        "precision": PrecisionPortrait(seen.run, read_precision(board)),
+        "precision": PrecisionCharts(seen.run, read_precision(board)),
         "top_grade": board.edition.judgment_set.top_grade,
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
@@ -205,7 +205,7 @@ def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
     return find_means_with(seen.sight, choice, *shown)
 
 
-def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
+def _portrait(request: HttpRequest, seen: SeenRun) -> RunCharts | None:
     """The run in the order and against what the reader asks; None where no score is to be seen."""
     board = _board_of(seen, requested_choice(request)) if seen.sight.everything else None
     if board is None or board.standing_of(seen.run) is None:
@@ -214,7 +214,7 @@ def _portrait(request: HttpRequest, seen: SeenRun) -> Portrait | None:
         # It was scored after this request had read it; its names are those that may be read.
         seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
     order, against = request.GET.get("order", ""), request.GET.get("against", "")
-    return Portrait(
+    return RunCharts(
         board,
         seen.run,
         run_breakdown(board, seen.run),

@@ -21,7 +21,7 @@ from leaderboard.boards.disclosure import look
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import Topic, Track
 from leaderboard.pages.forms.people import MailsForm, TokenForm
-from leaderboard.pages.limits import of_site
+from leaderboard.pages.limits import site_limits
 from leaderboard.pages.views.explained import families, worked_grades
 
 FOUND = 50
@@ -35,7 +35,7 @@ def measures(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def limits(request: HttpRequest) -> HttpResponse:
-    return render(request, "limits.html", {"groups": of_site()})
+    return render(request, "limits.html", {"groups": site_limits()})
 
 
 @require_GET

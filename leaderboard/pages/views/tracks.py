@@ -52,7 +52,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "sight": sight,
         "track": sight.track,
-        "limits": limits.of_track(sight.track),
+        "limits": limits.track_limits(sight.track),
         "announcements": sight.track.announcements.all(),
         "organisers": sight.track.organisers(),
         "everybody": look(sight.track, AnonymousUser())
