@@ -169,7 +169,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_FORMS = {
     "login": "leaderboard.pages.forms.accounts.SignInForm",
     "signup": "leaderboard.pages.forms.accounts.SignUpForm",
-    "add_email": "leaderboard.pages.forms.accounts.MailAddressForm",
+    "add_email": "leaderboard.pages.forms.accounts.EmailAddressForm",
     "change_password": "leaderboard.pages.forms.accounts.ChangePasswordForm",
     "reauthenticate": "leaderboard.pages.forms.accounts.PasswordAgainForm",
     "reset_password": "leaderboard.pages.forms.accounts.ResetPasswordForm",

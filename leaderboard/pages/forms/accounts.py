@@ -12,7 +12,7 @@ from django import forms
 GOOD_PASSWORD = "At least 8 characters. Not a common word or like your name."
 
 
-class Unprompted(forms.BaseForm):
+class WithoutPlaceholders(forms.BaseForm):
     """A form of allauth without the words inside its fields: the labels say them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -23,15 +23,15 @@ class Unprompted(forms.BaseForm):
             self.fields["password1"].help_text = GOOD_PASSWORD
 
 
-class SignInForm(Unprompted, allauth.LoginForm):
+class SignInForm(WithoutPlaceholders, allauth.LoginForm):
     pass
 
 
-class SignUpForm(Unprompted, allauth.SignupForm):
+class SignUpForm(WithoutPlaceholders, allauth.SignupForm):
     pass
 
 
-class RevokesTokens(forms.BaseForm):
+class OffersTokenRevocation(forms.BaseForm):
     """A form for a new password, which offers to revoke the tokens of its user."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -50,33 +50,33 @@ class RevokesTokens(forms.BaseForm):
             self.user.tokens.revoke()
 
 
-class ChangePasswordForm(RevokesTokens, Unprompted, allauth.ChangePasswordForm):
+class ChangePasswordForm(OffersTokenRevocation, WithoutPlaceholders, allauth.ChangePasswordForm):
     pass
 
 
-class ResetPasswordForm(Unprompted, allauth.ResetPasswordForm):
+class ResetPasswordForm(WithoutPlaceholders, allauth.ResetPasswordForm):
     pass
 
 
-class NewPasswordForm(RevokesTokens, Unprompted, allauth.ResetPasswordKeyForm):
+class NewPasswordForm(OffersTokenRevocation, WithoutPlaceholders, allauth.ResetPasswordKeyForm):
     pass
 
 
-class MailAddressForm(Unprompted, allauth.AddEmailForm):
+class EmailAddressForm(WithoutPlaceholders, allauth.AddEmailForm):
     pass
 
 
-class PasswordAgainForm(Unprompted, allauth.ReauthenticateForm):
+class PasswordAgainForm(WithoutPlaceholders, allauth.ReauthenticateForm):
     pass
 
 
-class CodeForm(Unprompted, second_factor.AuthenticateForm):
+class CodeForm(WithoutPlaceholders, second_factor.AuthenticateForm):
     pass
 
 
-class CodeAgainForm(Unprompted, second_factor.ReauthenticateForm):
+class CodeAgainForm(WithoutPlaceholders, second_factor.ReauthenticateForm):
     pass
 
 
-class FirstCodeForm(Unprompted, totp.ActivateTOTPForm):
+class FirstCodeForm(WithoutPlaceholders, totp.ActivateTOTPForm):
     pass

@@ -18,7 +18,7 @@ AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
 
 
-class Paragraphs(forms.Textarea):
+class TextareaWithPlainLineEnds(forms.Textarea):
     """Lines of text; browsers end each by two signs, which would look like a change of all."""
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
@@ -42,7 +42,7 @@ class MeasuresField(forms.CharField):
         words = split_measures(super().to_python(value))
         if len(words) > MOST_MEASURES:
             raise ValidationError(f"Use {MOST_MEASURES} measures or fewer.")
-        asked = {str(known_measure(word)): word for word in reversed(words)}
+        asked = {str(parse_known_measure(word)): word for word in reversed(words)}
         return [word for word in words if word in asked.values()]
 
 
@@ -62,7 +62,7 @@ def split_measures(text: str) -> list[str]:
     return [word.strip() for word in words if word.strip()]
 
 
-def known_measure(text: str) -> Measure:
+def parse_known_measure(text: str) -> Measure:
     try:
         return parse_measure(text)
     except MeasureError as error:
@@ -111,14 +111,14 @@ class LocalTimeField(forms.DateTimeField):
         return super().to_python(value)
 
 
-def known_zone(name: str) -> ZoneInfo:
+def find_zone(name: str) -> ZoneInfo:
     name = ZONES.get(name, name)
     if name not in available_timezones():
         raise ValidationError("Enter a zone such as UTC, Europe/Berlin or Anywhere on Earth.")
     return ZoneInfo(name)
 
 
-def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
+def place_in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     """A local time in its zone; refused in the hour that a change to summer time skips."""
     placed = local.replace(tzinfo=zone)
     there_and_back = placed.astimezone(ZoneInfo("UTC")).astimezone(zone)
@@ -127,6 +127,6 @@ def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     return placed
 
 
-def no_larger(value: int) -> None:
+def refuse_larger(value: int) -> None:
     if value > LARGEST:
         raise ValidationError(f"Use {LARGEST:,} or less.")

@@ -82,7 +82,7 @@ class TokenForm(forms.Form):
         return ApiToken.objects.issue(self.user, scopes, name, expires_at)[1]
 
 
-class MailsForm(forms.ModelForm):
+class EmailNoticesForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["mails"]

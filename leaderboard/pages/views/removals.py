@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import runs, submission_rules
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import SeenRun, run_or_404
-from leaderboard.pages.forms.desk import TakeOffForm
+from leaderboard.pages.forms.desk import RemoveRunForm
 from leaderboard.pages.forms.runs import WithdrawForm
 from leaderboard.pages.views.parts import managed_run_or_403
 
@@ -46,7 +46,7 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = _organised_or_403(request, run_id)
-    form = TakeOffForm(request.POST or None)
+    form = RemoveRunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             runs.take_off(seen.run, request.user, **form.cleaned_data)

@@ -20,7 +20,7 @@ from django.views.defaults import server_error
 from leaderboard.boards.disclosure import look
 from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import Topic, Track
-from leaderboard.pages.forms.people import MailsForm, TokenForm
+from leaderboard.pages.forms.people import EmailNoticesForm, TokenForm
 from leaderboard.pages.limits import site_limits
 from leaderboard.pages.views.explained import families, worked_grades
 
@@ -72,7 +72,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "tokens": request.user.tokens.usable().order_by("-created_at"),
         "memberships": request.user.memberships.select_related("team", "track"),
         "mail_address": EmailAddress.objects.get_verified(request.user),
-        "mails_form": MailsForm(instance=request.user),
+        "mails_form": EmailNoticesForm(instance=request.user),
     }
     return render(request, "account.html", context, status=422 if form.is_bound else 200)
 
@@ -81,7 +81,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 def change_mails(request: HttpRequest) -> HttpResponse:
     """Whether one's notices come by mail too."""
-    MailsForm(request.POST, instance=request.user).save()
+    EmailNoticesForm(request.POST, instance=request.user).save()
     messages.success(request, "Saved.")
     return redirect("account")
 
