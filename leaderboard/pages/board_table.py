@@ -94,7 +94,9 @@ class BoardTable:
             runs = [each.run for each in self.board.shown]
             names = {str(run if column.name == "run" else run.team) for run in runs}
             return min(max(map(text_width, names), default=0.0), NAME_WIDTH) + PADDING
-        return max(COLUMN_WIDTHS.get(column.name, NUMBER_WIDTH), text_width(column.measure) + PADDING)
+        return max(
+            COLUMN_WIDTHS.get(column.name, NUMBER_WIDTH), text_width(column.measure) + PADDING
+        )
 
     @property
     def heads(self) -> list[SafeString]:
@@ -203,7 +205,8 @@ class BoardTable:
         """How the address of an explanation ends, by measure."""
         measures = [*self.board.measures, JUDGED_AT_10]
         return {
-            each: escape(f"&{urlencode({**self._explanation_parameters, 'measure': each})}") for each in measures
+            each: escape(f"&{urlencode({**self._explanation_parameters, 'measure': each})}")
+            for each in measures
         }
 
     @cached_property
@@ -217,7 +220,11 @@ class BoardTable:
     def comparison_links(self) -> list[str]:
         """For each row the link of its numbers against the baseline, up to the number."""
         page = reverse("statistic", args=[self.board.sight.track.slug, "difference"])
-        asked = escape(f"&{urlencode(self._explanation_parameters)}") if self._explanation_parameters else ""
+        asked = (
+            escape(f"&{urlencode(self._explanation_parameters)}")
+            if self._explanation_parameters
+            else ""
+        )
         return [
             f'<a class="number" href="{page}?run={each.run.pk}{asked}">'
             for each in self.board.shown
@@ -324,7 +331,7 @@ def _axis_cells(table: BoardTable, column: Column) -> list[str]:
         "baseline" if each.is_baseline else "own" if each.is_own else "other" for each in shown
     ]
     means = [each.scores[measure] for each in shown]
-    drawn = charts.mean_cells(table.axis, means, table.half, kinds)
+    drawn = charts.mean_cells(table.axis, means, table.half_margin, kinds)
     return [f'<td class="axis">{each}</td>' for each in drawn]
 
 
@@ -345,19 +352,19 @@ def _number_cells(
     table: BoardTable, measure: str, begins: list[str], values: list[float | None]
 ) -> list[str]:
     """Measured numbers, each of which leads to how it was computed."""
-    of_measure, decimals = table.of_measure[measure], table.board.decimals
+    of_measure, decimals = table.explanation_links[measure], table.board.decimals
     return [
         f'{begin}{link}{of_measure}" title="{exact(value)}">{text}</a></td>'
         for begin, link, value, text in zip(
-            begins, table.numbers, values, scores(values, decimals), strict=True
+            begins, table.number_links, values, scores(values, decimals), strict=True
         )
     ]
 
 
 def _difference_cells(table: BoardTable, column: Column) -> Iterator[str]:
-    against, with_baseline = [each.against for each in table.board.shown], table.with_baseline
+    against, with_baseline = [each.against for each in table.board.shown], table.baseline_link
     printed = differences([each and each.difference for each in against])
-    for each, link, text in zip(table.board.shown, table.comparisons, printed, strict=True):
+    for each, link, text in zip(table.board.shown, table.comparison_links, printed, strict=True):
         if each.is_baseline or each.against is None:
             yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
@@ -374,7 +381,7 @@ def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
     """One number against the baseline, which leads to how it was computed; empty without one."""
 
     def cells(table: BoardTable, column: Column) -> Iterator[str]:
-        for each, link in zip(table.board.shown, table.comparisons, strict=True):
+        for each, link in zip(table.board.shown, table.comparison_links, strict=True):
             text = number(each.against) if each.against is not None else ""
             yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY_CELL
 

@@ -130,7 +130,9 @@ def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[Gra
     most = max(grades.values(), default=1)
     counts = {grade: grades.get(grade, 0) for grade in range(top, lowest - 1, -1)}
     return [
-        GradeLine(grade, _grade_meaning(grade, threshold), charts.grade_bar(number, most, grade, top))
+        GradeLine(
+            grade, _grade_meaning(grade, threshold), charts.grade_bar(number, most, grade, top)
+        )
         for grade, number in counts.items()
     ]
 

@@ -136,7 +136,9 @@ class HoleCharts:
         if line.doubt is None:
             return SafeString("")
         doubt, own = line.doubt, _mark_kind(line.standing)
-        return charts.bounds_cell(self._difference_column, doubt.low, doubt.difference, doubt.high, own)
+        return charts.bounds_cell(
+            self._difference_column, doubt.low, doubt.difference, doubt.high, own
+        )
 
     @cached_property
     def _score_column(self) -> Column:

@@ -134,6 +134,8 @@ def check_command(track: Track) -> str:
         "duplicates": track.duplicates,
     }
     asked = [
-        f"--{name} {value}" for name, value in options.items() if value != COMMAND_DEFAULTS.get(name, "")
+        f"--{name} {value}"
+        for name, value in options.items()
+        if value != COMMAND_DEFAULTS.get(name, "")
     ]
     return " \\\n  ".join(["python -m evaluation check my.run.gz", *asked])

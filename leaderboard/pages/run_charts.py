@@ -126,7 +126,11 @@ class RunCharts:
             return SafeString("")
         baseline = self.board.baseline
         marks = [
-            Mark(mean, self._tag_of(run_id), "baseline" if self._is_run(run_id, baseline) else "other")
+            Mark(
+                mean,
+                self._tag_of(run_id),
+                "baseline" if self._is_run(run_id, baseline) else "other",
+            )
             for run_id, mean in line.others.items()
         ]
         return charts.dots_cell(self.unit_column, [*marks, Mark(line.mean, self.run.tag, "own")])
@@ -212,7 +216,9 @@ class RunCharts:
     def rows(self, lines: Sequence[TopicLine]) -> list[TopicRow]:
         """The rows of a table, for those of the lines that are on the page."""
         return [
-            TopicRow(line, self._range_cell(line), line.best_run == self.run, self.difference_of(line))
+            TopicRow(
+                line, self._range_cell(line), line.best_run == self.run, self.difference_of(line)
+            )
             for line in lines
         ]
 

@@ -54,7 +54,10 @@ class JudgmentsForm(forms.Form):
     version = forms.SlugField(label="Version", max_length=40)
     file = NewFileField(label="File")
     note = forms.CharField(
-        label="Note", max_length=2000, required=False, widget=TextareaWithPlainLineEnds(attrs={"rows": 2})
+        label="Note",
+        max_length=2000,
+        required=False,
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
 
 

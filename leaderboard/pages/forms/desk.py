@@ -33,7 +33,9 @@ class RemoveRunForm(forms.Form):
         widget=forms.RadioSelect,
         initial="disqualified",
     )
-    reason = forms.CharField(label="Reason", max_length=500, widget=TextareaWithPlainLineEnds(attrs={"rows": 2}))
+    reason = forms.CharField(
+        label="Reason", max_length=500, widget=TextareaWithPlainLineEnds(attrs={"rows": 2})
+    )
 
 
 class SnapshotForm(forms.Form):
@@ -41,7 +43,10 @@ class SnapshotForm(forms.Form):
         label="Name", max_length=120, help_text="For example: as published in the overview."
     )
     note = forms.CharField(
-        label="Note", max_length=2000, required=False, widget=TextareaWithPlainLineEnds(attrs={"rows": 2})
+        label="Note",
+        max_length=2000,
+        required=False,
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
 
 

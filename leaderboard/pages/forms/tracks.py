@@ -18,9 +18,9 @@ from leaderboard.pages.forms.fields import (
     MeasuresField,
     TextareaWithPlainLineEnds,
     TopicsField,
-    place_in_zone,
-    parse_known_measure,
     find_zone,
+    parse_known_measure,
+    place_in_zone,
     refuse_larger,
 )
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug

@@ -30,7 +30,7 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
-from leaderboard.pages.run_charts import ORDERS, RunCharts, PrecisionCharts
+from leaderboard.pages.run_charts import ORDERS, PrecisionCharts, RunCharts
 from leaderboard.pages.views.parts import (
     managed_run_or_403,
     organised_sight_or_403,

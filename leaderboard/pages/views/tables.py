@@ -25,7 +25,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.exports import exactly, text_file
 from leaderboard.boards.receipts import inert
 from leaderboard.models import Edition, Run, Topic
-from leaderboard.pages.run_charts import RunCharts, PrecisionCharts
+from leaderboard.pages.run_charts import PrecisionCharts, RunCharts
 
 
 def wants_csv(request: HttpRequest) -> bool:
