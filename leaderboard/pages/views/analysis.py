@@ -143,21 +143,21 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
             for row, measure in enumerate(found.measures)
         ],
         "runs": [
-            RunLine(each, [_rank(each, place, board) for place in range(len(found.measures))])
+            RunLine(each, [_rank_and_mean(each, place, board) for place in range(len(found.measures))])
             for each in found.runs
         ],
-        "chart": _bumps(found, board.choice.carried),
+        "chart": _draw_bumps(found, board.choice.carried),
         "is_cut": len(found.runs) > RUNS,
         "num_drawn": RUNS,
     }
     return render(request, "measures_agreement.html", context)
 
 
-def _rank(ranked: RankedRun, place: int, board: Board) -> RankAndMean:
+def _rank_and_mean(ranked: RankedRun, place: int, board: Board) -> RankAndMean:
     return RankAndMean(ranked.ranks[place], ranked.standing.scores[board.measures[place]])
 
 
-def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString:
+def _draw_bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString:
     drawn = agreement.runs[:RUNS]
     # Places among the runs that are drawn, so that a long board leaves no gaps.
     columns = [sorted(column) for column in zip(*(each.places for each in drawn), strict=True)]
@@ -202,10 +202,10 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "columns": found.standings[:RUNS],
         "page": page,
         "lines": _map_lines(found, slug, page),
-        "chart": _heat(found, hrefs, sight.organises) if found.standings else "",
+        "chart": _draw_heat_map(found, hrefs, sight.organises) if found.standings else "",
         "is_image": found.values.size > CELLS,
-        "difficulties": difficulties(_difficulties(found, hrefs), found.measure),
-        **(_spread(found, hrefs, page) if found.standings else {}),
+        "difficulties": difficulties(_difficulties_of(found, hrefs), found.measure),
+        **(_box_plot_context(found, hrefs, page) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)
 
@@ -221,7 +221,7 @@ def _map_lines(found: TopicMap, slug: str, page: Page) -> list[MapLine]:
     return lines
 
 
-def _spread(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
+def _box_plot_context(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
     """How the runs spread on every topic: the drawing, and its values, of many topics a page."""
     boxes = [
         Box(each.topic.number, *values, href)
@@ -235,7 +235,7 @@ def _spread(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
     }
 
 
-def _heat(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
+def _draw_heat_map(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
     """The cells as a drawing, `marks` where topics are inverted; empty where they are too many."""
     if found.values.size > CELLS:
         return SafeString()
@@ -252,7 +252,7 @@ def _heat(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
     return heat_map(rows, columns, found.shares, f"{found.measure} of every run on every topic")
 
 
-def _difficulties(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
+def _difficulties_of(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
     return [
         Difficulty(
             number=each.topic.number,

@@ -49,12 +49,12 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "waiting": waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
         "tests_follow": found is not None and tests_follow(found),
-        **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
+        **(_board_context(request, found) if found is not None and found.standings else {}),
     }
     return render(request, "board.html", context)
 
 
-def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
+def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
     """What the page prints of a board: its sentences and its table."""
     frozen = board.sight.track.snapshots.named().first() if board.sight.snapshots else None
     return {
@@ -85,19 +85,19 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     topics = judged_topics(board.edition, evaluated_topics(board.edition))
     holes = hole_table(board, request.GET.get("measure", ""))
     if wants_csv(request):
-        return _as_csv(request.GET.get("table", ""), board, topics, holes)
-    context |= _of_judgments(board, topics, page_number(request)) | _of_holes(board, holes)
+        return _judgments_csv(request.GET.get("table", ""), board, topics, holes)
+    context |= _judgments_context(board, topics, page_number(request)) | _holes_context(board, holes)
     return render(request, "judgments.html", context)
 
 
-def _as_csv(table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable) -> HttpResponse:
+def _judgments_csv(table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable) -> HttpResponse:
     slug = board.sight.track.slug
     if table == "grades":
         return grades_csv(f"{slug}-grades", judgment_counts(board.edition).grades)
     return holes_csv(slug, holes) if table == "runs" else judged_csv(slug, board.edition, topics)
 
 
-def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
+def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
     judgment_set, counts = board.edition.judgment_set, judgment_counts(board.edition)
     grades = grade_lines(counts.grades, judgment_set.top_grade or 1, counts.threshold)
     page = Paginator(topics, TOPICS).get_page(number)
@@ -115,7 +115,7 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
     }
 
 
-def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
+def _holes_context(board: Board, holes: HoleTable) -> dict[str, object]:
     return {
         "board": board,
         "holes": holes,

@@ -85,20 +85,20 @@ def new_collection(request: HttpRequest) -> HttpResponse:
 @require_GET
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """A ready collection, or the review of one that is on its way."""
-    return render(request, "collection.html", _shown(request, slug))
+    return render(request, "collection.html", _collection_context(request, slug))
 
 
 @require_GET
 def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
     """The moving part of the page while a worker reads the files."""
-    context = _shown(request, slug)
+    context = _collection_context(request, slug)
     response = render(request, "_collection_state.html", context)
     if not context["moving"]:
         response["HX-Refresh"] = "true"
     return response
 
 
-def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
+def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
     pools = Pool.objects.organised_by(request.user).select_related("track")
@@ -128,10 +128,10 @@ def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     judgments = found.preview.get("judgments", {})
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
     look, confirm = collection_actions.look_again, collection_actions.confirm_collection
-    return _answered(request, slug, grading, partial(look, found), partial(confirm, found))
+    return _apply_answers(request, slug, grading, partial(look, found), partial(confirm, found))
 
 
-def _answered(
+def _apply_answers(
     request: HttpRequest,
     slug: str,
     grading: Grading | None,
@@ -194,7 +194,7 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("collection", slug=slug)
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
-    return render(request, "collection.html", {**_shown(request, slug), "form": form}, status=422)
+    return render(request, "collection.html", {**_collection_context(request, slug), "form": form}, status=422)
 
 
 @login_required
@@ -204,7 +204,7 @@ def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
     preview = judgment_set.preview
     grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
     look, confirm = collection_actions.check_judgments_again, collection_actions.confirm_judgments
-    return _answered(
+    return _apply_answers(
         request, slug, grading, partial(look, judgment_set), partial(confirm, judgment_set)
     )
 

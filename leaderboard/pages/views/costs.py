@@ -43,7 +43,7 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
     found = cost_breakdown(board_or_404(sight, request), request.GET.get("cost", ""))
     if wants_csv(request):
         return csv_file(
-            f"{slug}-{found.cost.name}", COLUMNS, [_row(found, each) for each in found.lines]
+            f"{slug}-{found.cost.name}", COLUMNS, [_csv_row(found, each) for each in found.lines]
         )
     context = {
         "sight": sight,
@@ -56,12 +56,12 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         "verdict": wording.cost_verdict(found),
         "stating": wording.count_runs_with_cost(found),
         "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),
-        "chart": _chart(found) if found.lines else "",
+        "chart": _draw_costs(found) if found.lines else "",
     }
     return render(request, "cost.html", context)
 
 
-def _chart(found: CostBreakdown) -> SafeString:
+def _draw_costs(found: CostBreakdown) -> SafeString:
     chosen, factor = found.board.choice.carried, found.cost.units[found.unit]
     runs = [
         Priced(
@@ -74,7 +74,7 @@ def _chart(found: CostBreakdown) -> SafeString:
             on_front=each.on_front,
             is_measured=each.figure.is_measured,
             is_named=each in (found.best, found.cheapest_good),
-            kind=_kind(each),
+            kind=_mark_kind(each),
             href=address("run", chosen, each.run.pk),
         )
         for each in found.lines
@@ -84,11 +84,11 @@ def _chart(found: CostBreakdown) -> SafeString:
     return costs(runs, unit, found.board.measure, title)
 
 
-def _kind(line: CostLine) -> Kind:
+def _mark_kind(line: CostLine) -> Kind:
     return "baseline" if line.standing.is_baseline else "own" if line.standing.is_own else "other"
 
 
-def _row(found: CostBreakdown, line: CostLine) -> list[str | float | None]:
+def _csv_row(found: CostBreakdown, line: CostLine) -> list[str | float | None]:
     figure, against = line.figure, line.against
     return [
         line.run.pk,

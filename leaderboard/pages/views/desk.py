@@ -28,10 +28,10 @@ EVENTS = 100
 @login_required
 @require_GET
 def desk(request: HttpRequest, slug: str) -> HttpResponse:
-    return _desk(request, organised_sight_or_403(request, slug))
+    return _render_desk(request, organised_sight_or_403(request, slug))
 
 
-def _desk(
+def _render_desk(
     request: HttpRequest,
     sight: Sight,
     announcement: AnnouncementForm | None = None,
@@ -60,7 +60,7 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     form = AnnouncementForm(request.POST)
     if not form.is_valid():
-        return _desk(request, sight, announcement=form)
+        return _render_desk(request, sight, announcement=form)
     notices.announce(sight.track, request.user, form.cleaned_data["text"])
     messages.success(request, "Announcement posted. All teams were notified.")
     return redirect("desk", slug=slug)
@@ -73,7 +73,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
-        return _desk(request, sight, grant=form)
+        return _render_desk(request, sight, grant=form)
     people.grant(user=request.user, **form.cleaned_data)
     messages.success(request, "Granted. The team is notified.")
     return redirect("desk", slug=slug)
@@ -86,11 +86,11 @@ def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     for failed in failed_jobs(sight.track):
         if failed.job.pk == job_id:
-            _try_again(request, failed)
+            _retry_job(request, failed)
     return redirect("desk", slug=slug)
 
 
-def _try_again(request: HttpRequest, failed: FailedJob) -> None:
+def _retry_job(request: HttpRequest, failed: FailedJob) -> None:
     try:
         runs.retry_job(failed.job, failed.target, request.user)
         messages.success(request, "Back in the queue.")

@@ -55,20 +55,20 @@ class Family:
 
 
 @cache
-def families() -> list[Family]:
+def measure_families() -> list[Family]:
     modules = groupby(MEASURES.values(), key=lambda each: inspect.getmodule(each.formula))
     return [
-        Family(*_heading(module.__doc__ or ""), [_explained(each) for each in declared])
+        Family(*_split_heading(module.__doc__ or ""), [_explain_measure(each) for each in declared])
         for module, declared in modules
     ]
 
 
-def _heading(doc: str) -> tuple[str, str]:
+def _split_heading(doc: str) -> tuple[str, str]:
     title, _, about = inspect.cleandoc(doc).partition("\n\n")
     return " ".join(title.split()).rstrip("."), " ".join(about.split())
 
 
-def _explained(definition: Definition) -> ExplainedMeasure:
+def _explain_measure(definition: Definition) -> ExplainedMeasure:
     return ExplainedMeasure(definition, _details(definition), example(definition.example))
 
 
@@ -79,7 +79,7 @@ def _details(definition: Definition) -> str:
     return " ".join(found[1].split()) if found else ""
 
 
-def worked_grades() -> list[int | None]:
+def example_grades() -> list[int | None]:
     """The grades of the ranking that every measure is worked on, in the order of ranks."""
     run = example_run()
     grades = dict(zip(run.rank.tolist(), run.grade.tolist(), strict=True))

@@ -56,20 +56,20 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         sight, request, request.GET.get("run", ""), request.GET.get("a", "")
     )
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
-    held = _held(request, board, name)
+    held = _find_comparison(request, board, name)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "statistic": wording.STATISTICS[name],
         "held": held,
-        "command": held.command if held is not None else _command(request, board, name),
+        "command": held.command if held is not None else _find_command(request, board, name),
         "test": test if name in TESTED else "",
     }
     return render(request, "statistic.html", context)
 
 
-def _held(request: HttpRequest, board: Board, name: str) -> Held | None:
+def _find_comparison(request: HttpRequest, board: Board, name: str) -> Held | None:
     """The run of the address, held to the baseline or to another; None where there is none."""
     run = request.GET.get("run", "")
     if run and name == "difference":
@@ -79,26 +79,26 @@ def _held(request: HttpRequest, board: Board, name: str) -> Held | None:
     return None
 
 
-def _command(request: HttpRequest, board: Board, name: str) -> str:
+def _find_command(request: HttpRequest, board: Board, name: str) -> str:
     """What makes the numbers again where they are not of a run held to another; "" for none."""
     run, other = request.GET.get("run", ""), request.GET.get("a", "")
     if name == "overlap" and run:
         return overlap_command(board, run, other)
     if name == "cost":
-        return _cost_command(board, request.GET.get("cost", ""))
+        return _find_cost_command(board, request.GET.get("cost", ""))
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
-    return board_command(board, COMMANDS[name], _measures(board, name)) if name in COMMANDS else ""
+    return board_command(board, COMMANDS[name], _measures_for_command(board, name)) if name in COMMANDS else ""
 
 
-def _measures(board: Board, name: str) -> list[str]:
+def _measures_for_command(board: Board, name: str) -> list[str]:
     """Those that the command of a statistic is asked for."""
     if name == "precision":
         return precision_measures(board.sight.track)
     return board.measures if name == "agreement" else [board.measure]
 
 
-def _cost_command(board: Board, cost: str) -> str:
+def _find_cost_command(board: Board, cost: str) -> str:
     """What holds all runs to the best of those that state this cost."""
     best = cost_breakdown(board, cost).best
     if best is None:

@@ -35,19 +35,19 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404("no board to see")
     if wants_csv(request):
-        return _as_csv(f"{slug}-history", found)
+        return _history_csv(f"{slug}-history", found)
     context = {
         "sight": sight,
         "track": sight.track,
         "history": found,
         "measures": sight.measures,
         "page": Paginator(found.lines, RUNS).get_page(page_number(request)),
-        "chart": _chart(found, carried(request.GET)) if found.lines else "",
+        "chart": _draw_history(found, carried(request.GET)) if found.lines else "",
     }
     return render(request, "history.html", context)
 
 
-def _chart(history: History, chosen: Mapping[str, str]) -> str:
+def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
     runs = [
         Dated(
             at=each.run.received_at,
@@ -63,7 +63,7 @@ def _chart(history: History, chosen: Mapping[str, str]) -> str:
     return step_chart(runs, turns, f"The best {history.measure} over time")
 
 
-def _as_csv(name: str, history: History) -> HttpResponse:
+def _history_csv(name: str, history: History) -> HttpResponse:
     """A line for each run: its mean, and the best mean until then."""
     version = history.edition.judgment_set.version
     lines = [
@@ -86,7 +86,7 @@ def _as_csv(name: str, history: History) -> HttpResponse:
 @cache_control(public=True, max_age=300)
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
     """The best score of a public board, or of one of its teams, as everybody may see it."""
-    return _badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
+    return _render_badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
 
 
 @require_GET
@@ -94,10 +94,10 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
     """The same of a track that is not public, for whoever has the address of its badge."""
     track = get_object_or_404(Track, badge_code=code)
-    return _badge(look(track, AnonymousUser()), request.GET.get("team", ""))
+    return _render_badge(look(track, AnonymousUser()), request.GET.get("team", ""))
 
 
-def _badge(sight: Sight, team: str) -> HttpResponse:
+def _render_badge(sight: Sight, team: str) -> HttpResponse:
     board = find_board(sight)
     if board is None or (team and team not in board.teams):
         raise Http404("no score to show")

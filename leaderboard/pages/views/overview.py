@@ -41,7 +41,7 @@ class TrackLine:
     def dots(self) -> SafeString:
         """Every ranked run on a line of the measure that ranks."""
         marks = [
-            Mark(each.mean, str(each.run), _kind(each))
+            Mark(each.mean, str(each.run), _mark_kind(each))
             for each in self.places
             if each.mean is not None
         ]
@@ -74,12 +74,12 @@ class TrackLine:
         return [each for each in self.places if each.is_own and each.rank is not None]
 
 
-def _kind(place: Place) -> Kind:
+def _mark_kind(place: Place) -> Kind:
     return "own" if place.is_own else "baseline" if place.is_baseline else "other"
 
 
 @dataclass(frozen=True)
-class Group:
+class TrackGroup:
     title: str
     lines: list[TrackLine]
 
@@ -99,14 +99,14 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
     ]
 
 
-def in_groups(lines: list[TrackLine]) -> list[Group]:
+def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
     """Open tracks first; groups without a track are left out."""
     closed = [line for line in lines if line.state == Track.State.CLOSED]
     groups = [
-        Group("Open", [line for line in lines if line.state == Track.State.OPEN]),
-        Group("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
-        Group("Waiting for scores", [line for line in closed if line.board is None]),
-        Group("Closed", [line for line in closed if line.board is not None]),
+        TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
+        TrackGroup("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
+        TrackGroup("Waiting for scores", [line for line in closed if line.board is None]),
+        TrackGroup("Closed", [line for line in closed if line.board is not None]),
     ]
     return [group for group in groups if group.lines]
 
@@ -126,13 +126,13 @@ def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
     by_track = {line.track.pk: line for line in lines}
     runs = Run.objects.filter(team__memberships__user=reader, withdrawn_at=None)
     return [
-        LatestRun(run, line.sight.state_of(run), _detail(run, line))
+        LatestRun(run, line.sight.state_of(run), _describe_result(run, line))
         for run in runs.order_by("-received_at")[:LATEST]
         if (line := by_track.get(run.track_id)) is not None
     ]
 
 
-def _detail(run: Run, line: TrackLine) -> str:
+def _describe_result(run: Run, line: TrackLine) -> str:
     if run.state == Run.State.REFUSED:
         errors = [code for code in run.problem_totals if code.startswith("E_")]
         return counted(len(errors), "kind") + " of error"

@@ -24,7 +24,7 @@ def pack(request: HttpRequest, slug: str) -> HttpResponse:
     """The runs of one's team, or for organisers those of `?team=`, beside the other runs."""
     sight = track_or_404(request.user, slug)
     team = _team_or_404(sight, request.GET.get("team", ""))
-    found = Pack(_whole_board_or_404(sight.with_every_run()), team)
+    found = Pack(_board_with_all_scores_or_404(sight.with_every_run()), team)
     if not found.standings:
         raise Http404("no scored run of this team")
     return zip_file(f"{slug}-runs.zip", found.members())
@@ -42,11 +42,11 @@ def _team_or_404(sight: Sight, name: str) -> Team:
 @require_GET
 def everything(request: HttpRequest, slug: str) -> HttpResponse:
     """The board with the scores of all its runs on every topic."""
-    board = _whole_board_or_404(track_or_404(request.user, slug))
+    board = _board_with_all_scores_or_404(track_or_404(request.user, slug))
     return zip_file(f"{slug}-everything.zip", members_of_board(board))
 
 
-def _whole_board_or_404(sight: Sight) -> Board:
+def _board_with_all_scores_or_404(sight: Sight) -> Board:
     """The board, where its scores on every topic may be seen."""
     board = find_board(sight) if sight.everything else None
     if board is None or not board.standings:

@@ -18,7 +18,7 @@ from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.pages.views.differences import Difference, difference_of
+from leaderboard.pages.views.differences import JudgmentChanges, changes_in
 from leaderboard.pages.views.grading import Choice, Grading
 
 MOVING = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
@@ -122,7 +122,7 @@ class Review:
     grading: Grading | None = None
     format_questions: list[FormatQuestion] = field(default_factory=list)
     grade_question: str = ""
-    difference: Difference | None = None
+    difference: JudgmentChanges | None = None
     topics: dict[str, Any] = field(default_factory=dict)
     documents: dict[str, Any] = field(default_factory=dict)
     judgments: dict[str, Any] = field(default_factory=dict)
@@ -217,7 +217,7 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
         grading=grading,
         format_questions=_format_questions(judgment_set.questions),
         grade_question=asked(judgment_set.questions, GRADES).get("because", ""),
-        difference=difference_of(found),
+        difference=changes_in(found),
         judgments=found,
     )
 

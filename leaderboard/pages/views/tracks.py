@@ -27,7 +27,7 @@ from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
 from leaderboard.pages.views.once import submit_once
-from leaderboard.pages.views.overview import in_groups, latest_runs, track_lines
+from leaderboard.pages.views.overview import group_tracks, latest_runs, track_lines
 from leaderboard.pages.views.parts import organised_sight_or_403
 from leaderboard.pages.wording.trail import describe_events
 from leaderboard.runs.facts import label_of
@@ -42,7 +42,7 @@ def home(request: HttpRequest) -> HttpResponse:
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
     lines = track_lines(list(tracks), request.user)
-    context = {"groups": in_groups(lines), "latest_runs": latest_runs(request.user, lines)}
+    context = {"groups": group_tracks(lines), "latest_runs": latest_runs(request.user, lines)}
     return render(request, "home.html", context)
 
 
