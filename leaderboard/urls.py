@@ -175,4 +175,4 @@ urlpatterns = [
     path("metrics", operators.metrics, name="metrics"),
 ]
 
-handler500 = site.failed
+handler500 = site.internal_error

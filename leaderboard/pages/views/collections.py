@@ -40,7 +40,7 @@ from leaderboard.pages.views.grading import Grading
 from leaderboard.pages.views.reviews import (
     SetReview,
     earlier_set,
-    moving_in,
+    imports_in_progress,
     review_of,
     review_of_judgments,
 )
@@ -111,7 +111,7 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
         "first_set": found.judgment_sets.first(),
         "judgment_sets": ready,
         "waiting_sets": [SetReview(each, review_of_judgments(each)) for each in waiting],
-        "moving": moving_in(found, waiting) if organises else [],
+        "moving": imports_in_progress(found, waiting) if organises else [],
         "review": review_of(found) if organises and found.state != ImportState.READY else None,
         "tracks": found.tracks.visible_to(request.user),
         "first_topics": found.topics.all()[:FIRST_TOPICS],

@@ -47,8 +47,8 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_with_runs_or_404(
         sight, request, request.GET.get("a", ""), request.GET.get("b", "")
     )
-    pair = _pair_asked_for(request, sight, board)
-    line = _topic_asked_for(request, pair) if pair is not None else None
+    pair = _requested_pair_or_404(request, sight, board)
+    line = _requested_topic_or_404(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):
         by_document = request.GET.get("table") == "documents"
         return sides_csv(sight, pair, line.topic) if by_document else pair_csv(pair)
@@ -58,24 +58,24 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "pair": pair,
         "kept": carried(request.GET, ("baseline", "order", "depth", "number")),
-        **(_of_pair(request, pair, line) if pair is not None else {}),
-        **(_of_topic(request, sight, pair, line) if pair is not None and line is not None else {}),
+        **(_pair_context(request, pair, line) if pair is not None else {}),
+        **(_topic_context(request, sight, pair, line) if pair is not None and line is not None else {}),
     }
     return render(request, "compare.html", context)
 
 
-def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
+def _requested_pair_or_404(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
     """The two runs of the address; None where they are one, or the board has no two."""
     runs = [standing.run for standing in board.ranked]
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if (a and a == b) or (not (a or b) and len(runs) < 2):
         return None
-    held_to = standing_or_404(board, a).run if a else _other(runs, board.baseline, b)
-    looked_at = standing_or_404(board, b).run if b else _other(runs, None, held_to.pk)
+    held_to = standing_or_404(board, a).run if a else _first_other(runs, board.baseline, b)
+    looked_at = standing_or_404(board, b).run if b else _first_other(runs, None, held_to.pk)
     return compare_runs(sight, held_to, looked_at, board.measure)
 
 
-def _other(runs: list[Run], wanted: Run | None, than: str) -> Run:
+def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
     """The run that is wanted, or else the best one, if it is another than that one."""
     for run in [wanted, *runs]:
         if run is not None and run.pk != than:
@@ -83,7 +83,7 @@ def _other(runs: list[Run], wanted: Run | None, than: str) -> Run:
     raise Http404("no second run")
 
 
-def _topic_asked_for(request: HttpRequest, pair: Pair) -> PairLine | None:
+def _requested_topic_or_404(request: HttpRequest, pair: Pair) -> PairLine | None:
     """The topic of the address, or else the one on which the two differ most."""
     number = request.GET.get("number")
     if number is None:
@@ -94,7 +94,7 @@ def _topic_asked_for(request: HttpRequest, pair: Pair) -> PairLine | None:
     return line
 
 
-def _order(request: HttpRequest) -> str:
+def _requested_order(request: HttpRequest) -> str:
     return "topic" if request.GET.get("order") == "topic" else "difference"
 
 
@@ -112,10 +112,10 @@ class PairRow:
     overlap: float | None
 
 
-def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
-    order = _order(request)
+def _pair_context(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
+    order = _requested_order(request)
     current = line.topic.number if line else ""
-    drawn = PairDrawing(pair, pair.in_order(order), current, carried(request.GET, KEPT))
+    drawn = PairCharts(pair, pair.in_order(order), current, carried(request.GET, KEPT))
     page = Paginator(drawn.lines, TABLED).get_page(page_number(request))
     largest = pair.by_size[:LARGEST]
     known = overlaps(pair.a, pair.b, [*largest, *page])
@@ -131,7 +131,7 @@ def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[st
 
 
 @dataclass(frozen=True)
-class PairDrawing:
+class PairCharts:
     """The charts of a pair, with its topics in the order in which the reader looks at them."""
 
     pair: Pair
@@ -201,18 +201,18 @@ class PairDrawing:
         return address_of_topics("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
 
 
-def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:
+def _topic_context(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:
     """Both rankings of a topic, and its neighbours in the order of the page."""
     asked = request.GET.get("depth", "")
     depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])
     found = side_by_side(sight, pair, line, depth)
-    lines = pair.in_order(_order(request))
+    lines = pair.in_order(_requested_order(request))
     place = lines.index(line) if line in lines else len(lines)
     return {
         "sides": found,
-        "left": _column(found.left, ("↗", "→", "↘")),
-        "right": _column(found.right, ("↖", "←", "↙")),
-        "joints": _joints(found, depth),
+        "left": _card_column(found.left, ("↗", "→", "↘")),
+        "right": _card_column(found.right, ("↖", "←", "↙")),
+        "joints": _draw_connections(found, depth),
         "depth": depth,
         "depths": DEPTHS,
         "previous": lines[place - 1] if place else None,
@@ -236,7 +236,7 @@ class CardLine:
 
 
 @dataclass(frozen=True)
-class Column:
+class CardColumn:
     side: Side
     lines: list[CardLine]
 
@@ -249,8 +249,8 @@ class Column:
         return len(self.side.further[NAMED:])
 
 
-def _column(side: Side, arrows: Arrows) -> Column:
-    return Column(side, [_card_line(card, arrows) for card in side.cards])
+def _card_column(side: Side, arrows: Arrows) -> CardColumn:
+    return CardColumn(side, [_card_line(card, arrows) for card in side.cards])
 
 
 def _card_line(card: Card, arrows: Arrows) -> CardLine:
@@ -264,7 +264,7 @@ def _card_line(card: Card, arrows: Arrows) -> CardLine:
     return CardLine(card, arrow, count(card.twin), f"{told}, {how}" if card.lower else told)
 
 
-def _joints(found: SideBySide, depth: int) -> SafeString:
+def _draw_connections(found: SideBySide, depth: int) -> SafeString:
     """The lines between the two columns: each document of either once."""
 
     def below(rank: int | None) -> int | None:

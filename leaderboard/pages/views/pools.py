@@ -58,10 +58,10 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
 def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools, name=name)
-    return render(request, "pool.html", _shown(request, found) | {"sight": sight})
+    return render(request, "pool.html", _pool_context(request, found) | {"sight": sight})
 
 
-def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
+def _pool_context(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
     version = f"v{found.track.collection.judgment_sets.count() + 1}"
     cost = CostForm(request.GET if "minutes" in request.GET else None)
     minutes = cost.cleaned_data["minutes"] if cost.is_valid() else MINUTES
@@ -131,4 +131,4 @@ def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             return redirect("collection", slug=sight.track.collection.slug)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
-    return render(request, "pool.html", _shown(request, found, form) | {"sight": sight}, status=422)
+    return render(request, "pool.html", _pool_context(request, found, form) | {"sight": sight}, status=422)

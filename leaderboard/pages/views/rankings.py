@@ -30,9 +30,9 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
     if wants_csv(request):
         if request.GET.get("table") == "gains":
-            return gains_csv(seen.sight, seen.run, topic, _cutoff(request))
+            return gains_csv(seen.sight, seen.run, topic, _requested_cutoff(request))
         return ranking_csv(seen.sight, seen.run, topic)
-    found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request))
+    found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request))
     edition = seen.sight.edition
     context = {
         "sight": seen.sight,
@@ -43,18 +43,18 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         "num_unnamed": len(found.further[NAMED:]),
         "topic_name": f"Topic {topic.number}",
         "top_grade": edition.judgment_set.top_grade if edition is not None else None,
-        **_scored(request, seen, topic),
-        **(_gained(found.run, found.gains) if found.gains is not None else {}),
+        **_score_context(request, seen, topic),
+        **(_gains_context(found.run, found.gains) if found.gains is not None else {}),
     }
     return render(request, "ranking.html", context)
 
 
-def _cutoff(request: HttpRequest) -> int:
+def _requested_cutoff(request: HttpRequest) -> int:
     asked = request.GET.get("cutoff", "")
     return next((cutoff for cutoff in CUTOFFS if str(cutoff) == asked), CUTOFFS[0])
 
 
-def _scored(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
+def _score_context(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
     """What the ranking scores, by the measure that the reader chose."""
     sight, edition = seen.sight, seen.sight.edition
     if edition is None or not sight.scores_of(seen.run):
@@ -73,7 +73,7 @@ class GainLine:
     ideal: float
 
 
-def _gained(run: Run, gains: GainCurves) -> dict[str, object]:
+def _gains_context(run: Run, gains: GainCurves) -> dict[str, object]:
     """What the ranking gained and lost: a sentence, a chart, a table."""
     curves = (gains.own, gains.reordered, gains.ideal)
     ranks = range(1, gains.cutoff + 1)

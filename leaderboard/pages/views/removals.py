@@ -45,7 +45,7 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = _organised_or_403(request, run_id)
+    seen = _organised_run_or_403(request, run_id)
     form = RemoveRunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -61,13 +61,13 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = _organised_or_403(request, run_id)
+    seen = _organised_run_or_403(request, run_id)
     runs.bring_back(seen.run, request.user)
     messages.success(request, "Run restored.")
     return redirect("run", run_id=run_id)
 
 
-def _organised_or_403(request: HttpRequest, run_id: str) -> SeenRun:
+def _organised_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.organises:
         raise PermissionDenied

@@ -21,7 +21,7 @@ from leaderboard.models.collections import ImportState
 from leaderboard.pages.views.differences import JudgmentChanges, changes_in
 from leaderboard.pages.views.grading import Choice, Grading
 
-MOVING = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
+IN_PROGRESS = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
 NAMES = {
     "trec": "SGML of TREC",
     "ntcir": "SGML of NTCIR",
@@ -35,10 +35,10 @@ NAMES = {
 }
 
 
-def name_of(part: str, format: str) -> str:
+def format_name(part: str, format: str) -> str:
     """A format in words; of judgments also columns that are named in their order.
 
-    >>> name_of("judgments", "docno topic grade")
+    >>> format_name("judgments", "docno topic grade")
     'columns in the order docno, topic, grade'
     """
     if part != "judgments":
@@ -76,13 +76,13 @@ class ReviewedFile:
 
     @property
     def format_name(self) -> str:
-        return name_of(self.part, self.format)
+        return format_name(self.part, self.format)
 
     def formats(self) -> Iterator[Choice]:
         """The formats it may be read in instead."""
         known = FORMATS_OF[self.part]
         for format in known if self.format in known else (*known, self.format):
-            yield Choice(format, name_of(self.part, format), format == self.format)
+            yield Choice(format, format_name(self.part, format), format == self.format)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Review:
 
 def review_of(collection: Collection) -> Review:
     found = collection.preview
-    question = asked(collection.questions, RENUMBER)
+    question = find_question(collection.questions, RENUMBER)
     groups = groups_of(collection.problems, collection.problem_totals)
     topics, documents, judgments = (
         found.get(name, {}) for name in ("topics", "documents", "judgments")
@@ -158,7 +158,7 @@ def review_of(collection: Collection) -> Review:
         groups=[group for group in groups if not (question and group.code == "E_UNKNOWN_TOPIC")],
         grading=grading,
         format_questions=_format_questions(collection.questions),
-        grade_question=asked(collection.questions, GRADES).get("because", ""),
+        grade_question=find_question(collection.questions, GRADES).get("because", ""),
         topics=topics,
         documents=documents,
         judgments=judgments,
@@ -167,7 +167,7 @@ def review_of(collection: Collection) -> Review:
     )
 
 
-def asked(questions: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
+def find_question(questions: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
     return next((each for each in questions if each["name"] == name), {})
 
 
@@ -186,18 +186,18 @@ def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
     format = candidate["format"]
     return Reading(
         format,
-        REFUSED_NAMES.get(format) or _with_capital(name_of(part, format)),
+        REFUSED_NAMES.get(format) or _capitalise(format_name(part, format)),
         candidate["because"],
         candidate["refused"],
-        [_in_one_line(record) for record in candidate["first"]],
+        [_describe_record(record) for record in candidate["first"]],
     )
 
 
-def _with_capital(words: str) -> str:
+def _capitalise(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _in_one_line(record: Mapping[str, Any]) -> str:
+def _describe_record(record: Mapping[str, Any]) -> str:
     """A record as it would be read: "topic 7, document d1, grade 2", or "7 boundary layers"."""
     if "docno" in record:
         return f"topic {record['topic']}, document {record['docno']}, grade {record['grade']}"
@@ -216,7 +216,7 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
         groups=groups_of(judgment_set.problems, judgment_set.problem_totals),
         grading=grading,
         format_questions=_format_questions(judgment_set.questions),
-        grade_question=asked(judgment_set.questions, GRADES).get("because", ""),
+        grade_question=find_question(judgment_set.questions, GRADES).get("because", ""),
         difference=changes_in(found),
         judgments=found,
     )
@@ -231,7 +231,7 @@ class SetReview:
 
     @property
     def is_moving(self) -> bool:
-        return self.judgment_set.state in MOVING
+        return self.judgment_set.state in IN_PROGRESS
 
 
 def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
@@ -247,7 +247,7 @@ def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
         because=found["because"],
         found=counted(found["count"], "topic"),
         facts=facts,
-        size=_size(file),
+        size=_stored_size(file),
     )
 
 
@@ -263,7 +263,7 @@ def _documents_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
         because=found["because"],
         found=counted(found["count"], "docno" if only_docnos else "document"),
         facts="; their texts are elsewhere" if only_docnos else "",
-        size=_size(file),
+        size=_stored_size(file),
         remarks=[empty] if empty.count and not only_docnos else [],
     )
 
@@ -283,7 +283,7 @@ def _judgments_file(
         because=found["because"],
         found=counted(found["count"], "judgment"),
         facts=f" on {counted(found['topics'], 'topic')}{in_both}",
-        size=_size(judgment_set.file),
+        size=_stored_size(judgment_set.file),
         remarks=[each for each in remarks if each.count],
     )
 
@@ -319,7 +319,7 @@ def _judgment_remarks(grading: Grading) -> list[Remark]:
     ]
 
 
-def _size(file: FieldFile) -> int | None:
+def _stored_size(file: FieldFile) -> int | None:
     return file.size if file and file.storage.exists(file.name) else None
 
 
@@ -331,7 +331,7 @@ def _renumbered(topics: dict[str, Any]) -> list[Renumbered]:
 
 
 @dataclass(frozen=True)
-class Moving:
+class ImportInProgress:
     """What a worker reads or writes just now, how far it is, and how much waits before it."""
 
     name: str
@@ -344,17 +344,17 @@ class Moving:
         return Job.objects.ahead_of(self.job).count() if self.job and queued else 0
 
 
-def moving_in(collection: Collection, judgment_sets: Iterable[JudgmentSet]) -> list[Moving]:
+def imports_in_progress(collection: Collection, judgment_sets: Iterable[JudgmentSet]) -> list[ImportInProgress]:
     """The collection itself, or the new judgments of a ready one."""
-    if collection.state in MOVING:
-        return [Moving("The files", collection.state, _job("collection", collection.pk))]
+    if collection.state in IN_PROGRESS:
+        return [ImportInProgress("The files", collection.state, _latest_job("collection", collection.pk))]
     return [
-        Moving(f"Judgments {each.version}", each.state, _job("judgments", each.pk))
+        ImportInProgress(f"Judgments {each.version}", each.state, _latest_job("judgments", each.pk))
         for each in judgment_sets
-        if each.state in MOVING
+        if each.state in IN_PROGRESS
     ]
 
 
-def _job(noun: str, pk: int) -> Job | None:
+def _latest_job(noun: str, pk: int) -> Job | None:
     kinds = [f"check_{noun}", f"import_{noun}"]
     return Job.objects.filter(kind__in=kinds, target_id=str(pk)).order_by("-pk").first()

@@ -59,7 +59,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     status = 200
     # Both, so that all that is wrong is said at once.
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
-        details = _details(form, facts)
+        details = _run_details(form, facts)
         try:
             file, at = request.FILES["file"], received_at(request)
             accepted = accept_run(sight.track, request.user, file, details, received_at=at)
@@ -84,7 +84,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "submit.html", context, status=status)
 
 
-def _details(form: RunForm, facts: FactsForm) -> RunDetails:
+def _run_details(form: RunForm, facts: FactsForm) -> RunDetails:
     names = ("tag", "format", "description", "idempotency_key")
     said = {name: form.cleaned_data.get(name, "") for name in names}
     fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
@@ -126,9 +126,9 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def run(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
-    scores = _scores(request, seen)
+    scores = _scores_context(request, seen)
     if wants_csv(request):
-        return _table(request.GET.get("table", ""), seen.run, scores)
+        return _table_csv(request.GET.get("table", ""), seen.run, scores)
     context = {
         "sight": seen.sight,
         "track": seen.sight.track,
@@ -149,7 +149,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     return render(request, "run.html", context, status=410 if seen.run.taken_off else 200)
 
 
-def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
+def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
     """One of the page's tables as a file."""
     if name not in TABLES or "portrait" not in scores:
         raise Http404("no such table")
@@ -157,11 +157,11 @@ def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
     return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
 
 
-def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
+def _scores_context(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     """The board and the run's place on it, where both may be seen."""
-    portrait = _portrait(request, seen)
+    portrait = _run_charts(request, seen)
     if portrait is None:
-        return _means(seen)
+        return _means_context(seen)
     board = portrait.board
     scored = seen.run.score_sets.get(edition=board.edition)
     previous = against_previous_best(seen.sight, seen.run)
@@ -187,16 +187,16 @@ def _scores(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
     }
 
 
-def _means(seen: SeenRun) -> dict[str, Any]:
+def _means_context(seen: SeenRun) -> dict[str, Any]:
     """Where the run stands on a board of rounded means, and nothing behind it."""
-    board = _board_of(seen, Choice()) if not seen.sight.everything else None
+    board = _find_board(seen, Choice()) if not seen.sight.everything else None
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
         return {}
     return {"board": board, "standing": standing, "left_out": wording.describe_exclusion(board)}
 
 
-def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
+def _find_board(seen: SeenRun, choice: Choice) -> Board | None:
     """The board; that of every run, where the run shows a mean and the track's rule leaves it out.
 
     One that is scored while its page is made was left out by no rule.
@@ -205,9 +205,9 @@ def _board_of(seen: SeenRun, choice: Choice) -> Board | None:
     return find_means_with(seen.sight, choice, *shown)
 
 
-def _portrait(request: HttpRequest, seen: SeenRun) -> RunCharts | None:
+def _run_charts(request: HttpRequest, seen: SeenRun) -> RunCharts | None:
     """The run in the order and against what the reader asks; None where no score is to be seen."""
-    board = _board_of(seen, requested_choice(request)) if seen.sight.everything else None
+    board = _find_board(seen, requested_choice(request)) if seen.sight.everything else None
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:
@@ -227,7 +227,7 @@ def _portrait(request: HttpRequest, seen: SeenRun) -> RunCharts | None:
 def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
     """Every topic of a run with its values, in the order in which the page shows them."""
     seen = run_or_404(request.user, run_id)
-    portrait = _portrait(request, seen)
+    portrait = _run_charts(request, seen)
     if portrait is None:
         raise Http404("no scores to see")
     return text_file(f"topics-{seen.run.pk}.csv", portrait.topics_as_csv, "text/csv")
@@ -255,7 +255,7 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_GET
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
     """The bytes as they came; always a download, never a page."""
-    run = _inside_or_404(request, run_id)
+    run = _managed_run_or_404(request, run_id)
     if not run.file:
         raise Http404("a refused file that is not kept any more")
     return FileResponse(
@@ -269,11 +269,11 @@ def run_file(request: HttpRequest, run_id: str) -> FileResponse:
 @require_GET
 def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
     """Every problem of a run as CSV."""
-    run = _inside_or_404(request, run_id)
+    run = _managed_run_or_404(request, run_id)
     return text_file(f"problems-{run.pk}.csv", receipts.problems_as_csv(run), "text/csv")
 
 
-def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
+def _managed_run_or_404(request: HttpRequest, run_id: str) -> Run:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.inside(seen.run):
         raise Http404("no such file")

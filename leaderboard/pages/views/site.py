@@ -112,7 +112,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok", content_type="text/plain")
 
 
-def failed(request: HttpRequest) -> HttpResponse:
+def internal_error(request: HttpRequest) -> HttpResponse:
     """What is shown for an error nobody caught: an outage says when to come back."""
     outage = outage_of(sys.exc_info()[1])
     if outage is None:

@@ -24,7 +24,7 @@ BIBTEX = "application/x-bibtex; charset=utf-8"
 
 @require_GET
 def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = _seen_or_404(request, slug)
+    sight = _sight_with_snapshots_or_404(request, slug)
     board = find_board(sight) if sight.organises else None
     context = {
         "sight": sight,
@@ -40,11 +40,11 @@ def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """A frozen board, or one of its files."""
-    sight = _seen_or_404(request, slug)
+    sight = _sight_with_snapshots_or_404(request, slug)
     found = get_object_or_404(sight.track.snapshots.select_related("track__owner"), slug=name)
     format = request.GET.get("format", "")
     if format:
-        return _file(request, found, format)
+        return _snapshot_file(request, found, format)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -57,7 +57,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render(request, "snapshot.html", context)
 
 
-def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
+def _snapshot_file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
     if format == "bib":
         text = snapshot_actions.bibtex(found, request.build_absolute_uri(request.path))
         return HttpResponse(text, content_type=BIBTEX)
@@ -85,7 +85,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("snapshot", slug=slug, name=made.slug)
 
 
-def _seen_or_404(request: HttpRequest, slug: str) -> Sight:
+def _sight_with_snapshots_or_404(request: HttpRequest, slug: str) -> Sight:
     sight = track_or_404(request.user, slug)
     if not sight.snapshots:
         raise Http404("no snapshots to see")

@@ -24,7 +24,7 @@ from leaderboard.pages.views.parts import organised_sight_or_403
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Take part in a track; an invitation link shows also a track that is not public."""
     track = get_object_or_404(Track, slug=slug)
-    asking = _asking(request)
+    asking = _join_details(request)
     inviting = people.team_inviting(track, asking.team_code)
     invited = inviting is not None or people.may_join(track, asking.invitation)
     if not invited:
@@ -34,7 +34,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     form = JoinForm(request.POST or None, track=track, asked=asked)
     if request.method == "POST" and (invited or asks) and form.is_valid():
         try:
-            return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
+            return _join_or_ask(request, track, replace(asking, **form.cleaned_data), asks)
         except people.CannotJoin as reason:
             form.add_error("team_name", str(reason))
     context = {
@@ -49,14 +49,14 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
 
 
-def _asking(request: HttpRequest) -> people.Asking:
+def _join_details(request: HttpRequest) -> people.Asking:
     return people.Asking(
         invitation=request.GET.get("invitation", ""),
         team_code=request.GET.get("team", ""),
     )
 
 
-def _taken_part(
+def _join_or_ask(
     request: HttpRequest, track: Track, asking: people.Asking, asks: bool
 ) -> HttpResponse:
     if asks:
@@ -81,12 +81,12 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "team": sight.team,
         "members": members,
         "leads": own is not None and own.role == Membership.Role.LEADER,
-        "link": _link_to(request, sight.team),
+        "link": _team_link(request, sight.team),
     }
     return render(request, "team.html", context)
 
 
-def _link_to(request: HttpRequest, team: Team) -> str:
+def _team_link(request: HttpRequest, team: Team) -> str:
     query = urlencode({"team": team.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[team.track.slug])}?{query}")
 
@@ -97,7 +97,7 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
     """Leave one's team; a leader makes others leaders, or takes them out."""
     team = _team_or_404(request, slug)
     if request.POST.get("act") == "leave":
-        return _left(request, team.track)
+        return _leave_team(request, team.track)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     form = MemberForm(request.POST, team=team)
     if not form.is_valid():
@@ -124,7 +124,7 @@ def _team_or_404(request: HttpRequest, slug: str) -> Team:
     return team
 
 
-def _left(request: HttpRequest, track: Track) -> HttpResponse:
+def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
     try:
         people.leave(track, request.user)
     except people.CannotJoin as reason:

@@ -83,7 +83,7 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     board = find_order(sight, requested_choice(request))
     breakdown = topic_breakdown(board, found, page_number(request)) if board is not None else None
     if wants_csv(request):
-        return _as_csv(request, sight, breakdown)
+        return _table_csv(request, sight, breakdown)
     previous, following = neighbours(found)
     context = {
         "sight": sight,
@@ -92,12 +92,12 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
-        **(_broken_down(board, breakdown) if board is not None and breakdown is not None else {}),
+        **(_breakdown_context(board, breakdown) if board is not None and breakdown is not None else {}),
     }
     return render(request, "topic.html", context)
 
 
-def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
+def _table_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
     """One of the page's tables; all judged documents are the judgments, which have their switch."""
     table = request.GET.get("table", "")
     if breakdown is None or table not in TABLES:
@@ -107,7 +107,7 @@ def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None
     return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
 
 
-def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
+def _breakdown_context(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
     top = board.edition.judgment_set.top_grade or 1
     return {
         "breakdown": breakdown,

@@ -70,7 +70,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     """A track on the collection `slug`."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
-    form = TrackForm(request.POST or None, collection=collection, initial=_proposal(collection))
+    form = TrackForm(request.POST or None, collection=collection, initial=_default_settings(collection))
     if request.method == "POST" and form.is_valid():
         track = track_actions.open_track(form.save(commit=False), request.user)
         return redirect("board", slug=track.slug)
@@ -96,7 +96,7 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _internal_board(collection: Collection) -> Track:
     """What the form proposes, for those who have an account here."""
-    proposal = _proposal(collection)
+    proposal = _default_settings(collection)
     newest = proposal["judgment_set"]
     fields = {
         "slug": unused_slug(collection.name, Track),
@@ -108,7 +108,7 @@ def _internal_board(collection: Collection) -> Track:
     return Track(collection=collection, **proposal | fields)
 
 
-def _proposal(collection: Collection) -> dict[str, Any]:
+def _default_settings(collection: Collection) -> dict[str, Any]:
     return {
         "name": collection.name,
         "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
@@ -145,14 +145,14 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             "user"
         ),
         "off_the_board": track.runs.off_the_board().select_related("team"),
-        "invitation": _invitation(request, track),
+        "invitation": _invitation_link(request, track),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
     }
     return render(request, "manage.html", context, status=422 if form.is_bound else 200)
 
 
-def _invitation(request: HttpRequest, track: Track) -> str:
+def _invitation_link(request: HttpRequest, track: Track) -> str:
     """The address that lets its reader take part."""
     query = urlencode({"invitation": track.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")

@@ -33,7 +33,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
     edition = edition_with(sight.track, judgment_set)
-    found = _impact(sight, edition) if edition is not None else None
+    found = _find_impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
         table = impact_topics_csv if request.GET.get("table") == "topics" else impact_csv
         return table(f"{slug}-{version}-impact", found)
@@ -48,13 +48,13 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
         "shown": shown,
-        "tests_follow": found is not None and _tests_follow(sight, found),
-        "verdict": _verdict(sight, shown) if shown is not None else [],
+        "tests_follow": found is not None and _request_tests(sight, found),
+        "verdict": _describe_impact(sight, shown) if shown is not None else [],
     }
     return render(request, "impact.html", context)
 
 
-def _impact(sight: Sight, edition: Edition) -> Impact | None:
+def _find_impact(sight: Sight, edition: Edition) -> Impact | None:
     current = sight.track.edition
     if current is None or edition == current or edition.state != Edition.State.READY:
         return None
@@ -67,11 +67,11 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     return impact_of(current, edition, sorted(shared, key=lambda each: each != first))
 
 
-def _verdict(sight: Sight, shown: MeasureImpact) -> Sentence:
+def _describe_impact(sight: Sight, shown: MeasureImpact) -> Sentence:
     return wording.impact_verdict(shown, has_baseline=sight.track.baseline_id is not None)
 
 
-def _tests_follow(sight: Sight, found: Impact) -> bool:
+def _request_tests(sight: Sight, found: Impact) -> bool:
     """Whether a job makes the tests that either board lacks by any measure."""
     baseline = sight.track.baseline
     asked = [
