@@ -80,7 +80,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.pages.context.site",
             ],
-            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.parts"],
+            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.template_tags"],
         },
     },
 ]

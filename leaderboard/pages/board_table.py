@@ -36,8 +36,8 @@ from leaderboard.display.numbers import (
     span,
 )
 from leaderboard.models import Run
-from leaderboard.pages.addresses import address_of_runs
-from leaderboard.pages.parts import badge, marked
+from leaderboard.pages.page_urls import run_url_pattern
+from leaderboard.pages.template_tags import badge, marked
 
 JUDGED_AT_10 = "Judged@10"
 EMPTY_CELL = '<td class="num opt"></td>'
@@ -293,7 +293,7 @@ def _interval_cell(each: Standing) -> str:
 
 
 def _run_cells(table: BoardTable, column: Column) -> Iterator[str]:
-    href, pooled = escape(address_of_runs("run", table.board.choice.carried)), table.pooled
+    href, pooled = escape(run_url_pattern("run", table.board.choice.carried)), table.pooled
     for each in table.board.shown:
         words = badges_of(each, pooled)
         own = ["yours"] if each.is_own else []

@@ -17,7 +17,7 @@ from leaderboard.display.charts import Column
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import count
 from leaderboard.models import Topic
-from leaderboard.pages.addresses import address
+from leaderboard.pages.page_urls import page_url
 
 # The verdict between the other two.
 NOT_SIGNIFICANT = "not significant"
@@ -93,7 +93,7 @@ class HoleRow:
 def _explanation_url(line: HoleLine, measure: str) -> str:
     """Where it is told how a number of the line is computed."""
     run = line.standing.run
-    return address("computed", {}, run.track.slug, run=run.pk, measure=measure)
+    return page_url("computed", {}, run.track.slug, run=run.pk, measure=measure)
 
 
 @dataclass(frozen=True)

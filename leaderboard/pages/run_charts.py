@@ -22,7 +22,7 @@ from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Mark, RecallCurves
 from leaderboard.display.charts.bars import BINS
 from leaderboard.models import Run, Topic
-from leaderboard.pages.addresses import address_of_topics
+from leaderboard.pages.page_urls import topic_url_builder
 
 # The orders in which the topics of a run can be looked at, and what it is measured from.
 ORDERS = ("difference", "topic", "difficulty")
@@ -230,7 +230,7 @@ class RunCharts:
 
     @cached_property
     def _ranking_address(self) -> Callable[[str], str]:
-        return address_of_topics("ranking", self.board.choice.carried, self.run.pk)
+        return topic_url_builder("ranking", self.board.choice.carried, self.run.pk)
 
     def ranking_address(self, topic: Topic) -> str:
         return self._ranking_address(topic.number)

@@ -6,7 +6,7 @@ import pytest
 from pytest_django.asserts import assertContains
 
 from evaluation.measures import MEASURES, example
-from leaderboard.pages.views.explained import measure_families, example_grades
+from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
 
 @pytest.fixture(autouse=True)

@@ -28,8 +28,8 @@ from leaderboard.display.charts.heat import (
 )
 from leaderboard.display.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
 from leaderboard.pages import wording
-from leaderboard.pages.addresses import address, address_of_topics
-from leaderboard.pages.views.parts import board_or_404, page_number
+from leaderboard.pages.page_urls import page_url, topic_url_builder
+from leaderboard.pages.views.lookups import board_or_404, page_number
 from leaderboard.pages.views.tables import (
     agreement_csv,
     letters_csv,
@@ -89,7 +89,7 @@ def _matrix_lines(matrix: SignificanceMatrix, chosen: Mapping[str, str]) -> list
         differences=matrix.differences,
         p=matrix.p,
         hrefs=[
-            [address("compare", chosen, a.track.slug, a=b.pk, b=a.pk) for b in runs] for a in runs
+            [page_url("compare", chosen, a.track.slug, a=b.pk, b=a.pk) for b in runs] for a in runs
         ],
         direction=matrix.direction,
     )
@@ -143,7 +143,9 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
             for row, measure in enumerate(found.measures)
         ],
         "runs": [
-            RunLine(each, [_rank_and_mean(each, place, board) for place in range(len(found.measures))])
+            RunLine(
+                each, [_rank_and_mean(each, place, board) for place in range(len(found.measures))]
+            )
             for each in found.runs
         ],
         "chart": _draw_bumps(found, board.choice.carried),
@@ -167,7 +169,7 @@ def _draw_bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeS
             places=[
                 column.index(place) + 1 for column, place in zip(columns, each.places, strict=True)
             ],
-            href=address("run", chosen, each.run.pk),
+            href=page_url("run", chosen, each.run.pk),
             kind="own" if each.standing.is_own else "asks" if each.is_short else "",
         )
         for each in drawn
@@ -192,7 +194,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
     if wants_csv(request):
         return map_csv(f"{slug}-topics", found, sight.organises)
     page = Paginator(range(len(found.topics)), TOPICS).get_page(page_number(request))
-    topic_address = address_of_topics("topic", board.choice.carried, slug)
+    topic_address = topic_url_builder("topic", board.choice.carried, slug)
     hrefs = [topic_address(each.topic.number) for each in found.topics]
     context = {
         "sight": sight,
@@ -211,7 +213,7 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _map_lines(found: TopicMap, slug: str, page: Page) -> list[MapLine]:
-    explained = address_of_topics("computed", {}, slug, measure=found.measure)
+    explained = topic_url_builder("computed", {}, slug, measure=found.measure)
     lines = []
     for place in page:
         mapped, values = found.topics[place], found.values[:RUNS, place].tolist()

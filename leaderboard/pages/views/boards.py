@@ -21,9 +21,9 @@ from leaderboard.collections.pools import pool_of
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
-from leaderboard.pages.drawings import grade_lines
 from leaderboard.pages.judgment_charts import HoleCharts, judged_lines
-from leaderboard.pages.views.parts import (
+from leaderboard.pages.topic_charts import grade_lines
+from leaderboard.pages.views.lookups import (
     board_or_404,
     page_number,
     requested_choice,
@@ -86,11 +86,15 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     holes = hole_table(board, request.GET.get("measure", ""))
     if wants_csv(request):
         return _judgments_csv(request.GET.get("table", ""), board, topics, holes)
-    context |= _judgments_context(board, topics, page_number(request)) | _holes_context(board, holes)
+    context |= _judgments_context(board, topics, page_number(request)) | _holes_context(
+        board, holes
+    )
     return render(request, "judgments.html", context)
 
 
-def _judgments_csv(table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable) -> HttpResponse:
+def _judgments_csv(
+    table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable
+) -> HttpResponse:
     slug = board.sight.track.slug
     if table == "grades":
         return grades_csv(f"{slug}-grades", judgment_counts(board.edition).grades)

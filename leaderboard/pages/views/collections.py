@@ -194,7 +194,9 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("collection", slug=slug)
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
-    return render(request, "collection.html", {**_collection_context(request, slug), "form": form}, status=422)
+    return render(
+        request, "collection.html", {**_collection_context(request, slug), "form": form}, status=422
+    )
 
 
 @login_required

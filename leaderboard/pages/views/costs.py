@@ -13,8 +13,8 @@ from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display.charts.costs import Priced, costs
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.pages import wording
-from leaderboard.pages.addresses import address
-from leaderboard.pages.views.parts import board_or_404
+from leaderboard.pages.page_urls import page_url
+from leaderboard.pages.views.lookups import board_or_404
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 COLUMNS = (
@@ -75,7 +75,7 @@ def _draw_costs(found: CostBreakdown) -> SafeString:
             is_measured=each.figure.is_measured,
             is_named=each in (found.best, found.cheapest_good),
             kind=_mark_kind(each),
-            href=address("run", chosen, each.run.pk),
+            href=page_url("run", chosen, each.run.pk),
         )
         for each in found.lines
     ]

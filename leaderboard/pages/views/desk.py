@@ -17,8 +17,8 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.models import JoinRequest
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
-from leaderboard.pages.views.once import submit_once
-from leaderboard.pages.views.parts import organised_sight_or_403, page_number
+from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
+from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8

@@ -20,7 +20,7 @@ from leaderboard.analysis.origins import (
 from leaderboard.analysis.precision import precision_measures
 from leaderboard.boards.standings import Board
 from leaderboard.pages import wording
-from leaderboard.pages.views.parts import board_with_runs_or_404, requested_sight
+from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
 
 # The numbers that are made with the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
@@ -88,7 +88,11 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
         return _find_cost_command(board, request.GET.get("cost", ""))
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
-    return board_command(board, COMMANDS[name], _measures_for_command(board, name)) if name in COMMANDS else ""
+    return (
+        board_command(board, COMMANDS[name], _measures_for_command(board, name))
+        if name in COMMANDS
+        else ""
+    )
 
 
 def _measures_for_command(board: Board, name: str) -> list[str]:

@@ -81,7 +81,12 @@ def _run_entry(board: Board, standing: Standing) -> FeedEntry:
 
 def _announcement_entry(track: Track, announcement: Announcement) -> FeedEntry:
     address = f"{reverse('about', args=[track.slug])}#announcement-{announcement.pk}"
-    return FeedEntry(announcement.created_at, "Announcement", _remove_control_characters(announcement.text), address)
+    return FeedEntry(
+        announcement.created_at,
+        "Announcement",
+        _remove_control_characters(announcement.text),
+        address,
+    )
 
 
 def _remove_control_characters(text: str) -> str:

@@ -20,8 +20,8 @@ from leaderboard.display.charts.badges import badge as draw_badge
 from leaderboard.display.charts.steps import Dated, Turn, step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
-from leaderboard.pages.addresses import address, carried
-from leaderboard.pages.views.parts import organised_sight_or_403, page_number
+from leaderboard.pages.page_urls import carried_parameters, page_url
+from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # So many runs stand on a page of the table beneath the drawing.
@@ -42,7 +42,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         "history": found,
         "measures": sight.measures,
         "page": Paginator(found.lines, RUNS).get_page(page_number(request)),
-        "chart": _draw_history(found, carried(request.GET)) if found.lines else "",
+        "chart": _draw_history(found, carried_parameters(request.GET)) if found.lines else "",
     }
     return render(request, "history.html", context)
 
@@ -55,7 +55,7 @@ def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
             best=each.best,
             name=str(each.run),
             kind="own" if each.is_own else "other",
-            href=address("run", chosen, each.run.pk),
+            href=page_url("run", chosen, each.run.pk),
         )
         for each in history.lines
     ]

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import submission_rules, tracks
 from leaderboard.models import Delivery, Notice
 from leaderboard.pages.forms.people import WebhookForm
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 LATEST = 100
 LATEST_DELIVERIES = 20

@@ -26,12 +26,12 @@ from leaderboard.display.charts import Bar, Joined, Point
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
 from leaderboard.pages import wording
-from leaderboard.pages.addresses import CARRIED, address_of_topics, carried
-from leaderboard.pages.views.parts import board_with_runs_or_404, page_number
+from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, topic_url_builder
+from leaderboard.pages.views.lookups import board_with_runs_or_404, page_number
 from leaderboard.pages.views.tables import pair_csv, sides_csv, wants_csv
 
 # What the addresses of its topics hold on to.
-KEPT = (*CARRIED, "order", "depth")
+KEPT = (*CARRIED_PARAMETERS, "order", "depth")
 # So many of the largest differences stand beside the drawing of all of them.
 LARGEST = 11
 # So many topics stand on a page of the table of all.
@@ -57,9 +57,13 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "pair": pair,
-        "kept": carried(request.GET, ("baseline", "order", "depth", "number")),
+        "kept": carried_parameters(request.GET, ("baseline", "order", "depth", "number")),
         **(_pair_context(request, pair, line) if pair is not None else {}),
-        **(_topic_context(request, sight, pair, line) if pair is not None and line is not None else {}),
+        **(
+            _topic_context(request, sight, pair, line)
+            if pair is not None and line is not None
+            else {}
+        ),
     }
     return render(request, "compare.html", context)
 
@@ -115,7 +119,7 @@ class PairRow:
 def _pair_context(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
     order = _requested_order(request)
     current = line.topic.number if line else ""
-    drawn = PairCharts(pair, pair.in_order(order), current, carried(request.GET, KEPT))
+    drawn = PairCharts(pair, pair.in_order(order), current, carried_parameters(request.GET, KEPT))
     page = Paginator(drawn.lines, TABLED).get_page(page_number(request))
     largest = pair.by_size[:LARGEST]
     known = overlaps(pair.a, pair.b, [*largest, *page])
@@ -189,7 +193,7 @@ class PairCharts:
     def _explained(self, run: Run) -> Callable[[str], str]:
         """Where it is told how a score of the run on a topic was made."""
         measure = self.pair.measure
-        return address_of_topics("computed", {}, run.track.slug, measure=measure, run=run.pk)
+        return topic_url_builder("computed", {}, run.track.slug, measure=measure, run=run.pk)
 
     def rankings_of(self, line: PairLine) -> str:
         """Both rankings of a topic, on this page."""
@@ -198,10 +202,12 @@ class PairCharts:
     @cached_property
     def _topic_address(self) -> Callable[[str], str]:
         a, b = self.pair.a.pk, self.pair.b.pk
-        return address_of_topics("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
+        return topic_url_builder("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
 
 
-def _topic_context(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:
+def _topic_context(
+    request: HttpRequest, sight: Sight, pair: Pair, line: PairLine
+) -> dict[str, object]:
     """Both rankings of a topic, and its neighbours in the order of the page."""
     asked = request.GET.get("depth", "")
     depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import people as membership
 from leaderboard.pages.forms.people import OrganiserForm
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @login_required

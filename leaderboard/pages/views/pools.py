@@ -18,8 +18,8 @@ from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
 from leaderboard.models import Pool
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
-from leaderboard.pages.views.once import submit_once
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.repeated_forms import submit_once
 
 # A document: what assessors of short ones manage over a day.
 MINUTES = 1.0
@@ -61,7 +61,9 @@ def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render(request, "pool.html", _pool_context(request, found) | {"sight": sight})
 
 
-def _pool_context(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
+def _pool_context(
+    request: HttpRequest, found: Pool, form: JudgmentsForm | None = None
+) -> dict[str, Any]:
     version = f"v{found.track.collection.judgment_sets.count() + 1}"
     cost = CostForm(request.GET if "minutes" in request.GET else None)
     minutes = cost.cleaned_data["minutes"] if cost.is_valid() else MINUTES
@@ -131,4 +133,6 @@ def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             return redirect("collection", slug=sight.track.collection.slug)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
-    return render(request, "pool.html", _pool_context(request, found, form) | {"sight": sight}, status=422)
+    return render(
+        request, "pool.html", _pool_context(request, found, form) | {"sight": sight}, status=422
+    )

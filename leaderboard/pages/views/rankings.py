@@ -32,7 +32,9 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         if request.GET.get("table") == "gains":
             return gains_csv(seen.sight, seen.run, topic, _requested_cutoff(request))
         return ranking_csv(seen.sight, seen.run, topic)
-    found = ranking_page(seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request))
+    found = ranking_page(
+        seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request)
+    )
     edition = seen.sight.edition
     context = {
         "sight": seen.sight,

@@ -14,7 +14,7 @@ from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import SeenRun, run_or_404
 from leaderboard.pages.forms.desk import RemoveRunForm
 from leaderboard.pages.forms.runs import WithdrawForm
-from leaderboard.pages.views.parts import managed_run_or_403
+from leaderboard.pages.views.lookups import managed_run_or_403
 
 
 @login_required

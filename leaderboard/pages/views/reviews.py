@@ -18,8 +18,8 @@ from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.pages.views.differences import JudgmentChanges, changes_in
 from leaderboard.pages.views.grading import Choice, Grading
+from leaderboard.pages.views.judgment_changes import JudgmentChanges, changes_in
 
 IN_PROGRESS = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
 NAMES = {
@@ -35,10 +35,10 @@ NAMES = {
 }
 
 
-def format_name(part: str, format: str) -> str:
+def describe_format(part: str, format: str) -> str:
     """A format in words; of judgments also columns that are named in their order.
 
-    >>> format_name("judgments", "docno topic grade")
+    >>> describe_format("judgments", "docno topic grade")
     'columns in the order docno, topic, grade'
     """
     if part != "judgments":
@@ -76,13 +76,13 @@ class ReviewedFile:
 
     @property
     def format_name(self) -> str:
-        return format_name(self.part, self.format)
+        return describe_format(self.part, self.format)
 
     def formats(self) -> Iterator[Choice]:
         """The formats it may be read in instead."""
         known = FORMATS_OF[self.part]
         for format in known if self.format in known else (*known, self.format):
-            yield Choice(format, format_name(self.part, format), format == self.format)
+            yield Choice(format, describe_format(self.part, format), format == self.format)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
     format = candidate["format"]
     return Reading(
         format,
-        REFUSED_NAMES.get(format) or _capitalise(format_name(part, format)),
+        REFUSED_NAMES.get(format) or _capitalise(describe_format(part, format)),
         candidate["because"],
         candidate["refused"],
         [_describe_record(record) for record in candidate["first"]],
@@ -344,10 +344,16 @@ class ImportInProgress:
         return Job.objects.ahead_of(self.job).count() if self.job and queued else 0
 
 
-def imports_in_progress(collection: Collection, judgment_sets: Iterable[JudgmentSet]) -> list[ImportInProgress]:
+def imports_in_progress(
+    collection: Collection, judgment_sets: Iterable[JudgmentSet]
+) -> list[ImportInProgress]:
     """The collection itself, or the new judgments of a ready one."""
     if collection.state in IN_PROGRESS:
-        return [ImportInProgress("The files", collection.state, _latest_job("collection", collection.pk))]
+        return [
+            ImportInProgress(
+                "The files", collection.state, _latest_job("collection", collection.pk)
+            )
+        ]
     return [
         ImportInProgress(f"Judgments {each.version}", each.state, _latest_job("judgments", each.pk))
         for each in judgment_sets

@@ -31,7 +31,7 @@ from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
 from leaderboard.pages.run_charts import ORDERS, PrecisionCharts, RunCharts
-from leaderboard.pages.views.parts import (
+from leaderboard.pages.views.lookups import (
     managed_run_or_403,
     organised_sight_or_403,
     requested_choice,

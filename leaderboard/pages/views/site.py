@@ -22,7 +22,7 @@ from leaderboard.infrastructure.outages import outage_of
 from leaderboard.models import Topic, Track
 from leaderboard.pages.forms.people import EmailNoticesForm, TokenForm
 from leaderboard.pages.limits import site_limits
-from leaderboard.pages.views.explained import measure_families, example_grades
+from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
 FOUND = 50
 LONGEST = 100
@@ -30,7 +30,9 @@ LONGEST = 100
 
 @require_GET
 def measures(request: HttpRequest) -> HttpResponse:
-    return render(request, "measures.html", {"families": measure_families(), "worked": example_grades()})
+    return render(
+        request, "measures.html", {"families": measure_families(), "worked": example_grades()}
+    )
 
 
 @require_GET

@@ -16,8 +16,8 @@ from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Snapshot
 from leaderboard.pages.forms.desk import SnapshotForm
-from leaderboard.pages.views.once import submit_once
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.repeated_forms import submit_once
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
 

@@ -16,7 +16,7 @@ from leaderboard.actions import people, tracks
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @login_required

@@ -14,14 +14,14 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_order
 from leaderboard.pages import wording
-from leaderboard.pages.drawings import (
+from leaderboard.pages.topic_charts import (
     answer_rows,
     grade_lines,
     judged_lines,
     summary_table,
     topic_strip,
 )
-from leaderboard.pages.views.parts import page_number, requested_choice
+from leaderboard.pages.views.lookups import page_number, requested_choice
 from leaderboard.pages.views.tables import (
     answers_csv,
     grades_of_topic_csv,
@@ -92,12 +92,18 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
-        **(_breakdown_context(board, breakdown) if board is not None and breakdown is not None else {}),
+        **(
+            _breakdown_context(board, breakdown)
+            if board is not None and breakdown is not None
+            else {}
+        ),
     }
     return render(request, "topic.html", context)
 
 
-def _table_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
+def _table_csv(
+    request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None
+) -> HttpResponse:
     """One of the page's tables; all judged documents are the judgments, which have their switch."""
     table = request.GET.get("table", "")
     if breakdown is None or table not in TABLES:

@@ -26,9 +26,9 @@ from leaderboard.pages import limits
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
-from leaderboard.pages.views.once import submit_once
+from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.overview import group_tracks, latest_runs, track_lines
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.wording.trail import describe_events
 from leaderboard.runs.facts import label_of
 
@@ -70,7 +70,9 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
     """A track on the collection `slug`."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
-    form = TrackForm(request.POST or None, collection=collection, initial=_default_settings(collection))
+    form = TrackForm(
+        request.POST or None, collection=collection, initial=_default_settings(collection)
+    )
     if request.method == "POST" and form.is_valid():
         track = track_actions.open_track(form.save(commit=False), request.user)
         return redirect("board", slug=track.slug)

@@ -19,7 +19,7 @@ from leaderboard.collections.pools import pool_of
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import impact_csv, impact_topics_csv, wants_csv
 from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.scoring.editions import edition_with

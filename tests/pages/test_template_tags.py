@@ -8,7 +8,7 @@ from django.template import Context, Template
 from django.template.loader import render_to_string
 
 from leaderboard.models import Run
-from leaderboard.pages.parts import STATES
+from leaderboard.pages.template_tags import STATES
 
 SIGNS = "templates/_signs.html"
 

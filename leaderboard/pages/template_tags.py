@@ -20,7 +20,7 @@ from evaluation.measures import parse_measure
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, signed
 from leaderboard.infrastructure.logs import request_number
-from leaderboard.pages import addresses
+from leaderboard.pages import page_urls
 
 register = template.Library()
 
@@ -146,7 +146,9 @@ def by_words(command: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def address(context: Context, page: str, *of: str, **query: str) -> str:
     """A page of the track or the run `of`; the reader's measure and baseline go along."""
-    return addresses.address(page, addresses.carried(context["request"].GET), *of, **query)
+    return page_urls.page_url(
+        page, page_urls.carried_parameters(context["request"].GET), *of, **query
+    )
 
 
 @register.simple_tag(takes_context=True)

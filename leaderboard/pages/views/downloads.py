@@ -15,7 +15,7 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Team
-from leaderboard.pages.views.parts import organised_sight_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @login_required

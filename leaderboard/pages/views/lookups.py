@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 
 from leaderboard.boards.disclosure import SeenRun, Sight, look, run_or_404, track_or_404
 from leaderboard.boards.standings import Board, Choice, find_board_with
-from leaderboard.pages.addresses import carried
+from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
 
 
@@ -49,7 +49,7 @@ def requested_choice(request: HttpRequest) -> Choice:
         best_per_team=bool(asked.get("best")),
         facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
         columns=tuple(asked.getlist("column")),
-        carried=carried(asked),
+        carried_parameters=carried_parameters(asked),
     )
 
 

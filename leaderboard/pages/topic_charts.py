@@ -20,13 +20,13 @@ from leaderboard.display.charts import Column, Mark
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.models import Run
-from leaderboard.pages.addresses import address, address_of_runs
-from leaderboard.pages.parts import badge
+from leaderboard.pages.page_urls import page_url, run_url_pattern
+from leaderboard.pages.template_tags import badge
 
 
 def ranking_urls(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
     """What each run retrieved for the topic in view."""
-    page = address_of_runs("ranking", chosen, number=breakdown.topic.number)
+    page = run_url_pattern("ranking", chosen, number=breakdown.topic.number)
     return [page.format(each.run.pk) for each in breakdown.answers]
 
 
@@ -46,9 +46,9 @@ def _mark_kind(is_own: bool, is_baseline: bool) -> Kind:
 def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:
     """A line for each run on the topic in view, with its first ten documents as squares."""
     chosen = board.choice.carried
-    run = escape(address_of_runs("run", chosen))
+    run = escape(run_url_pattern("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
-    computed = escape(address("computed", chosen, board.sight.track.slug, **asked))
+    computed = escape(page_url("computed", chosen, board.sight.track.slug, **asked))
     rankings = map(escape, ranking_urls(breakdown, chosen))
     return mark_safe(
         "\n".join(

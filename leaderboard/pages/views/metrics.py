@@ -56,9 +56,17 @@ def read_gauges() -> Iterable[Gauge]:
     alive = Worker.objects.alive()
     yield Gauge("info", "The version that answers.", [({"version": settings.VERSION}, 1)])
     yield Gauge("jobs", "Jobs by kind and state.", count_by(Job.objects.all(), "kind", "state"))
-    yield single_gauge("job_wait_seconds", "How long the oldest job that is due has waited.", seconds_of_longest_wait())
+    yield single_gauge(
+        "job_wait_seconds",
+        "How long the oldest job that is due has waited.",
+        seconds_of_longest_wait(),
+    )
     yield single_gauge("workers_alive", "Workers seen within the last seconds.", alive.count())
-    yield single_gauge("worker_last_seen_seconds", "Since any worker was seen; -1: never.", seconds_since_worker_seen())
+    yield single_gauge(
+        "worker_last_seen_seconds",
+        "Since any worker was seen; -1: never.",
+        seconds_since_worker_seen(),
+    )
     yield Gauge("runs", "Runs by state.", count_by(Run.objects.all(), "state"))
     yield single_gauge("tracks", "Tracks.", Track.objects.count())
     yield single_gauge("users", "Accounts.", User.objects.count())
