@@ -52,21 +52,21 @@ def create_collection(
     if not user.may_organise:
         raise not_allowed("Your account cannot add collections. Ask staff for access.")
     refuse_cut_short(request)
-    collection = new_collection(form, user, only_docnos=docnos is not None)
+    collection = build_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
     try:
         uploads.accept_collection(
-            collection, files_of(request), version=form.judgments_version, top_grade=top_grade
+            collection, read_files(request), version=form.judgments_version, top_grade=top_grade
         )
     except IntegrityError:
         raise field_error("slug", "was taken in this moment", form.slug) from None
-    return Status(202, receipt_of(collection))
+    return Status(202, serialise_receipt(collection))
 
 
-def new_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
+def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
     if Collection.objects.filter(slug=form.slug).exists():
         raise field_error("slug", "is taken; choose another", form.slug)
-    formats = checked_formats(form.formats)
+    formats = check_formats(form.formats)
     if only_docnos:
         formats["documents"] = "docnos"
     return Collection(
@@ -78,7 +78,7 @@ def new_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collec
     )
 
 
-def files_of(request: HttpRequest) -> CollectionFiles:
+def read_files(request: HttpRequest) -> CollectionFiles:
     documents, docnos = only_file(request, "documents"), only_file(request, "docnos")
     if documents is not None and docnos is not None:
         raise field_error("docnos", "stand for documents that are not here; send one of the two")
@@ -89,7 +89,7 @@ def files_of(request: HttpRequest) -> CollectionFiles:
     )
 
 
-def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
+def check_formats(formats: dict[str, Any]) -> dict[str, str]:
     for part, format in formats.items():
         if part not in FORMATS_OF:
             raise field_error("formats", f"are of {', '.join(FORMATS_OF)}", part)
@@ -102,13 +102,13 @@ def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
 @router.get("", auth=PUBLIC, response=answers(CollectionList), exclude_unset=True)
 def list_collections(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     page = by_slug(Collection.objects.visible_to(viewer(request)), paging)
-    items = [shown(viewer(request), collection) for collection in page.rows]
+    items = [serialise_collection(viewer(request), collection) for collection in page.rows]
     return {"items": items, "next": page.next}
 
 
 @router.get("/{slug:slug}", auth=PUBLIC, response=answers(CollectionOut), exclude_unset=True)
 def get_collection(request: HttpRequest, slug: str) -> dict[str, Any]:
-    return shown(viewer(request), collection_or_404(viewer(request), slug))
+    return serialise_collection(viewer(request), collection_or_404(viewer(request), slug))
 
 
 def collection_or_404(user: Viewer, slug: str) -> Collection:
@@ -118,14 +118,14 @@ def collection_or_404(user: Viewer, slug: str) -> Collection:
     return collection
 
 
-def organised_collection(user: Viewer, slug: str) -> Collection:
+def organised_collection_or_403(user: Viewer, slug: str) -> Collection:
     collection = collection_or_404(user, slug)
     if not collection.is_organised_by(user):
         raise not_allowed("Only organisers of this collection can do this.")
     return collection
 
 
-def receipt_of(collection: Collection) -> dict[str, Any]:
+def serialise_receipt(collection: Collection) -> dict[str, Any]:
     return {
         "slug": collection.slug,
         "state": collection.state,
@@ -133,23 +133,23 @@ def receipt_of(collection: Collection) -> dict[str, Any]:
     }
 
 
-def shown(user: Viewer, collection: Collection) -> dict[str, Any]:
+def serialise_collection(user: Viewer, collection: Collection) -> dict[str, Any]:
     """Serialise a collection for `user`; only organisers see the preview."""
     organises = collection.is_organised_by(user)
     counts = {"documents": collection.num_documents, "topics": collection.num_topics}
-    answer = {**receipt_of(collection), "name": collection.name, "counts": counts}
+    answer = {**serialise_receipt(collection), "name": collection.name, "counts": counts}
     sets = list(judgment_sets_seen(user, collection))
     if sets or organises:
         newest = next((each for each in reversed(sets) if each.state == ImportState.READY), None)
         counts["judgments"] = newest.num_judgments if newest is not None else 0
-        answer["judgment_sets"] = [shown_judgments(each, organises=False) for each in sets]
+        answer["judgment_sets"] = [serialise_judgments(each, organises=False) for each in sets]
     if organises:
         names = ("preview", "questions", "problems", "problem_totals")
         answer |= {name: getattr(collection, name) for name in names}
     return answer
 
 
-def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any]:
+def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any]:
     answer = {
         "version": judgment_set.version,
         "state": judgment_set.state,
@@ -172,19 +172,19 @@ def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any
 def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
     """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
-    collection = organised_collection(user, slug)
+    collection = organised_collection_or_403(user, slug)
     said = Answers(
-        formats=None if body.formats is None else checked_formats(body.formats),
-        grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
+        formats=None if body.formats is None else check_formats(body.formats),
+        grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
         renumber_topics=body.renumber_topics,
     )
     collections.confirm_collection(collection, user, said)
     collection.refresh_from_db()
-    return Status(202, receipt_of(collection))
+    return Status(202, serialise_receipt(collection))
 
 
-def checked_grades(grade_map: dict[str, Any]) -> dict[str, int]:
+def check_grades(grade_map: dict[str, Any]) -> dict[str, int]:
     for grade, becomes in grade_map.items():
         if not is_grade(grade) or not is_grade(str(becomes)):
             raise field_error("grade_map", "maps grades from -127 to 127", f"{grade}: {becomes}")
@@ -202,7 +202,7 @@ def create_judgments(
 ) -> Status[dict[str, Any]]:
     """Add a new version of the judgments. Older versions do not change."""
     user = viewer(request)
-    collection = organised_collection(user, slug)
+    collection = organised_collection_or_403(user, slug)
     refuse_cut_short(request)
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", "The collection is not ready yet.")
@@ -220,10 +220,10 @@ def create_judgments(
         format=form.format,
         asks_first=form.confirm == "ask",
     )
-    return Status(202, receipt_of_judgments(judgment_set))
+    return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-def receipt_of_judgments(judgment_set: JudgmentSet) -> dict[str, Any]:
+def serialise_judgments_receipt(judgment_set: JudgmentSet) -> dict[str, Any]:
     address = [judgment_set.collection.slug, judgment_set.version]
     return {
         "version": judgment_set.version,
@@ -242,19 +242,19 @@ def confirm_judgments(
 ) -> Status[dict[str, Any]]:
     """Import the previewed judgments, or recheck them with new answers first."""
     user = viewer(request)
-    judgment_set = organised_judgments(user, slug, version)
+    judgment_set = organised_judgments_or_403(user, slug, version)
     said = Answers(
-        formats=checked_formats({"judgments": body.format}) if body.format else None,
-        grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
+        formats=check_formats({"judgments": body.format}) if body.format else None,
+        grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
     )
     collections.confirm_judgments(judgment_set, user, said)
     judgment_set.refresh_from_db()
-    return Status(202, receipt_of_judgments(judgment_set))
+    return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-def organised_judgments(user: Viewer, slug: str, version: str) -> JudgmentSet:
-    judgment_set = organised_collection(user, slug).judgment_sets.filter(version=version).first()
+def organised_judgments_or_403(user: Viewer, slug: str, version: str) -> JudgmentSet:
+    judgment_set = organised_collection_or_403(user, slug).judgment_sets.filter(version=version).first()
     if judgment_set is None:
         raise Http404("no such judgments")
     return judgment_set
@@ -270,18 +270,18 @@ def replace_judgments(
 ) -> Status[dict[str, Any]]:
     """Replace a file before import. It is checked, then awaits confirmation."""
     user = viewer(request)
-    judgment_set = organised_judgments(user, slug, version)
+    judgment_set = organised_judgments_or_403(user, slug, version)
     refuse_cut_short(request)
     collections.replace_judgments(judgment_set, user, only_file(request, "file") or file)
     judgment_set.refresh_from_db()
-    return Status(202, receipt_of_judgments(judgment_set))
+    return Status(202, serialise_judgments_receipt(judgment_set))
 
 
 @router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=answers(None, 204))
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
     """Delete judgments that were never imported."""
     user = viewer(request)
-    collections.discard_judgments(organised_judgments(user, slug, version), user)
+    collections.discard_judgments(organised_judgments_or_403(user, slug, version), user)
     return Status(204, None)
 
 
@@ -297,4 +297,4 @@ def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, An
     judgment_set = judgment_sets_seen(user, collection).filter(version=version).first()
     if judgment_set is None:
         raise Http404("no such judgments")
-    return shown_judgments(judgment_set, organises=collection.is_organised_by(user))
+    return serialise_judgments(judgment_set, organises=collection.is_organised_by(user))

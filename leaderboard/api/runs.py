@@ -47,7 +47,7 @@ from leaderboard.runs.facts import stated
 router = Router(tags=["runs"])
 
 # What a test says of one run beside another.
-BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
+TEST_FIELDS = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
 
 
 @router.post(
@@ -76,17 +76,17 @@ def create_run(
         sight.track,
         user,
         only_file(request, "file") or file,
-        details_of(sight.track, form, idempotency_key),
-        team=team_named(request, sight, form.team),
+        run_details(sight.track, form, idempotency_key),
+        team=find_team(request, sight, form.team),
         received_at=received_at(request),
     )
-    receipt = receipt_of(sight, accepted.run)
+    receipt = serialise_receipt(sight, accepted.run)
     if accepted.is_new:
         return Status(201, receipt)
     return Status(200, receipt | {"message": accepted.repeated_by(user)})
 
 
-def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
+def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
     if form.format and form.format not in track.run_formats:
         raise field_error("format", f"is one of {', '.join(track.run_formats)}", form.format)
     return RunDetails(
@@ -99,7 +99,7 @@ def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
     )
 
 
-def team_named(request: HttpRequest, sight: Sight, name: str) -> Team | None:
+def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     """The team for which an organiser sends a run; from everybody else the field is ignored."""
     if not name or not sight.organises or not request.auth.may("organise"):
         return None
@@ -115,36 +115,36 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     sight = track_or_404(viewer(request), slug)
     page = newest_first(sight.runs(), paging)
     runs = [sight.named(run) for run in page.rows]
-    means = means_of(sight, runs)
+    means = read_means(sight, runs)
     seen = receipts.receipts_of(sight, runs)
-    return {"items": [shown(sight, each, means) for each in seen], "next": page.next}
+    return {"items": [serialise_run(sight, each, means) for each in seen], "next": page.next}
 
 
 @router.get("/runs/{slug:run_id}", auth=PUBLIC, response=answers(RunOut), exclude_unset=True)
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
     receipt = receipts.receipt_of(seen.sight, seen.run)
-    answer = shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
-    return answer | verdict_of(seen) if seen.sight.scores_of(seen.run) else answer
+    answer = serialise_run(seen.sight, receipt, read_means(seen.sight, [seen.run]))
+    return answer | serialise_verdict(seen) if seen.sight.scores_of(seen.run) else answer
 
 
-def verdict_of(seen: SeenRun) -> dict[str, Any]:
+def serialise_verdict(seen: SeenRun) -> dict[str, Any]:
     """Compare a run with its team's previous best."""
     pair = against_previous_best(seen.sight, seen.run)
     if pair is None:
         return {"verdict": None}
-    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **tested(pair)}}
+    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **serialise_test(pair)}}
 
 
-def tested(pair: Pair) -> dict[str, Any]:
+def serialise_test(pair: Pair) -> dict[str, Any]:
     said = {"measure": pair.measure, "test": pair.test, "verdict": pair.verdict or None}
-    return said | {name: getattr(pair.against, name) for name in BESIDE}
+    return said | {name: getattr(pair.against, name) for name in TEST_FIELDS}
 
 
 Means = dict[str, dict[str, float | None]]
 
 
-def means_of(sight: Sight, runs: list[Run]) -> Means:
+def read_means(sight: Sight, runs: list[Run]) -> Means:
     """Return the visible mean scores by measure."""
     scored = [run.pk for run in runs if sight.means_of(run)]
     rows = Score.objects.filter(score_set__edition=sight.board_edition, score_set__run__in=scored)
@@ -155,7 +155,7 @@ def means_of(sight: Sight, runs: list[Run]) -> Means:
     return means
 
 
-def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
+def serialise_receipt(sight: Sight, run: Run) -> dict[str, Any]:
     return {
         "id": run.pk,
         "state": sight.state_of(run),
@@ -164,11 +164,11 @@ def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
     }
 
 
-def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
+def serialise_run(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
     """A run as this viewer may see it: its way and its facts only from inside."""
     run = receipt.run
     answer = {
-        **receipt_of(sight, run),
+        **serialise_receipt(sight, run),
         "tag": run.tag,
         "team": run.team.name,
         "received_at": run.received_at,
@@ -179,7 +179,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
         answer["scores"] = means[run.pk]
         answer["topics"]["judged"] = sight.board_edition.num_evaluated
     if sight.inside(run):
-        answer |= of_the_way(receipt)
+        answer |= serialise_progress(receipt)
         answer["description"] = run.description
         answer["format"] = run.format
         answer["metadata"] = run.metadata
@@ -190,7 +190,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
     return answer
 
 
-def of_the_way(receipt: Receipt) -> dict[str, Any]:
+def serialise_progress(receipt: Receipt) -> dict[str, Any]:
     """Get a run's state and problems."""
     run = receipt.run
     return {
@@ -212,7 +212,7 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     edition = seen.sight.edition
     if edition is None or not seen.sight.scores_of(seen.run):
         raise Http404("no scores to see")
-    measure = measure_of(seen.sight, measure)
+    measure = find_measure(seen.sight, measure)
     edition.track = seen.sight.track
     scores = read_scores(edition, measure, [seen.run])
     values = zip(scores.topics, scores.of(seen.run), strict=True)
@@ -220,7 +220,7 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     return {"measure": measure, "topics": topics}
 
 
-def measure_of(sight: Sight, text: str) -> str:
+def find_measure(sight: Sight, text: str) -> str:
     """The measure that `text` names, however it is spelled; without one that which ranks."""
     measures = sight.measures
     if not text or text in measures:
@@ -238,7 +238,7 @@ def measure_of(sight: Sight, text: str) -> str:
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
 def get_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Download the original file (team and organisers only)."""
-    run = run_inside(request, run_id).run
+    run = managed_run_or_403(request, run_id).run
     if not run.file:
         raise Http404("a refused file that is not kept any more")
     return FileResponse(
@@ -252,7 +252,7 @@ def get_file(request: HttpRequest, run_id: str) -> FileResponse:
 @router.get("/runs/{slug:run_id}/problems", auth=PUBLIC)
 def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     """Stream all problems of a run as JSON Lines."""
-    run = run_inside(request, run_id).run
+    run = managed_run_or_403(request, run_id).run
     lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.all_problems(run))
     return StreamingHttpResponse(lines, content_type="application/jsonl")
 
@@ -263,7 +263,7 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
 
     A team may until the release, organisers of the track always; what changed is kept.
     """
-    seen = run_to_change(request, run_id)
+    seen = own_run_or_403(request, run_id)
     if not seen.sight.states(seen.run):
         raise not_allowed("Scores are released. Ask the organisers to correct facts.")
     change_facts(seen.run, viewer(request), body.facts)
@@ -278,7 +278,7 @@ def withdraw_run(
 
     The reason stands on the page of the run.
     """
-    run = run_to_change(request, run_id).run
+    run = own_run_or_403(request, run_id).run
     run_actions.withdraw(run, viewer(request), body.reason if body else reason)
     return Status(204, None)
 
@@ -295,7 +295,7 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
     A team may while the track takes runs, organisers of the track always; not where its file or
     its tag was sent again since.
     """
-    run_actions.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
+    run_actions.undo_withdrawal(own_run_or_403(request, run_id).run, viewer(request))
     return get_run(request, run_id)
 
 
@@ -307,22 +307,22 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
 )
 def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, Any]:
     """Check a rejected run again with repairs.  The stored file stays as it was sent."""
-    run = run_to_change(request, run_id).run
+    run = own_run_or_403(request, run_id).run
     if len(body.fix) != 1:
         raise field_error("fix", "names one repair", ", ".join(body.fix))
     run_actions.repair(run, viewer(request), body.fix[0], body.tag)
     return get_run(request, run_id)
 
 
-def run_to_change(request: HttpRequest, run_id: str) -> SeenRun:
+def own_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     """A run of one's own team, or of another with a token that may organise."""
-    seen = run_inside(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
         raise not_allowed("This token lacks the scope organise.")
     return seen
 
 
-def run_inside(request: HttpRequest, run_id: str) -> SeenRun:
+def managed_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     seen = run_or_404(viewer(request), run_id)
     if not seen.sight.inside(seen.run):
         raise not_allowed("Only the run's team and the organisers can do this.")
