@@ -23,14 +23,14 @@ from ninja.security import HttpBearer
 from redis.exceptions import RedisError
 
 from leaderboard.actions.people import lacks_second_factor
-from leaderboard.api.errors import ApiError, not_allowed
+from leaderboard.api.errors import ApiError, permission_error
 from leaderboard.boards.disclosure import Viewer
 from leaderboard.infrastructure import bodies
 from leaderboard.models import ApiToken, Track, User
 
 log = logging.getLogger(__name__)
 
-READS = ("GET", "HEAD", "OPTIONS")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 MINUTE = 60
 
 
@@ -68,7 +68,7 @@ class Token(HttpBearer):
             return super().__call__(request)
         if not self.public:
             return None
-        if request.method not in READS:
+        if request.method not in SAFE_METHODS:
             return Caller(AnonymousUser())
         # Asked now, so that every answer says `Vary: Cookie` and not only one about what is there.
         if request.user.is_authenticated:
@@ -81,16 +81,16 @@ class Token(HttpBearer):
             return None
         refuse_without_second_factor(known.user)
         if self.scope not in known.scopes:
-            raise not_allowed(f"This token lacks the scope {self.scope}.")
-        if request.method not in READS and not (self.spares and self.spares(request, known)):
+            raise permission_error(f"This token lacks the scope {self.scope}.")
+        if request.method not in SAFE_METHODS and not (self.spares and self.spares(request, known)):
             limit_writes(known.user_id)
         if self.takes is not None:
             refuse_large(request, self.takes())
-        note_use(known)
+        record_use(known)
         return Caller(known.user, known)
 
 
-def goes_to_own_track(request: HttpRequest, token: ApiToken) -> bool:
+def is_run_for_own_track(request: HttpRequest, token: ApiToken) -> bool:
     """Whether an organiser sends a run to the own track, as with a whole old task."""
     if "organise" not in token.scopes or request.resolver_match is None:
         return False
@@ -101,7 +101,7 @@ def goes_to_own_track(request: HttpRequest, token: ApiToken) -> bool:
 PUBLIC = Token("read", public=True)
 READ = Token("read")
 SUBMIT = Token("submit")
-SUBMIT_RUN = Token("submit", takes=bodies.a_run, spares=goes_to_own_track)
+SUBMIT_RUN = Token("submit", takes=bodies.a_run, spares=is_run_for_own_track)
 ORGANISE = Token("organise")
 ORGANISE_FILES = Token("organise", takes=bodies.three_files)
 
@@ -112,7 +112,7 @@ def viewer(request: HttpRequest) -> Viewer:
 
 def refuse_without_second_factor(user: User) -> None:
     if lacks_second_factor(user):
-        raise not_allowed("This site requires a second factor. Sign in to set one up.")
+        raise permission_error("This site requires a second factor. Sign in to set one up.")
 
 
 def refuse_large(request: HttpRequest, limit: int) -> None:
@@ -121,13 +121,13 @@ def refuse_large(request: HttpRequest, limit: int) -> None:
         raise ApiError(413, "E_SIZE", f"The limit is {limit:,} bytes.")
 
 
-def seconds() -> int:
+def current_second() -> int:
     return int(time.time())
 
 
 def limit_writes(user_id: int) -> None:
     """Count the writes of a user in this minute, by all tokens together."""
-    now = seconds()
+    now = current_second()
     key = f"api-writes-{user_id}-{now // MINUTE}"
     try:
         cache.add(key, 0, 2 * MINUTE)
@@ -145,7 +145,7 @@ def limit_writes(user_id: int) -> None:
         )
 
 
-def note_use(token: ApiToken) -> None:
+def record_use(token: ApiToken) -> None:
     """When the token was last used, to the minute, so that reading does not mean writing."""
     now = timezone.now()
     before = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))

@@ -13,7 +13,7 @@ from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label
 from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
-from leaderboard.api.schemas import BoardOut, Comparison, answers
+from leaderboard.api.schemas import BoardOut, Comparison, response_schemas
 from leaderboard.boards import exports
 from leaderboard.boards.columns import columns_of, for_papers
 from leaderboard.boards.deferred_tests import tests_follow
@@ -24,7 +24,7 @@ from leaderboard.models import Run
 router = Router(tags=["boards"])
 
 
-@router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=answers(BoardOut))
+@router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=response_schemas(BoardOut))
 def get_leaderboard(
     request: HttpRequest,
     slug: str,
@@ -83,7 +83,7 @@ def serialise_standing(standing: Standing) -> dict[str, Any]:
     }
 
 
-@router.get("/{slug:slug}/compare", auth=PUBLIC, response=answers(Comparison))
+@router.get("/{slug:slug}/compare", auth=PUBLIC, response=response_schemas(Comparison))
 def compare(
     request: HttpRequest, slug: str, a: Label, b: Label, measure: Label = ""
 ) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from ninja import File, Form, Query, Router, Status, UploadedFile
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.api.auth import ORGANISE, ORGANISE_FILES, PUBLIC, viewer
-from leaderboard.api.errors import ApiError, field_error, not_allowed
-from leaderboard.api.files import only_file, refuse_cut_short
-from leaderboard.api.listing import by_slug
+from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     CollectionIn,
     CollectionList,
@@ -26,7 +26,7 @@ from leaderboard.api.schemas import (
     JudgmentsOut,
     JudgmentsReceipt,
     Paging,
-    answers,
+    response_schemas,
 )
 from leaderboard.boards.disclosure import Viewer, judgment_sets_seen
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
@@ -38,7 +38,7 @@ router = Router(tags=["collections"])
 OptionalFile = Annotated[UploadedFile | None, File(None)]
 
 
-@router.post("", auth=ORGANISE_FILES, response=answers(CollectionReceipt, 202))
+@router.post("", auth=ORGANISE_FILES, response=response_schemas(CollectionReceipt, 202))
 def create_collection(
     request: HttpRequest,
     form: Form[CollectionIn],
@@ -50,8 +50,8 @@ def create_collection(
     """Add a collection: topics, documents (or only docnos) and judgments."""
     user = viewer(request)
     if not user.may_organise:
-        raise not_allowed("Your account cannot add collections. Ask staff for access.")
-    refuse_cut_short(request)
+        raise permission_error("Your account cannot add collections. Ask staff for access.")
+    refuse_truncated_body(request)
     collection = build_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
     try:
@@ -99,14 +99,14 @@ def check_formats(formats: dict[str, Any]) -> dict[str, str]:
     return dict(formats)
 
 
-@router.get("", auth=PUBLIC, response=answers(CollectionList), exclude_unset=True)
+@router.get("", auth=PUBLIC, response=response_schemas(CollectionList), exclude_unset=True)
 def list_collections(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
-    page = by_slug(Collection.objects.visible_to(viewer(request)), paging)
+    page = page_by_slug(Collection.objects.visible_to(viewer(request)), paging)
     items = [serialise_collection(viewer(request), collection) for collection in page.rows]
     return {"items": items, "next": page.next}
 
 
-@router.get("/{slug:slug}", auth=PUBLIC, response=answers(CollectionOut), exclude_unset=True)
+@router.get("/{slug:slug}", auth=PUBLIC, response=response_schemas(CollectionOut), exclude_unset=True)
 def get_collection(request: HttpRequest, slug: str) -> dict[str, Any]:
     return serialise_collection(viewer(request), collection_or_404(viewer(request), slug))
 
@@ -121,7 +121,7 @@ def collection_or_404(user: Viewer, slug: str) -> Collection:
 def organised_collection_or_403(user: Viewer, slug: str) -> Collection:
     collection = collection_or_404(user, slug)
     if not collection.is_organised_by(user):
-        raise not_allowed("Only organisers of this collection can do this.")
+        raise permission_error("Only organisers of this collection can do this.")
     return collection
 
 
@@ -168,7 +168,7 @@ def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str,
     return answer
 
 
-@router.post("/{slug:slug}/confirm", auth=ORGANISE, response=answers(CollectionReceipt, 202))
+@router.post("/{slug:slug}/confirm", auth=ORGANISE, response=response_schemas(CollectionReceipt, 202))
 def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
     """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
@@ -196,14 +196,14 @@ def is_grade(text: str) -> bool:
     return digits.isdecimal() and digits.isascii() and len(digits) <= 3 and int(digits) <= 127
 
 
-@router.post("/{slug:slug}/judgments", auth=ORGANISE_FILES, response=answers(JudgmentsReceipt, 202))
+@router.post("/{slug:slug}/judgments", auth=ORGANISE_FILES, response=response_schemas(JudgmentsReceipt, 202))
 def create_judgments(
     request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
     """Add a new version of the judgments. Older versions do not change."""
     user = viewer(request)
     collection = organised_collection_or_403(user, slug)
-    refuse_cut_short(request)
+    refuse_truncated_body(request)
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", "The collection is not ready yet.")
     if collection.judgment_sets.filter(version=form.version).exists():
@@ -235,7 +235,7 @@ def serialise_judgments_receipt(judgment_set: JudgmentSet) -> dict[str, Any]:
 @router.post(
     "/{slug:slug}/judgments/{slug:version}/confirm",
     auth=ORGANISE,
-    response=answers(JudgmentsReceipt, 202),
+    response=response_schemas(JudgmentsReceipt, 202),
 )
 def confirm_judgments(
     request: HttpRequest, slug: str, version: str, body: ConfirmJudgmentsIn
@@ -263,7 +263,7 @@ def organised_judgments_or_403(user: Viewer, slug: str, version: str) -> Judgmen
 @router.post(
     "/{slug:slug}/judgments/{slug:version}/replace",
     auth=ORGANISE_FILES,
-    response=answers(JudgmentsReceipt, 202),
+    response=response_schemas(JudgmentsReceipt, 202),
 )
 def replace_judgments(
     request: HttpRequest, slug: str, version: str, file: File[UploadedFile]
@@ -271,13 +271,13 @@ def replace_judgments(
     """Replace a file before import. It is checked, then awaits confirmation."""
     user = viewer(request)
     judgment_set = organised_judgments_or_403(user, slug, version)
-    refuse_cut_short(request)
+    refuse_truncated_body(request)
     collections.replace_judgments(judgment_set, user, only_file(request, "file") or file)
     judgment_set.refresh_from_db()
     return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-@router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=answers(None, 204))
+@router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=response_schemas(None, 204))
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
     """Delete judgments that were never imported."""
     user = viewer(request)
@@ -288,7 +288,7 @@ def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[N
 @router.get(
     "/{slug:slug}/judgments/{slug:version}",
     auth=PUBLIC,
-    response=answers(JudgmentsOut),
+    response=response_schemas(JudgmentsOut),
     exclude_unset=True,
 )
 def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, Any]:

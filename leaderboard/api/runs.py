@@ -18,10 +18,10 @@ from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import Pair, read_scores
 from leaderboard.analysis.history import against_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
-from leaderboard.api.errors import field_error, not_allowed
+from leaderboard.api.errors import field_error, permission_error
 from leaderboard.api.fields import Key, Label
-from leaderboard.api.files import only_file, refuse_cut_short
-from leaderboard.api.listing import newest_first
+from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.listing import page_newest_first
 from leaderboard.api.provenance import provenance_of
 from leaderboard.api.schemas import (
     Paging,
@@ -33,7 +33,7 @@ from leaderboard.api.schemas import (
     RunReceipt,
     TopicScores,
     Withdrawal,
-    answers,
+    response_schemas,
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import SeenRun, Sight, run_or_404, track_or_404
@@ -53,7 +53,7 @@ TEST_FIELDS = ("difference", "low", "high", "p", "effect_size", "wins", "losses"
 @router.post(
     "/tracks/{slug:slug}/runs",
     auth=SUBMIT_RUN,
-    response=answers(RunReceipt, 201, 200),
+    response=response_schemas(RunReceipt, 201, 200),
     exclude_unset=True,
 )
 def create_run(
@@ -71,7 +71,7 @@ def create_run(
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
-    refuse_cut_short(request)
+    refuse_truncated_body(request)
     accepted = uploads.accept_run(
         sight.track,
         user,
@@ -109,18 +109,18 @@ def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     return team
 
 
-@router.get("/tracks/{slug:slug}/runs", auth=PUBLIC, response=answers(RunList), exclude_unset=True)
+@router.get("/tracks/{slug:slug}/runs", auth=PUBLIC, response=response_schemas(RunList), exclude_unset=True)
 def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
     """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
-    page = newest_first(sight.runs(), paging)
+    page = page_newest_first(sight.runs(), paging)
     runs = [sight.named(run) for run in page.rows]
     means = read_means(sight, runs)
     seen = receipts.receipts_of(sight, runs)
     return {"items": [serialise_run(sight, each, means) for each in seen], "next": page.next}
 
 
-@router.get("/runs/{slug:run_id}", auth=PUBLIC, response=answers(RunOut), exclude_unset=True)
+@router.get("/runs/{slug:run_id}", auth=PUBLIC, response=response_schemas(RunOut), exclude_unset=True)
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
     receipt = receipts.receipt_of(seen.sight, seen.run)
@@ -205,7 +205,7 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=answers(TopicScores))
+@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=response_schemas(TopicScores))
 def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
     """List scores by topic. Null means the measure is undefined."""
     seen = run_or_404(viewer(request), run_id)
@@ -257,7 +257,7 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(lines, content_type="application/jsonl")
 
 
-@router.patch("/runs/{slug:run_id}", auth=SUBMIT, response=answers(RunOut), exclude_unset=True)
+@router.patch("/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True)
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
     """State facts of a run beside those that stay; null takes one back.
 
@@ -265,12 +265,12 @@ def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, A
     """
     seen = own_run_or_403(request, run_id)
     if not seen.sight.states(seen.run):
-        raise not_allowed("Scores are released. Ask the organisers to correct facts.")
+        raise permission_error("Scores are released. Ask the organisers to correct facts.")
     change_facts(seen.run, viewer(request), body.facts)
     return get_run(request, run_id)
 
 
-@router.delete("/runs/{slug:run_id}", auth=SUBMIT, response=answers(None, 204))
+@router.delete("/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(None, 204))
 def withdraw_run(
     request: HttpRequest, run_id: str, body: Withdrawal = None, reason: Label = ""
 ) -> Status[None]:
@@ -286,7 +286,7 @@ def withdraw_run(
 @router.post(
     "/runs/{slug:run_id}/undo-withdrawal",
     auth=SUBMIT,
-    response=answers(RunOut),
+    response=response_schemas(RunOut),
     exclude_unset=True,
 )
 def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
@@ -302,7 +302,7 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
 @router.post(
     "/runs/{slug:run_id}/repair",
     auth=SUBMIT,
-    response=answers(RunOut),
+    response=response_schemas(RunOut),
     exclude_unset=True,
 )
 def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, Any]:
@@ -318,12 +318,12 @@ def own_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     """A run of one's own team, or of another with a token that may organise."""
     seen = managed_run_or_403(request, run_id)
     if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
-        raise not_allowed("This token lacks the scope organise.")
+        raise permission_error("This token lacks the scope organise.")
     return seen
 
 
 def managed_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     seen = run_or_404(viewer(request), run_id)
     if not seen.sight.inside(seen.run):
-        raise not_allowed("Only the run's team and the organisers can do this.")
+        raise permission_error("Only the run's team and the organisers can do this.")
     return seen

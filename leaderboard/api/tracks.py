@@ -15,8 +15,8 @@ from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
-from leaderboard.api.errors import ApiError, field_error, not_allowed
-from leaderboard.api.listing import by_slug
+from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     JoinIn,
     NewTeamOut,
@@ -28,7 +28,7 @@ from leaderboard.api.schemas import (
     TrackOut,
     TrackPatch,
     TrackSettings,
-    answers,
+    response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, Viewer, look, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
@@ -45,11 +45,11 @@ PLAIN_SETTINGS = [name for name in TrackSettings.model_fields if name not in DER
 LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
 
 
-@router.post("", auth=ORGANISE, response=answers(TrackOut, 201), exclude_unset=True)
+@router.post("", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True)
 def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     user = viewer(request)
     if not user.may_organise:
-        raise not_allowed("Your account cannot open tracks. Ask staff for access.")
+        raise permission_error("Your account cannot open tracks. Ask staff for access.")
     collection = ready_collection_or_error(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is taken; choose another", body.slug)
@@ -70,7 +70,7 @@ def ready_collection_or_error(user: Viewer, slug: str) -> Collection:
     if collection is None:
         raise field_error("collection", "is not one that you can see", slug)
     if not collection.is_organised_by(user):
-        raise not_allowed("Only the collection's organisers can open tracks on it.")
+        raise permission_error("Only the collection's organisers can open tracks on it.")
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", f"The collection {slug} is not ready yet.")
     return collection
@@ -175,15 +175,15 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
         raise field_error("release_at", "is before the track closes", release.isoformat())
 
 
-@router.get("", auth=PUBLIC, response=answers(TrackList), exclude_unset=True)
+@router.get("", auth=PUBLIC, response=response_schemas(TrackList), exclude_unset=True)
 def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     tracks = Track.objects.visible_to(viewer(request)).select_related("collection", "judgment_set")
-    page = by_slug(tracks, paging)
+    page = page_by_slug(tracks, paging)
     items = [serialise_track(look(track, viewer(request))) for track in page.rows]
     return {"items": items, "next": page.next}
 
 
-@router.get("/{slug:slug}", auth=PUBLIC, response=answers(TrackOut), exclude_unset=True)
+@router.get("/{slug:slug}", auth=PUBLIC, response=response_schemas(TrackOut), exclude_unset=True)
 def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Get a track's settings and your team's remaining quota."""
     sight = track_or_404(viewer(request), slug)
@@ -221,11 +221,11 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
 def organised_sight_or_403(user: Viewer, slug: str) -> Sight:
     sight = track_or_404(user, slug)
     if not sight.organises:
-        raise not_allowed("Only organisers of this track can do this.")
+        raise permission_error("Only organisers of this track can do this.")
     return sight
 
 
-@router.patch("/{slug:slug}", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
+@router.patch("/{slug:slug}", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True)
 def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
     """Change what is sent; scores that change with it are computed beside the old ones.
 
@@ -258,7 +258,7 @@ def ranked_run_or_error(sight: Sight, run_id: str) -> Run:
     return run
 
 
-@router.post("/{slug:slug}/join", auth=SUBMIT, response=answers(TeamOut))
+@router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(TeamOut))
 def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
     """Join a track with a new team. Returns your team if you already have one."""
     user, body = viewer(request), body or JoinIn()
@@ -283,7 +283,7 @@ def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
     return track if people.may_join(track, invitation) else track_or_404(user, slug).track
 
 
-@router.post("/{slug:slug}/teams", auth=ORGANISE, response=answers(NewTeamOut, 201))
+@router.post("/{slug:slug}/teams", auth=ORGANISE, response=response_schemas(NewTeamOut, 201))
 def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[str, Any]]:
     """Create a team with its own account and API token, for a team that does not sign up."""
     user = viewer(request)
@@ -296,7 +296,7 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
 
 
-@router.post("/{slug:slug}/release", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
+@router.post("/{slug:slug}/release", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True)
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)
