@@ -39,29 +39,29 @@ class Caller:
     user: Viewer
     token: ApiToken | None = None
 
-    def may(self, scope: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
         return self.token is not None and scope in self.token.scopes
 
 
 class Token(HttpBearer):
-    """A token with `scope`; `public` calls also come without any.
+    """Require a token with `scope`; `public` calls also work without a token.
 
-    `takes` says how many bytes of files a call takes: a longer body is refused unread.  `spares`
-    says which requests do not count towards the writes of a minute.
+    `body_limit` returns the most bytes of files that a call accepts: a longer body is refused
+    unread.  `is_exempt` says which requests do not count towards the writes per minute.
     """
 
     def __init__(
         self,
         scope: str,
         public: bool = False,
-        takes: Callable[[], int] | None = None,
-        spares: Callable[[HttpRequest, ApiToken], bool] | None = None,
+        body_limit: Callable[[], int] | None = None,
+        is_exempt: Callable[[HttpRequest, ApiToken], bool] | None = None,
     ) -> None:
         super().__init__()
         self.scope = scope
         self.public = public
-        self.takes = takes
-        self.spares = spares
+        self.body_limit = body_limit
+        self.is_exempt = is_exempt
 
     def __call__(self, request: HttpRequest) -> Caller | None:
         if "Authorization" in request.headers:
@@ -82,10 +82,10 @@ class Token(HttpBearer):
         refuse_without_second_factor(known.user)
         if self.scope not in known.scopes:
             raise permission_error(f"This token lacks the scope {self.scope}.")
-        if request.method not in SAFE_METHODS and not (self.spares and self.spares(request, known)):
+        if request.method not in SAFE_METHODS and not (self.is_exempt and self.is_exempt(request, known)):
             limit_writes(known.user_id)
-        if self.takes is not None:
-            refuse_large(request, self.takes())
+        if self.body_limit is not None:
+            refuse_large(request, self.body_limit())
         record_use(known)
         return Caller(known.user, known)
 
@@ -101,9 +101,9 @@ def is_run_for_own_track(request: HttpRequest, token: ApiToken) -> bool:
 PUBLIC = Token("read", public=True)
 READ = Token("read")
 SUBMIT = Token("submit")
-SUBMIT_RUN = Token("submit", takes=bodies.a_run, spares=is_run_for_own_track)
+SUBMIT_RUN = Token("submit", body_limit=bodies.a_run, is_exempt=is_run_for_own_track)
 ORGANISE = Token("organise")
-ORGANISE_FILES = Token("organise", takes=bodies.three_files)
+ORGANISE_FILES = Token("organise", body_limit=bodies.three_files)
 
 
 def viewer(request: HttpRequest) -> Viewer:

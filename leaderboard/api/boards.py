@@ -92,7 +92,9 @@ def compare(
     measure = find_measure(sight, measure)
     choice = Choice(measure=measure)
     board = board_or_404(find_board(sight, choice), choice)
-    return serialise_pair(compare_runs(sight, run_on_board(board, "a", a), run_on_board(board, "b", b), measure))
+    return serialise_pair(
+        compare_runs(sight, run_on_board(board, "a", a), run_on_board(board, "b", b), measure)
+    )
 
 
 def run_on_board(board: Board, name: str, run_id: str) -> Run:

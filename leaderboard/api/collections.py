@@ -106,7 +106,9 @@ def list_collections(request: HttpRequest, paging: Query[Paging]) -> dict[str, A
     return {"items": items, "next": page.next}
 
 
-@router.get("/{slug:slug}", auth=PUBLIC, response=response_schemas(CollectionOut), exclude_unset=True)
+@router.get(
+    "/{slug:slug}", auth=PUBLIC, response=response_schemas(CollectionOut), exclude_unset=True
+)
 def get_collection(request: HttpRequest, slug: str) -> dict[str, Any]:
     return serialise_collection(viewer(request), collection_or_404(viewer(request), slug))
 
@@ -168,7 +170,9 @@ def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str,
     return answer
 
 
-@router.post("/{slug:slug}/confirm", auth=ORGANISE, response=response_schemas(CollectionReceipt, 202))
+@router.post(
+    "/{slug:slug}/confirm", auth=ORGANISE, response=response_schemas(CollectionReceipt, 202)
+)
 def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
     """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
@@ -196,7 +200,9 @@ def is_grade(text: str) -> bool:
     return digits.isdecimal() and digits.isascii() and len(digits) <= 3 and int(digits) <= 127
 
 
-@router.post("/{slug:slug}/judgments", auth=ORGANISE_FILES, response=response_schemas(JudgmentsReceipt, 202))
+@router.post(
+    "/{slug:slug}/judgments", auth=ORGANISE_FILES, response=response_schemas(JudgmentsReceipt, 202)
+)
 def create_judgments(
     request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
@@ -254,7 +260,9 @@ def confirm_judgments(
 
 
 def organised_judgments_or_403(user: Viewer, slug: str, version: str) -> JudgmentSet:
-    judgment_set = organised_collection_or_403(user, slug).judgment_sets.filter(version=version).first()
+    judgment_set = (
+        organised_collection_or_403(user, slug).judgment_sets.filter(version=version).first()
+    )
     if judgment_set is None:
         raise Http404("no such judgments")
     return judgment_set
@@ -277,7 +285,9 @@ def replace_judgments(
     return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-@router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=response_schemas(None, 204))
+@router.delete(
+    "/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=response_schemas(None, 204)
+)
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
     """Delete judgments that were never imported."""
     user = viewer(request)

@@ -121,7 +121,9 @@ def _properties(schema: Schema, schemas: Schema) -> list[Field]:
 def _field(name: str, given: Schema, schemas: Schema) -> Field:
     schema = given["schema"]
     says = schema.get("description") or given.get("description") or ""
-    return Field(name, describe_type(schema, schemas), given.get("required", False), split_code(says))
+    return Field(
+        name, describe_type(schema, schemas), given.get("required", False), split_code(says)
+    )
 
 
 def describe_type(schema: Schema, schemas: Schema) -> str:

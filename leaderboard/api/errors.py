@@ -84,7 +84,9 @@ def register_error_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(ApiError, lambda request, error: error.answer())
     api.add_exception_handler(NotAccepted, lambda request, error: upload_error(error).answer())
     api.add_exception_handler(NotPossible, lambda request, error: state_error(error).answer())
-    api.add_exception_handler(ValidationError, lambda request, error: validation_error(error).answer())
+    api.add_exception_handler(
+        ValidationError, lambda request, error: validation_error(error).answer()
+    )
     api.add_exception_handler(AuthenticationError, answer_unauthenticated)
     api.add_exception_handler(Http404, answer_not_found)
     api.add_exception_handler(RequestDataTooBig, answer_too_large)
@@ -103,15 +105,20 @@ def state_error(error: NotPossible) -> ApiError:
 
 
 def validation_error(error: ValidationError) -> ApiError:
-    problems = [field_problem(field_name(each["loc"]), describe_validation_error(each)) for each in error.errors]
+    problems = [
+        field_problem(field_name(each["loc"]), describe_validation_error(each))
+        for each in error.errors
+    ]
     return ApiError(422, "E_FIELD", problems[0].message, problems)
 
 
 def field_name(place: tuple[Any, ...]) -> str:
     """The field behind pydantic's place: ("body", "body", "depth") is "depth".
 
-    >>> field_name(("body", "body", "measures", 2)), field_name(("form", "slug")), field_name(("body",))
-    ('measures.2', 'slug', 'body')
+    >>> [field_name(place) for place in [("body", "body", "measures", 2), ("form", "slug")]]
+    ['measures.2', 'slug']
+    >>> field_name(("body",))
+    'body'
     """
     words = [str(word) for word in place[1:]]
     if len(words) > 1 and words[0] in ("body", "form", "paging"):

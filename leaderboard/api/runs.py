@@ -101,7 +101,7 @@ def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
 
 def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     """The team for which an organiser sends a run; from everybody else the field is ignored."""
-    if not name or not sight.organises or not request.auth.may("organise"):
+    if not name or not sight.organises or not request.auth.has_scope("organise"):
         return None
     team = sight.track.teams.filter(key=team_key(name)).first()
     if team is None:
@@ -109,7 +109,9 @@ def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     return team
 
 
-@router.get("/tracks/{slug:slug}/runs", auth=PUBLIC, response=response_schemas(RunList), exclude_unset=True)
+@router.get(
+    "/tracks/{slug:slug}/runs", auth=PUBLIC, response=response_schemas(RunList), exclude_unset=True
+)
 def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
     """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
@@ -120,7 +122,9 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     return {"items": [serialise_run(sight, each, means) for each in seen], "next": page.next}
 
 
-@router.get("/runs/{slug:run_id}", auth=PUBLIC, response=response_schemas(RunOut), exclude_unset=True)
+@router.get(
+    "/runs/{slug:run_id}", auth=PUBLIC, response=response_schemas(RunOut), exclude_unset=True
+)
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
     receipt = receipts.receipt_of(seen.sight, seen.run)
@@ -257,7 +261,9 @@ def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(lines, content_type="application/jsonl")
 
 
-@router.patch("/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True)
+@router.patch(
+    "/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True
+)
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
     """State facts of a run beside those that stay; null takes one back.
 
@@ -317,7 +323,7 @@ def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, A
 def own_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
     """A run of one's own team, or of another with a token that may organise."""
     seen = managed_run_or_403(request, run_id)
-    if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
+    if not seen.sight.owns(seen.run) and not request.auth.has_scope("organise"):
         raise permission_error("This token lacks the scope organise.")
     return seen
 

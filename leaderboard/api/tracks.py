@@ -91,7 +91,9 @@ def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[st
             track, changes["excluded_topics"], "excluded_topics"
         )
     changes |= read_public_topics(track, body, names, changes)
-    merged = {name: changes.get(name, getattr(track, name)) for name in [*PLAIN_SETTINGS, "public_topics"]}
+    merged = {
+        name: changes.get(name, getattr(track, name)) for name in [*PLAIN_SETTINGS, "public_topics"]
+    }
     refuse_contradictions(merged)
     return changes
 
@@ -187,7 +189,9 @@ def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
 def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Get a track's settings and your team's remaining quota."""
     sight = track_or_404(viewer(request), slug)
-    return serialise_track(sight) | (serialise_quota(sight.track, sight.team) if sight.team is not None else {})
+    return serialise_track(sight) | (
+        serialise_quota(sight.track, sight.team) if sight.team is not None else {}
+    )
 
 
 def serialise_quota(track: Track, team: Team) -> dict[str, Any]:
@@ -225,7 +229,9 @@ def organised_sight_or_403(user: Viewer, slug: str) -> Sight:
     return sight
 
 
-@router.patch("/{slug:slug}", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True)
+@router.patch(
+    "/{slug:slug}", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True
+)
 def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
     """Change what is sent; scores that change with it are computed beside the old ones.
 
@@ -296,7 +302,9 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
 
 
-@router.post("/{slug:slug}/release", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True)
+@router.post(
+    "/{slug:slug}/release", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True
+)
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives.backups import CannotKeep, restore
-from leaderboard.management.processes import CannotServe, only_one
+from leaderboard.management.processes import ServeError, lock_home
 
 
 class Command(BaseCommand):
@@ -20,9 +20,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with only_one():
+            with lock_home():
                 kept = restore(options["folder"])
-        except (CannotKeep, CannotServe) as reason:
+        except (CannotKeep, ServeError) as reason:
             raise CommandError(str(reason)) from None
         counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
         self.stdout.write(f"Restored the backup of {kept.made_at}: {counts}.")
