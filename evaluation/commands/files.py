@@ -17,7 +17,7 @@ from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
-from evaluation.reading.repairs import FIXES, spelled_as_known
+from evaluation.reading.repairs import FIXES, match_known_topics
 from evaluation.reading.run_rules import RunRules
 from evaluation.reading.runs import Run, read_run, read_run_leniently
 
@@ -128,7 +128,7 @@ def read_repaired_run(path: str, judgments: Judgments, options: argparse.Namespa
     if "topics" in options.fix:
         known = set(judgments.topics)
         unknown = [topic for topic in run.rankings if topic not in known]
-        renamed = spelled_as_known(unknown, known, known.intersection(run.rankings))
+        renamed = match_known_topics(unknown, known, known.intersection(run.rankings))
         rankings = {renamed.get(topic, topic): ranking for topic, ranking in run.rankings.items()}
         run = replace(run, rankings=rankings)
     return run

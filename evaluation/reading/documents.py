@@ -27,7 +27,7 @@ from evaluation.reading.records import (
     Record,
     is_storable,
     json_records,
-    sample,
+    first_lines,
     smart_records,
 )
 from evaluation.reading.tables import table_records
@@ -89,7 +89,7 @@ def recognise_documents(file: BinaryIO) -> Recognised:
     'The first 2 lines each hold one identifier.'
     """
     problems = Problems()
-    return _recognised(sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
+    return _recognised(first_lines(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
 
 
 def read_documents(
@@ -112,7 +112,7 @@ def read_documents(
     taken = _Taken()
     try:
         lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
-        first = sample(lines)
+        first = first_lines(lines)
         name = format or _recognised(first, problems).format
         for record in READERS[name](chain(first, lines), problems):
             document = _document(record, problems)

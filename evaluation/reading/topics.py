@@ -32,7 +32,7 @@ from evaluation.reading.records import (
     colon_records,
     is_storable,
     json_records,
-    sample,
+    first_lines,
     smart_records,
 )
 from evaluation.reading.tables import table_records
@@ -119,7 +119,7 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     """
     problems = Problems()
     lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
-    first = sample(lines)
+    first = first_lines(lines)
     recognised = _recognised(first, format, problems)
     lines = chain(first, lines)
     if format is None and recognised.format == "xml":
@@ -176,7 +176,7 @@ def recognise_topics(file: BinaryIO) -> Recognised:
     'Every line begins with a number and a colon.'
     """
     problems = Problems()
-    first = sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line))
+    first = first_lines(numbered_lines(file, problems, DOCUMENT_LIMITS.line))
     return _recognised(first, None, problems)
 
 

@@ -82,7 +82,9 @@ class Token(HttpBearer):
         refuse_without_second_factor(known.user)
         if self.scope not in known.scopes:
             raise permission_error(f"This token lacks the scope {self.scope}.")
-        if request.method not in SAFE_METHODS and not (self.is_exempt and self.is_exempt(request, known)):
+        if request.method not in SAFE_METHODS and not (
+            self.is_exempt and self.is_exempt(request, known)
+        ):
             limit_writes(known.user_id)
         if self.body_limit is not None:
             refuse_large(request, self.body_limit())

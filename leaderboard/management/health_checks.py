@@ -29,7 +29,17 @@ MOST_SKEW = 2.0  # seconds between two clocks
 LOW_SHARE, TOO_LOW_SHARE = 0.10, 0.03  # of the disk
 LEAST_BYTES = 1024 * settings.MIB
 LONG_WAIT = timedelta(minutes=5)
-NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "ceph", "glusterfs")
+NETWORK_FILE_SYSTEMS = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "fuse.sshfs",
+    "ceph",
+    "glusterfs",
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,12 @@ def run_checks() -> Iterator[tuple[str, Finding]]:
         try:
             yield from ((name, finding) for finding in examination())
         except Exception as error:
-            yield name, report_error(f"could not be looked at: {error}".strip(), "Mend what is named here.")
+            yield (
+                name,
+                report_error(
+                    f"could not be looked at: {error}".strip(), "Mend what is named here."
+                ),
+            )
 
 
 def check_settings() -> Iterator[Finding]:
@@ -160,7 +175,9 @@ def check_disk() -> Iterator[Finding]:
         share = room.free / room.total
         what = f"{mebibytes(room.free)} ({share:.0%}) free on the disk of {folder}"
         if share < TOO_LOW_SHARE or room.free < min(LEAST_BYTES, room.total * LOW_SHARE):
-            yield report_error(f"Only {what}.", "Make room, or move RANKFIELD_HOME to a larger disk.")
+            yield report_error(
+                f"Only {what}.", "Make room, or move RANKFIELD_HOME to a larger disk."
+            )
         elif share < LOW_SHARE:
             yield report_warning(f"Only {what}.", "Plan for more: runs and collections are kept.")
         else:
@@ -181,7 +198,9 @@ def check_storage() -> Iterator[Finding]:
     if same:
         yield report_good("a file that was stored came back")
     else:
-        yield report_error("A file that was stored came back otherwise.", "Look at the disk or the store.")
+        yield report_error(
+            "A file that was stored came back otherwise.", "Look at the disk or the store."
+        )
 
 
 def check_broker() -> Iterator[Finding]:
@@ -233,7 +252,9 @@ def check_workers() -> Iterator[Finding]:
         yield report_warning("No worker is alive.", "Start `manage.py serve` or `manage.py work`.")
     others = sorted({each.version for each in alive} - {settings.VERSION})
     if others:
-        yield report_warning(f"A worker is of version {others[0]}.", "Start it again with this code.")
+        yield report_warning(
+            f"A worker is of version {others[0]}.", "Start it again with this code."
+        )
     if alive:
         yield report_good(f"{counted(len(alive), 'worker')} alive")
 
@@ -256,7 +277,9 @@ def check_jobs() -> Iterator[Finding]:
             "The log has the reason; the desk of the track offers to try again.",
         )
     if not late and not number:
-        yield report_good(f"{counted(Job.objects.open().count(), 'job')} open, none late, none failed")
+        yield report_good(
+            f"{counted(Job.objects.open().count(), 'job')} open, none late, none failed"
+        )
 
 
 def check_files() -> Iterator[Finding]:

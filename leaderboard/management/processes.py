@@ -186,8 +186,12 @@ def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
 def build_processes(listener: socket.socket) -> list[SupervisedProcess]:
     handle = listener.fileno()
     return [
-        SupervisedProcess("web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)),
-        SupervisedProcess("worker", [sys.executable, "-m", "celery", *worker_arguments()], signal.SIGKILL),
+        SupervisedProcess(
+            "web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)
+        ),
+        SupervisedProcess(
+            "worker", [sys.executable, "-m", "celery", *worker_arguments()], signal.SIGKILL
+        ),
     ]
 
 

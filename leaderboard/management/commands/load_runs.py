@@ -62,7 +62,9 @@ class Command(BaseCommand):
     def report(self, path: Path, run: Run) -> str:
         """One line for a run, and its problems; its state."""
         run.refresh_from_db()
-        self.stdout.write(f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {ranking_score(run)}")
+        self.stdout.write(
+            f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {ranking_score(run)}"
+        )
         for problem in run.problems:
             self.stderr.write(f"{path.name}: {Problem(**problem)}")
         if run.reason:
