@@ -86,7 +86,9 @@ def run(options: argparse.Namespace) -> int:
     return WORSE if options.fail_if_worse and worse else 0
 
 
-def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespace) -> list[Comparison]:
+def compare_on_measure(
+    asked: Asked, records: Records, options: argparse.Namespace
+) -> list[Comparison]:
     measure, tags = asked.measure, records.tags
     scores = records.scores(measure)
     outcomes = compare_with_baseline(

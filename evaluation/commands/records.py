@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.commands import files
-from evaluation.commands.score import read_judgments, build_record
+from evaluation.commands.score import build_record, read_judgments
 from evaluation.judging import JudgedRun
 from evaluation.measures import Measure
 from evaluation.problems import Refused
@@ -43,4 +43,6 @@ def read_records(paths: Sequence[str], options: argparse.Namespace) -> Records |
     if options.intersection:
         answered = [t for t in judgments.topics if all(t in each.rankings for each in runs)]
         judgments = judgments.of(answered)
-    return Records([run.tag for run in runs], [build_record(run, judgments, options) for run in runs])
+    return Records(
+        [run.tag for run in runs], [build_record(run, judgments, options) for run in runs]
+    )

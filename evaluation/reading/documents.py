@@ -25,9 +25,9 @@ from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.records import (
     Lines,
     Record,
+    first_lines,
     is_storable,
     json_records,
-    first_lines,
     smart_records,
 )
 from evaluation.reading.tables import table_records
@@ -158,9 +158,9 @@ def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognise
 
 
 def _document(record: Record, problems: Problems) -> Document | None:
-    docno = record.first_of(DOCNOS).strip()
-    title = " ".join(record.first_of(TITLES).split())
-    text = (record.first_of(TEXTS) or record.all_but(NOT_TEXT)).strip()
+    docno = record.first_text(DOCNOS).strip()
+    title = " ".join(record.first_text(TITLES).split())
+    text = (record.first_text(TEXTS) or record.other_texts(NOT_TEXT)).strip()
     if not docno:
         problems.error("E_DOCID", record.line, "the document has no docno")
     elif not is_docno(docno.encode("utf-8", "surrogatepass")):

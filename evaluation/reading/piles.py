@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.reading.docnos import hash_all_words, docnos_of, words_of
+from evaluation.reading.docnos import docnos_of, hash_all_words, words_of
 from evaluation.reading.words import WORD, FloatArray, Places, Words
 
 BoolArray = npt.NDArray[np.bool_]

@@ -15,7 +15,7 @@ from tempfile import SpooledTemporaryFile
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.reading.docnos import SPREAD, WORD, hash_all_words, docnos_of, words_of
+from evaluation.reading.docnos import SPREAD, WORD, docnos_of, hash_all_words, words_of
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]

@@ -20,9 +20,9 @@ from evaluation.reading.repairs import (
     Cause,
     Conflicts,
     guess_columns,
+    guess_tag,
     is_decimal_comma,
     match_known_topics,
-    guess_tag,
 )
 from evaluation.reading.run_rules import RunRules
 

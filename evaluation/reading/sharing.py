@@ -75,7 +75,9 @@ def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
     if size - start < SMALLEST:
         return []
     guesses = (start + (size - start) * number // count for number in range(1, count))
-    borders = sorted({start, size, *(find_topic_border(descriptor, guess, size) for guess in guesses)})
+    borders = sorted(
+        {start, size, *(find_topic_border(descriptor, guess, size) for guess in guesses)}
+    )
     return [Part(descriptor, *each) for each in pairwise(borders)]
 
 
@@ -114,7 +116,9 @@ def worker_processes(
             os.waitpid(each.process, 0)
 
 
-def start_process(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> WorkerProcess:
+def start_process(
+    part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings
+) -> WorkerProcess:
     reading, writing = os.pipe()
     process = os.fork()
     if process:

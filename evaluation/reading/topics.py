@@ -30,9 +30,9 @@ from evaluation.reading.records import (
     Lines,
     Record,
     colon_records,
+    first_lines,
     is_storable,
     json_records,
-    first_lines,
     smart_records,
 )
 from evaluation.reading.tables import table_records
@@ -241,15 +241,15 @@ class _Topics:
 
 def _topic(record: Record) -> Topic:
     """What a record says of a topic; without a title, the first text that it has is the title."""
-    title = _paragraphs(record.first_of(TITLES), "topic")
-    description = _paragraphs(record.first_of(DESCRIPTIONS), "description|summary")
-    narrative = _paragraphs(record.first_of(NARRATIVES), "narrative")
+    title = _paragraphs(record.first_text(TITLES), "topic")
+    description = _paragraphs(record.first_text(DESCRIPTIONS), "description|summary")
+    narrative = _paragraphs(record.first_text(NARRATIVES), "narrative")
     besides = (_paragraphs(record.fields.get(name, ""), "") for name in BESIDES)
     if not title:
         title, description = description, ""
     if not title:
-        title = record.all_but({*NUMBERS, *NARRATIVES})
-    number = _without_label(record.first_of(NUMBERS), "number").strip()
+        title = record.other_texts({*NUMBERS, *NARRATIVES})
+    number = _without_label(record.first_text(NUMBERS), "number").strip()
     narrative = "\n\n".join(text for text in (narrative, *besides) if text)
     return Topic(number, " ".join(title.split()), description, narrative)
 

@@ -44,7 +44,10 @@ NETWORK_FILE_SYSTEMS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """`report_good`, `report_warning` where somebody should, `report_error` where the site does not do its work."""
+    """One result of a check, with what to do about it.
+
+    The level is `good`, `look` where somebody should look, or `bad` where the site does not work.
+    """
 
     level: str
     what: str

@@ -9,8 +9,8 @@ import pytest
 
 from evaluation.reading.docnos import (
     Docnos,
-    hash_all_words,
     docnos_of,
+    hash_all_words,
     slots_of,
     words_of,
     write_docnos,
