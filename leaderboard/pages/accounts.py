@@ -1,4 +1,4 @@
-"""Who may make an account here, and how a second factor is kept."""
+"""Sign-up, account email and the storage of second factors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return settings.SIGNUP_OPEN
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """A mail server that is away breaks no page: whoever waits for the mail asks again."""
+        """Send an email, but only log a failure, so that a mail server outage breaks no page."""
         try:
             super().send_mail(template_prefix, email, context)
         except OSError as error:
@@ -34,7 +34,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """Secrets lie in the database as text that is nothing without the secret key of the site."""
+    """Store second-factor secrets encrypted with the secret key of the site."""
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
@@ -46,7 +46,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return not needs_second_factor(authenticator.user)
 
     def build_totp_svg(self, url: str) -> str:
-        """The address as a QR code without style and script, ready to stand in a page."""
+        """Return a URL as an SVG QR code without inline style or script."""
         code = qrcode.QRCode(border=2)
         code.add_data(url)
         rows = code.get_matrix()

@@ -1,7 +1,7 @@
-"""A board as its page prints it: a head and a cell for every column that the reader sees.
+"""The table of the board page: a head and a cell for every visible column.
 
-A board of hundreds of runs has thousands of cells, so they are strings here and not templates.
-Names and addresses come from strangers: what is not our own is escaped where it enters a cell.
+A board of hundreds of runs has thousands of cells, so we build strings instead of templates.
+Names come from users, so every cell escapes them.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from leaderboard.pages.template_tags import badge, marked
 JUDGED_AT_10 = "Judged@10"
 EMPTY_CELL = '<td class="num opt"></td>'
 MOST_AIRY_RUNS = 40
-# Pixels: the room of a table on a desk, and what columns take of it.
+# Widths in pixels: of the table on a desktop, and of its columns.
 DESKTOP_WIDTH = 1232
 NUMBER_WIDTH, NAME_WIDTH, PADDING = 60.0, 270.0, 16.0
 COLUMN_WIDTHS = {"axis": 170.0, "confidence": 120.0, "wins": 100.0}
-# What stays on a phone; the other columns wait for "all columns".
+# Columns that a phone shows; the others appear after "all columns".
 PHONE_COLUMNS = ("rank", "run", "axis", "difference")
 TEXT_COLUMNS = ("run", "team", "type")
 
 
 @dataclass(frozen=True)
 class BoardTable:
-    """The table of a board with the addresses of its other orders and of its other columns."""
+    """The table of a board, with links that change its order and its columns."""
 
     board: Board
     query: QueryDict
@@ -72,7 +72,7 @@ class BoardTable:
 
     @property
     def shown(self) -> list[str]:
-        """The names of the columns that show."""
+        """The names of the visible columns."""
         return [each.name for each in self.columns]
 
     @property
@@ -85,11 +85,11 @@ class BoardTable:
 
     @property
     def fits(self) -> bool:
-        """Whether all columns have room on a desk; else the table scrolls inside its frame."""
+        """Return whether all columns fit a desktop; otherwise the table scrolls in its frame."""
         return sum(map(self._column_width, self.columns)) <= DESKTOP_WIDTH
 
     def _column_width(self, column: Column) -> float:
-        """About how many pixels a column takes."""
+        """Estimate the width of a column in pixels."""
         if column.name in ("run", "team"):
             runs = [each.run for each in self.board.shown]
             names = {str(run if column.name == "run" else run.team) for run in runs}
@@ -120,12 +120,12 @@ class BoardTable:
 
     @property
     def sorted_by(self) -> str:
-        """Where the lines stand by their ranks, that is the measure that ranks."""
+        """The column that sorts the rows; sorting by rank counts as the ranking measure."""
         name = self.board.choice.sorted_by
         return self.board.measure if name == RANK.name and not self.board.choice.turned else name
 
     def _sort_link(self, column: Column) -> str:
-        """The address that sorts by this column, and the other way round the second time."""
+        """Return the link that sorts by a column, or reverses the order if it already does."""
         if column.name == self.sorted_by and not self.board.choice.turned:
             return self._address(sort=f"-{column.name}")
         home = column.name in (RANK.name, self.board.measure)
@@ -148,14 +148,14 @@ class BoardTable:
 
     @property
     def rows(self) -> SafeString:
-        """Made column by column, so that what the cells of a column share is looked up once."""
+        """Render all rows, column by column, so that shared values are looked up once."""
         columns = [CELLS.get(column.name, _measure_cells)(self, column) for column in self.columns]
         begins = [f"<tr{_row_class(each)}>" for each in self.board.shown]
         return mark_safe("</tr>\n".join(map("".join, zip(begins, *columns, strict=True))) + "</tr>")
 
     @property
     def baselines(self) -> SafeString:
-        """Every run as one with which the others can be compared."""
+        """Render every run as an option of the baseline menu."""
         return mark_safe(
             "".join(
                 f'<option value="{each.run.pk}"{" selected" if each.is_baseline else ""}>'
@@ -164,11 +164,11 @@ class BoardTable:
             )
         )
 
-    # What the cells of several columns share.
+    # Values that the cells of several columns share.
 
     @cached_property
     def axis(self) -> charts.Column:
-        """From the whole board, whatever is filtered."""
+        """The axis of the means, from the whole board regardless of filters."""
         board = self.board
         means = [each.scores[board.measure] for each in board.ranked]
         baseline = board.standing_of(board.baseline) if board.baseline is not None else None
@@ -180,7 +180,7 @@ class BoardTable:
 
     @cached_property
     def half_margin(self) -> float | None:
-        """Half the HSD margin."""
+        """Half the margin of the all-pairs test, or None without a test."""
         margin = self.board.pairs.margin
         return margin / 2 if margin is not None else None
 
@@ -194,7 +194,7 @@ class BoardTable:
 
     @cached_property
     def number_links(self) -> list[str]:
-        """For each row how the link of a number begins, which leads to how it was computed."""
+        """The start of the link that explains a number, for each row."""
         computed = reverse("computed", args=[self.board.sight.track.slug])
         return [
             f'<a class="number" href="{computed}?run={each.run.pk}' for each in self.board.shown
@@ -202,7 +202,7 @@ class BoardTable:
 
     @cached_property
     def explanation_links(self) -> dict[str, str]:
-        """How the address of an explanation ends, by measure."""
+        """The end of the link that explains a number, by measure."""
         measures = [*self.board.measures, JUDGED_AT_10]
         return {
             each: escape(f"&{urlencode({**self._explanation_parameters, 'measure': each})}")
@@ -211,14 +211,14 @@ class BoardTable:
 
     @cached_property
     def _explanation_parameters(self) -> dict[str, str]:
-        """What an explanation has to know of this board: the reader's choice, other judgments."""
+        """The query parameters that select this board: the reader's choice and the judgments."""
         other = self.board.sight.other
         asked = {"judgments": other.judgment_set.version} if other is not None else {}
         return {**self.board.choice.carried, **asked}
 
     @cached_property
     def comparison_links(self) -> list[str]:
-        """For each row the link of its numbers against the baseline, up to the number."""
+        """The link that explains the comparison with the baseline, for each row."""
         page = reverse("statistic", args=[self.board.sight.track.slug, "difference"])
         asked = (
             escape(f"&{urlencode(self._explanation_parameters)}")
@@ -232,7 +232,7 @@ class BoardTable:
 
     @cached_property
     def baseline_link(self) -> str:
-        """This page against another baseline, whose id follows."""
+        """The link to this page with another baseline; the run id follows it."""
         rest = self._address(baseline=None)
         return f"{rest}&amp;baseline=" if len(rest) > 1 else "?baseline="
 
@@ -248,7 +248,7 @@ def _row_class(standing: Standing) -> str:
 
 
 def _column_head(table: BoardTable, column: Column) -> str:
-    """Where there is no room, the cutoff of a measure stands beneath its name."""
+    """Return the title of a column; it may break before the cutoff of a measure."""
     return escape(column.title).replace("@", "<wbr>@")
 
 
@@ -274,7 +274,7 @@ HEADS: dict[str, Callable[[BoardTable, Column], str]] = {
 }
 
 Cells = Callable[[BoardTable, Column], Iterable[str]]
-# One cell from the standing alone.
+# A cell that needs only the standing.
 Cell = Callable[[Standing], str]
 
 
@@ -310,7 +310,7 @@ def _run_cells(table: BoardTable, column: Column) -> Iterator[str]:
 
 
 def badges_of(standing: Standing, pooled: set[str]) -> list[str]:
-    """What a run is, beside being the baseline or the reader's."""
+    """Return the badges of a run, except baseline and yours."""
     run = standing.run
     kind = [str(run.kind)] if run.kind != Run.Kind.AUTOMATIC else []
     unpooled = ["unpooled"] if pooled and run.pk not in pooled else []
@@ -351,7 +351,7 @@ def _judged_cells(table: BoardTable, column: Column) -> list[str]:
 def _number_cells(
     table: BoardTable, measure: str, begins: list[str], values: list[float | None]
 ) -> list[str]:
-    """Measured numbers, each of which leads to how it was computed."""
+    """Return cells of scores; each links to its explanation."""
     of_measure, decimals = table.explanation_links[measure], table.board.decimals
     return [
         f'{begin}{link}{of_measure}" title="{exact(value)}">{text}</a></td>'
@@ -378,7 +378,7 @@ def _difference_cells(table: BoardTable, column: Column) -> Iterator[str]:
 
 
 def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
-    """One number against the baseline, which leads to how it was computed; empty without one."""
+    """Return cells of a statistic against the baseline; empty if there is none."""
 
     def cells(table: BoardTable, column: Column) -> Iterator[str]:
         for each, link in zip(table.board.shown, table.comparison_links, strict=True):
@@ -413,7 +413,7 @@ def _date_cell(each: Standing) -> str:
     return f'<td class="num opt" title="{instant(received)}">{day(received)}</td>'
 
 
-# A column that is not named here shows a measure.
+# Any other column shows a measure.
 CELLS: dict[str, Cells] = {
     "rank": _cells_by_standing(_rank_cell),
     "interval": _cells_by_standing(_interval_cell),

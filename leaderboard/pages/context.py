@@ -1,4 +1,4 @@
-"""What every page may print."""
+"""Template context that every page shares."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 
 def section_of(path: str) -> str:
-    """The part of the site that a page belongs to, for the bar at its top."""
+    """Return the section of the site that a path belongs to, for the navigation bar."""
     first = path.split("/")[1]
     return {"": "tracks", "runs": "tracks"}.get(first, first)
 
 
 class StalledQueue:
-    """Jobs that wait while no worker lives; asked only where a page prints it."""
+    """Jobs that wait while no worker is alive; queried only if a page shows it."""
 
     def __bool__(self) -> bool:
         return self.waiting > 0 and not Worker.objects.alive().exists()

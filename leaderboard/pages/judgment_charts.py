@@ -1,4 +1,4 @@
-"""The judgments of a track as its page draws them: topics by grade, and what was never judged."""
+"""Charts of the judgments page: grades of each topic, and score bounds of each run."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from leaderboard.display.numbers import count
 from leaderboard.models import Topic
 from leaderboard.pages.page_urls import page_url
 
-# The verdict between the other two.
+# The verdict between better and worse.
 NOT_SIGNIFICANT = "not significant"
 
 
 @dataclass(frozen=True)
 class JudgedLine:
-    """A topic with its judgments: a count for each grade of the scale, and all of them as bars."""
+    """A topic with its number of judgments per grade, as counts and as a stacked bar."""
 
     topic: Topic
     judged: int
@@ -37,7 +37,7 @@ class JudgedLine:
 def judged_lines(
     topics: Sequence[JudgedTopic], grades: Sequence[int], most: int
 ) -> list[JudgedLine]:
-    """`grades` are those of the columns, `most` the documents of the topic that has most."""
+    """Return a line for each topic; `most` is the largest number of judged documents."""
     top = max([1, *grades])
     return [
         JudgedLine(
@@ -53,7 +53,7 @@ def judged_lines(
 
 @dataclass(frozen=True)
 class JudgedShare:
-    """Judged@k of a run, and where that is explained."""
+    """Judged@k of a run, with the URL that explains it."""
 
     cutoff: int
     value: float
@@ -62,7 +62,7 @@ class JudgedShare:
 
 @dataclass(frozen=True)
 class HoleRow:
-    """A run with what it could become, and its verdict with what that could become."""
+    """A run with the bounds of its score and the other verdicts that are possible."""
 
     line: HoleLine
     score: SafeString
@@ -72,18 +72,18 @@ class HoleRow:
 
     @property
     def becomes(self) -> str:
-        """What else its verdict could be: "stands", "or worse", "or any other"."""
+        """Say which other verdict is possible: "stands", "or worse" or "or any other"."""
         doubt = self.line.doubt
         if doubt is None or doubt.stands:
             return "stands" if doubt is not None else ""
         could = {doubt.verdict_low, doubt.verdict_high} - {doubt.verdict}
-        # What leads from one end to the other leads through the middle.
+        # A verdict that can reach the other extreme can also become not significant.
         is_any = doubt.verdict != NOT_SIGNIFICANT and could != {NOT_SIGNIFICANT}
         return "or any other" if is_any or len(could) > 1 else f"or {could.pop()}"
 
     @property
     def takes(self) -> str:
-        """How many documents would close the gap to the baseline, or turn it: "3 of 40"."""
+        """Say how many documents could close or reverse the gap to the baseline: "3 of 40"."""
         doubt = self.line.doubt
         if doubt is None or doubt.needed is None:
             return "–" if doubt is None or not doubt.robust else "none can"
@@ -91,14 +91,14 @@ class HoleRow:
 
 
 def _explanation_url(line: HoleLine, measure: str) -> str:
-    """Where it is told how a number of the line is computed."""
+    """Return the URL that explains how a number of the line is computed."""
     run = line.standing.run
     return page_url("computed", {}, run.track.slug, run=run.pk, measure=measure)
 
 
 @dataclass(frozen=True)
 class HoleCharts:
-    """The table of the holes; its columns of drawings share an axis each."""
+    """The score bounds of all runs; each column of charts shares one axis."""
 
     table: HoleTable
 
@@ -153,7 +153,7 @@ class HoleCharts:
 
 
 def _axis_around(values: Sequence[float]) -> charts.Axis:
-    """Around the values that there are; four named values at most, for a narrow column."""
+    """Return an axis around the finite values, with at most four labels to fit the column."""
     known = [value for value in values if np.isfinite(value)] or [0.0]
     return charts.Axis.around(min(known), max(known), most=4)
 

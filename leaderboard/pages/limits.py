@@ -14,7 +14,7 @@ from leaderboard.infrastructure import bodies
 from leaderboard.models import Track, Webhook
 from leaderboard.scoring import files, judgments
 
-# What the command checks without being told.
+# Options of the check command that have these values by default.
 COMMAND_DEFAULTS = {
     "takes": "trec",
     "depth": "1000",
@@ -26,7 +26,7 @@ COMMAND_DEFAULTS = {
 
 @dataclass(frozen=True)
 class Limit:
-    """A line of the page of limits: what is limited, how far, and what follows."""
+    """One limit: what it limits, its value and what happens beyond it."""
 
     what: str
     limit: str
@@ -34,7 +34,7 @@ class Limit:
 
 
 def site_limits() -> dict[str, list[Limit]]:
-    """Everything that this installation limits, by what it limits."""
+    """Return all limits of this installation, in groups."""
     return {
         "A run": run_limits(),
         "A collection": collection_limits(),
@@ -120,7 +120,7 @@ def track_limits(track: Track) -> RunLimits:
 
 
 def check_command(track: Track) -> str:
-    """What says offline what the worker says of a run of this track."""
+    """Return the command that checks a run of this track offline, as the worker does."""
     cutoff = files.cutoff_of(track.primary_measure)
     options = {
         "topics": "topics.txt",

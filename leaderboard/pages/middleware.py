@@ -1,4 +1,4 @@
-"""What holds for every answer: its headers, how long it took, how it is packed, who may ask."""
+"""Middleware: headers, compression, body limits and the second factor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.infrastructure.logs import new_number, request_number
 
 log = logging.getLogger("leaderboard.requests")
 
-# So many bytes of an upload that is refused are still read, in pieces.
+# We still read up to this many bytes of a refused upload, in chunks.
 READ_AFTER_REFUSAL = 64 * 2**20
 CHUNK = 64 * 2**10
 
@@ -34,9 +34,9 @@ POLICY = (
 
 
 def add_request_id(get_response: GetResponse) -> GetResponse:
-    """Every answer has a number, which the log has too.
+    """Give every request an id, in a response header and in the log.
 
-    The query of an address is not logged: links that let others into a team are in it.
+    The query of the URL is not logged: invitation links contain a secret there.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -56,7 +56,7 @@ def add_request_id(get_response: GetResponse) -> GetResponse:
 
 
 def set_content_security_policy(get_response: GetResponse) -> GetResponse:
-    """Only what this server sends may run: no inline script or style anywhere."""
+    """Set a content security policy that allows no inline script and no other host."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -67,9 +67,9 @@ def set_content_security_policy(get_response: GetResponse) -> GetResponse:
 
 
 def mark_private(get_response: GetResponse) -> GetResponse:
-    """Tell caches on the way not to keep an answer to a request that says who asks.
+    """Keep answers to signed-in users out of shared caches.
 
-    What a view says itself stays: `public` for a badge, `no-store` for the account.
+    A header that a view sets stays: `public` for a badge, `no-store` for the account.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -84,7 +84,7 @@ def mark_private(get_response: GetResponse) -> GetResponse:
 
 
 def compress_text(get_response: GetResponse) -> GetResponse:
-    """Pages and tables travel compressed, to who takes them so; files to keep go as they are."""
+    """Compress pages and tables for clients that accept gzip, but not streamed files."""
     packing = GZipMiddleware(get_response)
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -98,9 +98,9 @@ def compress_text(get_response: GetResponse) -> GetResponse:
 
 
 def read_refused_upload(get_response: GetResponse) -> GetResponse:
-    """A refused upload is read to its end, where that is not far.
+    """Read the rest of a refused upload, up to a limit.
 
-    A connection that is closed with bytes unread is reset, and the sender never sees the refusal.
+    A connection that is closed with bytes unread is reset, and the client never sees the error.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -117,9 +117,9 @@ def read_refused_upload(get_response: GetResponse) -> GetResponse:
 
 
 class LimitBodySize:
-    """Refuses a body that is too large for its view, before anything of it is read or kept.
+    """Refuse a body that is too large for its view before any of it is read or stored.
 
-    It stands before the check of forged forms, which reads a form and stores its files.
+    It runs before the CSRF check, which reads a form and stores its files.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -144,7 +144,7 @@ class LimitBodySize:
 
 
 def refuse_body(request: HttpRequest, limit: int) -> HttpResponse:
-    """Answer 413, in the shape of a page or of the API."""
+    """Answer 413, as a page or as JSON for the API."""
     if not request.path.startswith("/api/v1/"):
         return render(request, "413.html", {"limit": limit}, status=413)
     message = f"The limit is {limit:,} bytes."
@@ -152,9 +152,9 @@ def refuse_body(request: HttpRequest, limit: int) -> HttpResponse:
 
 
 def delete_unfinished_uploads(get_response: GetResponse) -> GetResponse:
-    """What an upload has on the disk goes with its request, also where it broke off.
+    """Delete the temporary files of an upload when its request ends, even if it broke off.
 
-    Django closes only what has arrived whole; the rest would lie there until memory is tidied.
+    Django closes only complete files; the others would stay until garbage collection.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -167,7 +167,7 @@ def delete_unfinished_uploads(get_response: GetResponse) -> GetResponse:
 
 
 def record_start_time(get_response: GetResponse) -> GetResponse:
-    """`request.started` lets the foot of a page say how long the server took."""
+    """Record when the request started, so that the page footer can show how long it took."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         request.started = time.perf_counter()  # type: ignore[attr-defined]
@@ -176,8 +176,8 @@ def record_start_time(get_response: GetResponse) -> GetResponse:
     return answer
 
 
-# Where one comes without the second factor that is asked of one: to set it, or to leave.  A
-# program is told by the API, in its own shape.
+# Users who still lack the second factor can reach these paths, to set it up or to sign out.  The
+# API answers its clients itself.
 ALLOWED_WITHOUT_SECOND_FACTOR = (
     "/account/second-factor/",
     "/account/reauthenticate/",
@@ -188,7 +188,7 @@ ALLOWED_WITHOUT_SECOND_FACTOR = (
 
 
 def require_second_factor(get_response: GetResponse) -> GetResponse:
-    """Who needs a second factor and has none sets it before anything else."""
+    """Send users who need a second factor and have none to the page that sets it up."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         asks = settings.SECOND_FACTOR != "offered"

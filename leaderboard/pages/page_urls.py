@@ -1,4 +1,4 @@
-"""Addresses of a track's pages: what the reader chose of its board goes along."""
+"""URLs of a track's pages, which keep the reader's measure and baseline."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from urllib.parse import quote_plus
 
 from django.urls import reverse
 
-# What a page of a track hands on to the next one.
+# Query parameters that links to the next page of a track keep.
 CARRIED_PARAMETERS = ("measure", "baseline")
 
 
 def carried_parameters(
     asked: Mapping[str, str], names: Sequence[str] = CARRIED_PARAMETERS
 ) -> dict[str, str]:
-    """Of the parameters of an address those that the next page takes over.
+    """Return the query parameters that links keep, without empty ones.
 
     >>> carried_parameters({"measure": "P@5", "page": "3", "baseline": ""})
     {'measure': 'P@5'}
@@ -23,12 +23,15 @@ def carried_parameters(
 
 
 def page_url(page: str, chosen: Mapping[str, str], *of: str, **query: str) -> str:
-    """A page `of` a track or a run: its own parameters first, they win over what was chosen."""
+    """Return the URL of a page `of` a track or run; its own parameters come first and win."""
     return reverse(page, args=of, query={**query, **chosen, **query})
 
 
 def run_url_pattern(page: str, chosen: Mapping[str, str], **query: str) -> str:
-    """A page of runs, the id of one to be put in: hundreds of them are not looked up one by one."""
+    """Return the URL of a run page with a placeholder for the run id.
+
+    Reversing one URL per run would be slow for hundreds of runs.
+    """
     before, after = page_url(page, chosen, "0", **query).split("/0/")
     return f"{before}/{{}}/{after}"
 
@@ -36,7 +39,7 @@ def run_url_pattern(page: str, chosen: Mapping[str, str], **query: str) -> str:
 def topic_url_builder(
     page: str, chosen: Mapping[str, str], of: str, **query: str
 ) -> Callable[[str], str]:
-    """The same for the topics of a page, by their numbers: there may be thousands.
+    """Return a function that builds the URL of a topic from its number.
 
     A value holds no "=", so the first "number=" is the parameter.
     """

@@ -24,10 +24,10 @@ from leaderboard.display.charts.bars import BINS
 from leaderboard.models import Run, Topic
 from leaderboard.pages.page_urls import topic_url_builder
 
-# The orders in which the topics of a run can be looked at, and what it is measured from.
+# The orders of a run's topics, and what its scores can be compared with.
 ORDERS = ("difference", "topic", "difficulty")
 REFERENCES = ("baseline", "median")
-# More topics than this are a page of a table each, and a file.
+# With more topics than this the bars have no table; the values are in a file.
 MOST_ROWS = 500
 # The columns of the file of all topics.
 CSV_COLUMNS = (
@@ -57,13 +57,13 @@ class TopicRow:
     line: TopicLine
     cell: SafeString
     is_best: bool
-    # From the baseline or from the median, as the reader chose.
+    # The difference from the baseline or the median, as the reader chose.
     difference: float | None
 
 
 @dataclass(frozen=True)
 class HistogramStep:
-    """How many topics have a score in this step: of the run, and of the baseline."""
+    """One bar of the histogram: the number of topics of the run and of the baseline."""
 
     low: float
     high: float
@@ -73,7 +73,7 @@ class HistogramStep:
 
 @dataclass(frozen=True)
 class RunCharts:
-    """What a run's page draws: its measures among all runs, its topics against the baseline."""
+    """Charts of a run page: its measures among all runs, and its topics against the baseline."""
 
     board: Board
     run: Run
@@ -87,7 +87,7 @@ class RunCharts:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """What the topics can be measured from."""
+        """What the topics can be compared with."""
         return REFERENCES if self.compared else ("median",)
 
     @property
@@ -109,7 +109,7 @@ class RunCharts:
 
     @cached_property
     def unit_column(self) -> charts.Column:
-        """The axis from 0 to 1; measures beyond it draw no cell."""
+        """The axis from 0 to 1; measures outside this range have no chart."""
         return charts.Column(charts.UNIT, "unit")
 
     @property
@@ -144,12 +144,12 @@ class RunCharts:
 
     @property
     def compared(self) -> bool:
-        """Whether there is a baseline other than this run."""
+        """Return whether there is a baseline other than this run."""
         return self.breakdown.baseline_values is not None and self.board.baseline != self.run
 
     @property
     def differing(self) -> list[TopicLine]:
-        """The topics of the bars, those on which the difference is defined."""
+        """The topics on which the difference is defined."""
         return [
             line
             for line in self.lines
@@ -162,12 +162,12 @@ class RunCharts:
 
     @property
     def tabled(self) -> bool:
-        """Whether the bars have their values in a table beneath."""
+        """Return whether a table below the bars lists their values."""
         return len(self.breakdown.topics) <= MOST_ROWS
 
     @property
     def bars(self) -> SafeString:
-        """The difference from the baseline or the median, a bar a topic."""
+        """Draw the difference from the baseline or the median, one bar per topic."""
         bars = [
             Bar(
                 line.topic.number,
@@ -183,7 +183,7 @@ class RunCharts:
 
     @property
     def histogram(self) -> SafeString | None:
-        """How the scores by topic are spread; only for measures between 0 and 1."""
+        """Draw the distribution of topic scores; only for measures between 0 and 1."""
         values = self.breakdown.values
         if not np.isfinite(values).any() or np.nanmin(values) < 0 or np.nanmax(values) > 1:
             return None
@@ -198,7 +198,7 @@ class RunCharts:
 
     @property
     def spread(self) -> list[HistogramStep]:
-        """The values of the histogram; the last step has both its ends."""
+        """Return the values of the histogram; the last step includes both its ends."""
         edges = np.linspace(0, 1, BINS + 1)
         others = self.breakdown.baseline_values if self.compared else None
         own = _count_by_step(self.breakdown.values, edges)
@@ -214,7 +214,7 @@ class RunCharts:
         return charts.column_head(self._range_column)
 
     def rows(self, lines: Sequence[TopicLine]) -> list[TopicRow]:
-        """The rows of a table, for those of the lines that are on the page."""
+        """Return table rows for the lines of one page."""
         return [
             TopicRow(
                 line, self._range_cell(line), line.best_run == self.run, self.difference_of(line)
@@ -237,7 +237,7 @@ class RunCharts:
 
     @property
     def topics_as_csv(self) -> str:
-        """Every topic at full precision, in the order on the page."""
+        """Return every topic at full precision as CSV, in the order of the page."""
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow(CSV_COLUMNS)

@@ -1,6 +1,6 @@
-"""What the pages of a track draw and print in cells: made in Python, so that templates only print.
+"""Charts and table cells of the topic pages.
 
-A board of hundreds of runs has thousands of cells; each is one short text here.
+Cells are built in Python because a board of hundreds of runs has thousands of them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from leaderboard.pages.template_tags import badge
 
 
 def ranking_urls(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
-    """What each run retrieved for the topic in view."""
+    """Return the URL of each run's ranking for the topic."""
     page = run_url_pattern("ranking", chosen, number=breakdown.topic.number)
     return [page.format(each.run.pk) for each in breakdown.answers]
 
 
 def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
-    """Every run on one line of values; a dot leads to its ranking."""
+    """Draw every run as a dot on one axis; each dot links to its ranking."""
     marks = [
         Mark(each.score, str(each.run), _mark_kind(each.is_own, each.is_baseline), href)
         for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
@@ -44,7 +44,7 @@ def _mark_kind(is_own: bool, is_baseline: bool) -> Kind:
 
 
 def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:
-    """A line for each run on the topic in view, with its first ten documents as squares."""
+    """Return a table row for each run, with its top 10 documents as squares."""
     chosen = board.choice.carried
     run = escape(run_url_pattern("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
@@ -83,9 +83,9 @@ def _render_badges(answer: Answer) -> str:
 
 @dataclass(frozen=True)
 class JudgedLine:
-    """A judged document with a cell for its rank in each of the columns.
+    """A judged document with its rank in each run.
 
-    `finder` is the run that alone has it among its first hundred.
+    `finder` is set if only one run has the document in its top 100.
     """
 
     document: JudgedDocument
@@ -125,7 +125,7 @@ class GradeLine:
 
 
 def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[GradeLine]:
-    """Every grade from the top of the scale down, also those that nobody gave."""
+    """Return a line for each grade, the highest first, including unused grades."""
     lowest = min([0, *grades])
     most = max(grades.values(), default=1)
     counts = {grade: grades.get(grade, 0) for grade in range(top, lowest - 1, -1)}
@@ -145,7 +145,7 @@ def _grade_meaning(grade: int, threshold: int) -> str:
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """A topic of the list, with the span of its runs."""
+    """A topic of the list, with the range of its runs' scores."""
 
     summary: TopicSummary
     cell: SafeString
@@ -158,7 +158,7 @@ class SummaryTable:
 
 
 def summary_table(summaries: Sequence[TopicSummary]) -> SummaryTable:
-    """From worst to best in every topic, on an axis from 0 to 1 where values allow."""
+    """Draw the range from worst to best run for each topic, from 0 to 1 if values fit."""
     values = [end for each in summaries for end in (each.worst, each.best) if np.isfinite(end)]
     beyond = values and (min(values) < 0 or max(values) > 1)
     axis = charts.Axis.around(min(values), max(values)) if beyond else charts.UNIT

@@ -1,1 +1,1 @@
-"""What people may send, by noun: checked for shape here, for being allowed by the verbs."""
+"""Forms, by what they edit; actions check whether a change is allowed."""

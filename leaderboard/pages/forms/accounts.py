@@ -13,7 +13,7 @@ GOOD_PASSWORD = "At least 8 characters. Not a common word or like your name."
 
 
 class WithoutPlaceholders(forms.BaseForm):
-    """A form of allauth without the words inside its fields: the labels say them."""
+    """An allauth form without placeholders, which only repeat the labels."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -32,7 +32,7 @@ class SignUpForm(WithoutPlaceholders, allauth.SignupForm):
 
 
 class OffersTokenRevocation(forms.BaseForm):
-    """A form for a new password, which offers to revoke the tokens of its user."""
+    """A form for a new password that offers to revoke the user's tokens."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -62,7 +62,7 @@ class JudgmentsForm(forms.Form):
 
 
 class PoolForm(forms.Form):
-    """Which runs make a pool, and how; a team's runs stand together, by priority."""
+    """The runs and the method of a new pool; runs are grouped by team, by priority."""
 
     runs = forms.ModelMultipleChoiceField(
         Run.objects.none(),
@@ -96,7 +96,7 @@ class PoolForm(forms.Form):
 
 
 def label_with_priority(run: Run) -> str:
-    """A run of a pool to be, with its priority."""
+    """Return the name of a run with its priority."""
     priority = priority_of(run)
     return str(run) if priority is None else f"{run}, priority {priority}"
 

@@ -1,4 +1,4 @@
-"""Fields that more than one kind of value needs: measures, topics, times, numbers."""
+"""Form fields for measures, topics, times and numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
 
 
 class TextareaWithPlainLineEnds(forms.Textarea):
-    """Lines of text; browsers end each by two signs, which would look like a change of all."""
+    """A text area that turns CR LF into LF, so that unchanged text stays unchanged."""
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
@@ -27,13 +27,13 @@ class TextareaWithPlainLineEnds(forms.Textarea):
 
 
 class NewFileField(forms.FileField):
-    """A file that comes with the form: there is none before that a request could clear."""
+    """A file field without an option to clear, because there is no earlier file."""
 
     widget = forms.FileInput
 
 
 class MeasuresField(forms.CharField):
-    """Measures as a list of words; `AP, nDCG@10` and one a line are both understood."""
+    """A list of measures, separated by commas or line breaks."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -47,7 +47,7 @@ class MeasuresField(forms.CharField):
 
 
 def split_measures(text: str) -> list[str]:
-    """Cut at commas that stand outside brackets: parameters have commas of their own.
+    """Split a list of measures at commas, but not inside brackets.
 
     >>> split_measures("AP, nDCG(gains={1:3,2:9})@10")
     ['AP', 'nDCG(gains={1:3,2:9})@10']
@@ -70,21 +70,21 @@ def parse_known_measure(text: str) -> Measure:
 
 
 class TopicsField(forms.CharField):
-    """Topic numbers with commas or blanks between."""
+    """Topic numbers, separated by commas or blanks."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:
         text = super().to_python(value)
-        # Asked of the text: a list shows NUL as an escape, which the field's own check passes.
+        # We check the text: in a list NUL is an escape, which the field's own check accepts.
         ProhibitNullCharactersValidator()(text)
         words = re.split(r"[,\s]+", text)
         return list(dict.fromkeys(word for word in words if word))
 
 
 class LocalTimeInput(forms.DateTimeInput):
-    """Takes seconds, and prints them where there are some."""
+    """A time input that accepts seconds and shows them if they are not zero."""
 
     input_type = "datetime-local"
 
@@ -98,7 +98,7 @@ class LocalTimeInput(forms.DateTimeInput):
 
 
 class LocalTimeField(forms.DateTimeField):
-    """A time as it was written: with its own zone, or to be placed in the form's."""
+    """A time with its own zone, or without one for the zone of the form."""
 
     widget = LocalTimeInput
 
@@ -119,7 +119,7 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def place_in_zone(local: datetime, zone: ZoneInfo) -> datetime:
-    """A local time in its zone; refused in the hour that a change to summer time skips."""
+    """Place a local time in a zone; refuse times that a change to summer time skips."""
     placed = local.replace(tzinfo=zone)
     there_and_back = placed.astimezone(ZoneInfo("UTC")).astimezone(zone)
     if there_and_back.replace(tzinfo=None) != local:

@@ -13,7 +13,7 @@ from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
 from leaderboard.models.notices import Happening
 from leaderboard.notifications.webhooks import NotCalled, check_url
 
-# Days that a token of the page works.
+# Lifetimes of a token, in days.
 LIFETIMES = [(7, "in 7 days"), (30, "in 30 days"), (90, "in 90 days"), (365, "in 1 year")]
 DEFAULT_LIFETIME = 90
 
@@ -40,7 +40,7 @@ class JoinForm(forms.Form):
 
 
 class MemberForm(forms.Form):
-    """A member of a team, by the number of the account."""
+    """A member of a team, by account id."""
 
     user = forms.ModelChoiceField(User.objects.none())
 

@@ -1,4 +1,4 @@
-"""A run as the page takes it; what it holds is checked in uploads."""
+"""Forms to submit and withdraw a run; uploads check the file itself."""
 
 from __future__ import annotations
 

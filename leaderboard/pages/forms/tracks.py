@@ -1,4 +1,4 @@
-"""What an organiser says of a track when it is made or changed."""
+"""The form that creates a track or changes its settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import drawn_of
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
-# What becomes of a run, in the words that the form and the page about a track use.
+# What happens to a run, as the form and the About page say it.
 RULE_CHOICES = {
     "missing_topics": [
         ("warn", "gets a warning; judged topics score 0"),
@@ -40,7 +40,7 @@ RULE_CHOICES = {
 }
 NUMBER_FIELDS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
 DATE_FIELDS = ("opens_at", "closes_at", "release_at")
-# What is left empty is what a new track has.
+# If these are empty, the track gets the default.
 OPTIONAL_WITH_DEFAULT = ("ladder_step", "grace_minutes", "late_runs", "attempts_per_day")
 
 
@@ -261,14 +261,14 @@ class TrackForm(forms.ModelForm):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields of the track that were changed; the drawn topics are one of them."""
+        """The changed fields of the track, with public topics if new ones are drawn."""
         names = set(self.changed_data)
         if "public_share" in names:
             names.add("public_topics")
         return {name: self.cleaned_data[name] for name in self.Meta.fields if name in names}
 
     def _draw_public_topics(self, cleaned: dict[str, Any]) -> None:
-        """Draw the public topics; they and a ladder belong to a leaderboard."""
+        """Draw the public topics; they and a ladder step need leaderboard disclosure."""
         share, left_out = cleaned.get("public_share"), cleaned.get("excluded_topics") or []
         if share:
             cleaned["public_topics"] = drawn_of(self.collection, left_out, share)
@@ -298,7 +298,7 @@ class TrackForm(forms.ModelForm):
         except (ValidationError, OverflowError):
             self.add_error(name, f"This time does not exist in {zone.key}.")
             return
-        # Fractions of a second are not printed, so they are not taken away either.
+        # The form shows no fractions of a second, so saving must not remove them.
         stored = getattr(self.instance, name)
         is_as_printed = stored is not None and placed == stored.replace(microsecond=0)
         cleaned[name] = stored if is_as_printed else placed

@@ -1,1 +1,1 @@
-"""The pages: each fetches or says 404, checks, calls one verb, and prints."""
+"""Views: each finds its objects or answers 404, calls one action and renders a page."""

@@ -1,4 +1,4 @@
-"""A whole board at once: which runs differ, how measures agree, which topics are hard."""
+"""Analyses of a whole board: significance, agreement of measures, topic difficulty."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from leaderboard.pages.views.tables import (
     wants_csv,
 )
 
-# So many runs stand in a matrix or have a column; more cannot be read.
+# A matrix shows up to this many runs; more would be unreadable.
 RUNS = 40
-# So many cells of a map are drawn one by one; more are an image.
+# A map with more cells than this is an image instead of single shapes.
 CELLS = 3000
-# So many topics stand on a page of its table.
+# Topics per page of the table.
 TOPICS = 100
-# With more of them a drawing has the values of those on this page beneath it.
+# With more topics than this the box plot lists the values of one page only.
 TABLED = 500
 
 
 @dataclass(frozen=True)
 class MatrixLine:
-    """A run with its letters, and its cells beside all others."""
+    """A run with its letters and its comparisons with all others."""
 
     standing: Standing
     mean: float | None
@@ -61,7 +61,7 @@ class MatrixLine:
 
 @require_GET
 def significance(request: HttpRequest, slug: str) -> HttpResponse:
-    """All ranked runs against each other; the first of them on a long board."""
+    """Compare all ranked runs with each other, or the first ones of a long board."""
     sight = track_or_404(request.user, slug)
     board = board_or_404(sight, request)
     as_file = wants_csv(request)
@@ -103,7 +103,7 @@ def _matrix_lines(matrix: SignificanceMatrix, chosen: Mapping[str, str]) -> list
 
 @dataclass(frozen=True)
 class AgreementLine:
-    """A measure with its cells beside all others."""
+    """A measure with its agreement with all others."""
 
     measure: str
     cells: SafeString
@@ -117,7 +117,7 @@ class RankAndMean:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run with its rank and mean by every measure."""
+    """A run with its rank and mean for every measure."""
 
     ranked: RankedRun
     values: list[RankAndMean]
@@ -125,7 +125,7 @@ class RunLine:
 
 @require_GET
 def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """The board by each of the track's measures: do they put the runs in the same order?"""
+    """Show how far the measures of the track agree on the order of the runs."""
     sight = track_or_404(request.user, slug)
     board = board_or_404(sight, request)
     found = measure_agreement(board)
@@ -161,7 +161,7 @@ def _rank_and_mean(ranked: RankedRun, place: int, board: Board) -> RankAndMean:
 
 def _draw_bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString:
     drawn = agreement.runs[:RUNS]
-    # Places among the runs that are drawn, so that a long board leaves no gaps.
+    # Places count only the drawn runs, so that a long board leaves no gaps.
     columns = [sorted(column) for column in zip(*(each.places for each in drawn), strict=True)]
     climbers = [
         Climber(
@@ -179,7 +179,7 @@ def _draw_bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeS
 
 @dataclass(frozen=True)
 class MapLine:
-    """A topic with the score of every run that has a column."""
+    """A topic with the scores of the runs shown."""
 
     mapped: MappedTopic
     cells: SafeString
@@ -187,7 +187,7 @@ class MapLine:
 
 @require_GET
 def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every run on every topic: from light to dark, from easy to hard."""
+    """Show the scores of every run on every topic as a map."""
     sight = track_or_404(request.user, slug)
     board = board_or_404(sight, request)
     found = topic_map(board)
@@ -224,7 +224,7 @@ def _map_lines(found: TopicMap, slug: str, page: Page) -> list[MapLine]:
 
 
 def _box_plot_context(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
-    """How the runs spread on every topic: the drawing, and its values, of many topics a page."""
+    """Return the box plot of every topic and the values below it."""
     boxes = [
         Box(each.topic.number, *values, href)
         for each, values, href in zip(found.topics, found.spread.T.tolist(), hrefs, strict=True)
@@ -238,7 +238,7 @@ def _box_plot_context(found: TopicMap, hrefs: list[str], page: Page) -> dict[str
 
 
 def _draw_heat_map(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
-    """The cells as a drawing, `marks` where topics are inverted; empty where they are too many."""
+    """Draw the map, or nothing if it is too large; `marks` marks inverted topics."""
     if found.values.size > CELLS:
         return SafeString()
     rows = [HeatRow(str(each.run), each.is_own) for each in found.standings]
@@ -268,6 +268,6 @@ def _difficulties_of(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
 
 @require_GET
 def topic_map_image(request: HttpRequest, slug: str) -> HttpResponse:
-    """The cells of a map that is too large to be drawn."""
+    """Return a large map as an image."""
     board = board_or_404(track_or_404(request.user, slug), request)
     return HttpResponse(heat_image(topic_map(board).shares), content_type="image/png")

@@ -1,4 +1,4 @@
-"""The board of a track, and the pages right behind it."""
+"""The board of a track and its judgments."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
-    """What the page prints of a board: its sentences and its table."""
+    """Return the sentences and the table of a board."""
     frozen = board.sight.track.snapshots.named().first() if board.sight.snapshots else None
     return {
         "frozen": frozen,
@@ -75,7 +75,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
 
 @require_GET
 def judgments(request: HttpRequest, slug: str) -> HttpResponse:
-    """How many documents were judged, and what the others could change."""
+    """Show the judgments of a track and what unjudged documents could change."""
     sight = track_or_404(request.user, slug)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if sight.edition is None:

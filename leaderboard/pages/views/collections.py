@@ -1,4 +1,4 @@
-"""Collections: bringing one, looking at what was found in it, reading its documents."""
+"""Collections: upload, review, judgments and documents."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def new_collection(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """A ready collection, or the review of one that is on its way."""
+    """Show a ready collection, or the review of one that is not imported yet."""
     return render(request, "collection.html", _collection_context(request, slug))
 
 
 @require_GET
 def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
-    """The moving part of the page while a worker reads the files."""
+    """Return the progress of an import, which the page polls."""
     context = _collection_context(request, slug)
     response = render(request, "_collection_state.html", context)
     if not context["moving"]:
@@ -122,7 +122,7 @@ def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
 @login_required
 @require_POST
 def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Import what was found; or, when only a look is asked for, show it under other answers."""
+    """Import a collection, or check it again with other answers."""
     found = _organised_or_404(request, slug)
     first_set = found.judgment_sets.first()
     judgments = found.preview.get("judgments", {})
@@ -159,7 +159,7 @@ def _apply_answers(
 @login_required
 @require_POST
 def check_again(request: HttpRequest, slug: str) -> HttpResponse:
-    """Another file in place of a faulty one; without any, the same files once more."""
+    """Check a collection again, with replaced files if any were sent."""
     found = _organised_or_404(request, slug)
     files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
     try:
@@ -184,7 +184,7 @@ def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
-    """Another version of the judgments; checked first, imported when confirmed."""
+    """Upload a new version of the judgments; it is checked before it is imported."""
     found = _organised_or_404(request, slug)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
@@ -214,7 +214,7 @@ def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
 @login_required
 @require_POST
 def check_judgments_again(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """Another file in place of one that was refused, or the same once more."""
+    """Check new judgments again, with another file if one was sent."""
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
         replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
@@ -237,7 +237,7 @@ def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
 @login_required
 @require_GET
 def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResponse:
-    """Every judgment that a version adds, changes or removes, as CSV."""
+    """Return every judgment that a version adds, changes or removes, as CSV."""
     judgment_set = _organised_set_or_404(request, slug, version)
     if not judgment_set.changes:
         raise Http404("nothing to compare with")
@@ -258,7 +258,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Number and text of every topic, a line each, for making runs and checking them."""
+    """Return the number and title of every topic, one per line."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
     topics = chain.from_iterable(in_portions(found.topics.all(), "position"))
     lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
@@ -267,7 +267,7 @@ def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 
 @require_GET
 def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Every docno, a line each; 404 where the collection came without documents."""
+    """Return every docno, one per line; 404 if the collection has no documents."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
     if not found.documents:
         raise Http404("no documents")

@@ -1,4 +1,4 @@
-"""Effectiveness against cost, of the runs of a board that state what they cost."""
+"""Effectiveness against cost of the runs that state their cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMNS = (
 
 @require_GET
 def cost(request: HttpRequest, slug: str) -> HttpResponse:
-    """Which run is worth its cost: dots, intervals, the front, and the test against the best."""
+    """Show effectiveness against cost, with tests against the best run."""
     sight = track_or_404(request.user, slug)
     found = cost_breakdown(board_or_404(sight, request), request.GET.get("cost", ""))
     if wants_csv(request):

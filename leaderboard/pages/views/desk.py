@@ -1,4 +1,4 @@
-"""The organiser's desk: what waits, what is announced, who gets more runs, who did what."""
+"""The organiser's desk: open work, announcements, extra quota and activity."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _render_desk(
     announcement: AnnouncementForm | None = None,
     grant: GrantForm | None = None,
 ) -> HttpResponse:
-    """The desk, perhaps with a form that was not in order."""
+    """Render the desk; an invalid form is shown again."""
     track = sight.track
     asked = track.join_requests.filter(state=JoinRequest.State.WAITING).select_related("user")
     context = {
@@ -82,7 +82,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
-    """Queue once more what failed."""
+    """Queue a failed job again."""
     sight = organised_sight_or_403(request, slug)
     for failed in failed_jobs(sight.track):
         if failed.job.pk == job_id:
@@ -103,7 +103,7 @@ def _retry_job(request: HttpRequest, failed: FailedJob) -> None:
 @login_required
 @require_POST
 def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Make the calls of a webhook again that were given up."""
+    """Queue the failed calls of a webhook again."""
     track = organised_sight_or_403(request, slug).track
     runs.call_again(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
     messages.success(request, "The calls are queued again.")
@@ -125,7 +125,7 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def trail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Everything that was done to a track, the latest first."""
+    """Show the activity of a track, newest first."""
     sight = organised_sight_or_403(request, slug)
     page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_number(request))
     context = {

@@ -1,4 +1,4 @@
-"""How is this computed?  The page behind every number, which the script shows in a drawer."""
+"""Explanations of how each number is computed; a script shows them in a drawer."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from leaderboard.boards.standings import Board
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
 
-# The numbers that are made with the test of the track.
+# Statistics that use the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
-# The commands of `evaluation` that make a number of all runs of a board, or what it is made of.
+# Commands of `evaluation` that compute a statistic of a whole board, or its input.
 COMMANDS = {
     "all-pairs": ["pairs"],
     "agreement": ["agree"],
@@ -37,7 +37,7 @@ COMMANDS = {
 
 @require_GET
 def computed(request: HttpRequest, slug: str) -> HttpResponse:
-    """A score: in general, of a run, or of a run on one topic."""
+    """Explain a score: in general, of a run, or of a run on one topic."""
     sight = requested_sight(request, slug)
     asked = request.GET
     measure = asked.get("measure", sight.primary_measure)
@@ -48,7 +48,7 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """What is made of the scores: in general, or of a run held to another."""
+    """Explain a statistic: in general, or of a run compared with another."""
     if name not in wording.STATISTICS:
         raise Http404("no such number")
     sight = requested_sight(request, slug)
@@ -70,7 +70,7 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _find_comparison(request: HttpRequest, board: Board, name: str) -> Held | None:
-    """The run of the address, held to the baseline or to another; None where there is none."""
+    """Return the requested comparison with the baseline or another run, if any."""
     run = request.GET.get("run", "")
     if run and name == "difference":
         return held_to_baseline(board, run)
@@ -80,7 +80,7 @@ def _find_comparison(request: HttpRequest, board: Board, name: str) -> Held | No
 
 
 def _find_command(request: HttpRequest, board: Board, name: str) -> str:
-    """What makes the numbers again where they are not of a run held to another; "" for none."""
+    """Return the command that reproduces a statistic of the board; "" if there is none."""
     run, other = request.GET.get("run", ""), request.GET.get("a", "")
     if name == "overlap" and run:
         return overlap_command(board, run, other)
@@ -96,14 +96,14 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
 
 
 def _measures_for_command(board: Board, name: str) -> list[str]:
-    """Those that the command of a statistic is asked for."""
+    """Return the measures that the command of a statistic takes."""
     if name == "precision":
         return precision_measures(board.sight.track)
     return board.measures if name == "agreement" else [board.measure]
 
 
 def _find_cost_command(board: Board, cost: str) -> str:
-    """What holds all runs to the best of those that state this cost."""
+    """Return the command that compares all runs with the best run that states this cost."""
     best = cost_breakdown(board, cost).best
     if best is None:
         return ""

@@ -1,4 +1,4 @@
-"""What is new on a public board, for feed readers."""
+"""The news feed of a public board."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LATEST = 50
 
 @dataclass(frozen=True)
 class FeedEntry:
-    """One entry: a run that came on the board, or an announcement."""
+    """One entry of the feed: a new run or an announcement."""
 
     at: datetime
     title: str
@@ -30,7 +30,7 @@ class FeedEntry:
 
 
 class TrackFeed(Feed):
-    """The board as everybody may see it; where nobody may, there is no feed."""
+    """The feed of a board as the public sees it; without a public board there is no feed."""
 
     feed_type = Atom1Feed
 
@@ -90,5 +90,5 @@ def _announcement_entry(track: Track, announcement: Announcement) -> FeedEntry:
 
 
 def _remove_control_characters(text: str) -> str:
-    """Without the control characters that XML has no way to write."""
+    """Remove the control characters that XML cannot contain."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t")

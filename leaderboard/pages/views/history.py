@@ -1,4 +1,4 @@
-"""How a track got better: the best score over time, and a badge that says it elsewhere."""
+"""The best score of a track over time, as a page and as a badge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.pages.page_urls import carried_parameters, page_url
 from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
-# So many runs stand on a page of the table beneath the drawing.
+# Runs per page of the table.
 RUNS = 500
 
 
@@ -64,7 +64,7 @@ def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
 
 
 def _history_csv(name: str, history: History) -> HttpResponse:
-    """A line for each run: its mean, and the best mean until then."""
+    """Return a row for each run: its mean and the best mean so far."""
     version = history.edition.judgment_set.version
     lines = [
         [
@@ -85,14 +85,14 @@ def _history_csv(name: str, history: History) -> HttpResponse:
 @require_GET
 @cache_control(public=True, max_age=300)
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
-    """The best score of a public board, or of one of its teams, as everybody may see it."""
+    """Return a badge with the best score of a public board, or of one of its teams."""
     return _render_badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
 
 
 @require_GET
 @cache_control(public=True, max_age=300)
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
-    """The same of a track that is not public, for whoever has the address of its badge."""
+    """Return the badge of a track that is not public to anyone who has its URL."""
     track = get_object_or_404(Track, badge_code=code)
     return _render_badge(look(track, AnonymousUser()), request.GET.get("team", ""))
 
@@ -111,7 +111,7 @@ def _render_badge(sight: Sight, team: str) -> HttpResponse:
 @login_required
 @require_POST
 def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make the badge of a track that is not public, give it another address, or take it away."""
+    """Create, renew or remove the badge URL of a track that is not public."""
     track = organised_sight_or_403(request, slug).track
     if request.POST.get("act") == "remove":
         tracks.remove_badge(track, request.user)

@@ -1,4 +1,4 @@
-"""What new judgments change in those before them, as tables that a page prints."""
+"""Tables of what new judgments change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("added", "changed", "removed")
 
 @dataclass(frozen=True)
 class TransitionRow:
-    """From one grade before to each grade after; an empty cell where no judgment went."""
+    """The judgments that had one grade before, counted by their grade now."""
 
     before: int | None
     cells: list[str]
@@ -43,7 +43,7 @@ class JudgmentChanges:
 
 
 def changes_in(preview: Mapping[str, Any]) -> JudgmentChanges | None:
-    """The difference that a check found; None where there was nothing to compare with."""
+    """Return the changes that a check found; None without earlier judgments."""
     found = preview.get("changes")
     if found is None:
         return None
@@ -78,7 +78,7 @@ def describe_changes(found: Mapping[str, Any]) -> str:
 
 
 def distinct_grades(grades: Any) -> list[int | None]:
-    """Each grade once, the highest first; at the end None, which is no judgment.
+    """Return each grade once, the highest first, with None for unjudged at the end.
 
     >>> distinct_grades([None, 1, 2, 1])
     [2, 1, None]

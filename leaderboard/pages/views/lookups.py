@@ -1,4 +1,4 @@
-"""What several pages fetch in the same way."""
+"""Lookups of tracks, runs and boards that several views share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.runs.facts import FILTERS
 
 
 def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
-    """The track, for those who organise it."""
+    """Return the track for its organisers; everyone else is refused."""
     sight = track_or_404(request.user, slug)
     if not sight.organises:
         raise PermissionDenied
@@ -21,7 +21,7 @@ def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
 
 
 def requested_sight(request: HttpRequest, slug: str) -> Sight:
-    """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
+    """Return the track as requested: live, with other judgments or as the public sees it."""
     sight = track_or_404(request.user, slug)
     if request.GET.get("as") == "everybody":
         return look(sight.track, AnonymousUser())
@@ -29,7 +29,7 @@ def requested_sight(request: HttpRequest, slug: str) -> Sight:
 
 
 def managed_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
-    """The run, for its team and those who organise its track."""
+    """Return the run for its team and its organisers; everyone else is refused."""
     seen = run_or_404(request.user, run_id)
     if not seen.sight.inside(seen.run):
         raise PermissionDenied
@@ -37,7 +37,7 @@ def managed_run_or_403(request: HttpRequest, run_id: str) -> SeenRun:
 
 
 def requested_choice(request: HttpRequest) -> Choice:
-    """What the address asks of a board."""
+    """Read the reader's choice for a board from the query parameters."""
     asked = request.GET
     return Choice(
         measure=asked.get("measure", ""),
@@ -54,12 +54,12 @@ def requested_choice(request: HttpRequest) -> Choice:
 
 
 def board_or_404(sight: Sight, request: HttpRequest) -> Board:
-    """The board, where the viewer may see one."""
+    """Return the board if the viewer may see one."""
     return board_with_runs_or_404(sight, request)
 
 
 def board_with_runs_or_404(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
-    """The board on which these runs stand, be it that of every run."""
+    """Return a board that includes these runs, if needed the board of every run."""
     board = find_board_with(sight, requested_choice(request), *filter(None, run_ids))
     if board is None:
         raise Http404("no board to see")

@@ -1,4 +1,4 @@
-"""Every measure in words, for the page of measures: its declaration with a value worked out."""
+"""Every measure with its definition and a worked example, for the measures page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ExplainedMeasure:
 
     @property
     def signature(self) -> str:
-        """The name with its parameters, which a narrow column can break."""
+        """The name with its parameters; it can break in a narrow column."""
         return self.definition.signature.replace(",", ", ")
 
     @property
@@ -73,14 +73,14 @@ def _explain_measure(definition: Definition) -> ExplainedMeasure:
 
 
 def _details(definition: Definition) -> str:
-    """What the docstring says between its first line and the source."""
+    """Return the docstring of a measure between its first line and its source."""
     text = inspect.cleandoc(definition.formula.__doc__ or "").partition("\n")[2]
     found = re.search(r"(.*?)(?=^Source:|^>>>|\Z)", text, re.DOTALL | re.MULTILINE)
     return " ".join(found[1].split()) if found else ""
 
 
 def example_grades() -> list[int | None]:
-    """The grades of the ranking that every measure is worked on, in the order of ranks."""
+    """Return the grades of the example ranking, in rank order."""
     run = example_run()
     grades = dict(zip(run.rank.tolist(), run.grade.tolist(), strict=True))
     return [grades.get(rank) for rank in range(1, int(run.retrieved[0]) + 1)]

@@ -1,4 +1,4 @@
-"""What programs of the operator ask."""
+"""Metrics of this installation in Prometheus' format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIX = "rankfield"
 
 @dataclass(frozen=True)
 class Gauge:
-    """One figure, or one for each of several labels."""
+    """A metric with one value, or one for each set of labels."""
 
     name: str
     says: str
@@ -47,7 +47,7 @@ def escape_label(word: str) -> str:
 
 
 def render_gauges() -> str:
-    """All gauges in Prometheus' text format."""
+    """Render all gauges in Prometheus' text format."""
     return "".join(f"{line}\n" for gauge in read_gauges() for line in gauge.lines())
 
 
@@ -84,7 +84,7 @@ def count_by(rows: QuerySet, *by: str) -> list[tuple[dict[str, str], float]]:
 
 
 def seconds_of_longest_wait() -> float:
-    """A job that waits for a later time is not due, and does not count from its making."""
+    """Return how long the oldest due job has waited; jobs for a later time do not count."""
     due = Job.objects.filter(state=Job.State.QUEUED, not_before=None)
     first = due.aggregate(first=Min("created_at"))["first"]
     return max(0.0, (timezone.now() - first).total_seconds()) if first else 0.0
@@ -98,9 +98,9 @@ def seconds_since_worker_seen() -> float:
 @never_cache
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For whoever has METRICS_TOKEN; without one there is nothing here.
+    """Return all metrics to a client with METRICS_TOKEN; without that setting, 404.
 
-    The address of the sender would prove nothing: behind a proxy every sender has the proxy's.
+    The client's address would prove nothing: behind a proxy all clients share one.
     """
     said = request.headers.get("Authorization", "").encode("utf-8", "replace")
     wanted = f"Bearer {settings.METRICS_TOKEN}".encode()

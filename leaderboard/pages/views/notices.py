@@ -1,4 +1,4 @@
-"""What a user is told, and the programs that a track calls."""
+"""Notices of a user and webhooks of a track."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATEST_DELIVERIES = 20
 @login_required
 @require_http_methods(["GET", "POST"])
 def notices(request: HttpRequest) -> HttpResponse:
-    """The latest notices; a POST marks all of them as read."""
+    """Show the latest notices; a POST marks all as read."""
     if request.method == "POST":
         Notice.objects.unread_by(request.user).update(read_at=timezone.now())
         return redirect("notices")

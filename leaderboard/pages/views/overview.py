@@ -1,4 +1,4 @@
-"""What the front page says: each track with its board in a line, and the reader's latest runs."""
+"""The front page: a summary of each track and the reader's latest runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWN_RANKS = 3
 
 @dataclass(frozen=True)
 class TrackLine:
-    """One track as this reader may see it; `board` is None where there is none to see."""
+    """One track as this reader may see it; `board` is None if the reader sees none."""
 
     sight: Sight
     board: Glance | None
@@ -39,7 +39,7 @@ class TrackLine:
 
     @property
     def dots(self) -> SafeString:
-        """Every ranked run on a line of the measure that ranks."""
+        """Draw every ranked run on an axis of the ranking measure."""
         marks = [
             Mark(each.mean, str(each.run), _mark_kind(each))
             for each in self.places
@@ -49,7 +49,7 @@ class TrackLine:
 
     @property
     def how_sure(self) -> str:
-        """What the tests allow to say of the leader."""
+        """Say how the tests compare the leader with the baseline or the other runs."""
         leader = self.board.leader if self.board is not None else None
         if leader is None:
             return ""
@@ -66,7 +66,7 @@ class TrackLine:
 
     @property
     def more_own(self) -> int:
-        """How many own runs stand below those that are named."""
+        """The number of own runs that are not listed."""
         return len(self._own[OWN_RANKS:])
 
     @cached_property
@@ -100,7 +100,7 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
 
 
 def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
-    """Open tracks first; groups without a track are left out."""
+    """Group tracks by state, open ones first, without empty groups."""
     closed = [line for line in lines if line.state == Track.State.CLOSED]
     groups = [
         TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
@@ -113,7 +113,7 @@ def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
 
 @dataclass(frozen=True)
 class LatestRun:
-    """One of the reader's own runs, and what became of it."""
+    """One of the reader's own runs with its state and result."""
 
     run: Run
     state: str

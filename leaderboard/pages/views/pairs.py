@@ -1,4 +1,4 @@
-"""Two runs beside each other: what the test says, every topic, and both rankings of one."""
+"""The comparison of two runs: the test, every topic, and both rankings of one topic."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, 
 from leaderboard.pages.views.lookups import board_with_runs_or_404, page_number
 from leaderboard.pages.views.tables import pair_csv, sides_csv, wants_csv
 
-# What the addresses of its topics hold on to.
+# Query parameters that links to topics keep.
 KEPT = (*CARRIED_PARAMETERS, "order", "depth")
-# So many of the largest differences stand beside the drawing of all of them.
+# The number of largest differences listed beside the chart.
 LARGEST = 11
-# So many topics stand on a page of the table of all.
+# Topics per page of the table.
 TABLED = 500
-# So many of the relevant documents that are not in view are named.
+# The number of hidden relevant documents that are named.
 NAMED = 12
 
 
 @require_GET
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """Run `b` held to run `a`; without them the best run and the baseline."""
+    """Compare run `b` with run `a`; by default the best run with the baseline."""
     sight = track_or_404(request.user, slug)
     board = board_with_runs_or_404(
         sight, request, request.GET.get("a", ""), request.GET.get("b", "")
@@ -69,7 +69,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _requested_pair_or_404(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
-    """The two runs of the address; None where they are one, or the board has no two."""
+    """Return the requested pair; None if both are the same run or the board has only one."""
     runs = [standing.run for standing in board.ranked]
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if (a and a == b) or (not (a or b) and len(runs) < 2):
@@ -80,7 +80,7 @@ def _requested_pair_or_404(request: HttpRequest, sight: Sight, board: Board) -> 
 
 
 def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
-    """The run that is wanted, or else the best one, if it is another than that one."""
+    """Return the wanted run or else the best one, but not the run `than`."""
     for run in [wanted, *runs]:
         if run is not None and run.pk != than:
             return run
@@ -88,7 +88,7 @@ def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
 
 
 def _requested_topic_or_404(request: HttpRequest, pair: Pair) -> PairLine | None:
-    """The topic of the address, or else the one on which the two differ most."""
+    """Return the requested topic, by default the one with the largest difference."""
     number = request.GET.get("number")
     if number is None:
         return next(iter(pair.by_size or pair.topics), None)
@@ -104,9 +104,9 @@ def _requested_order(request: HttpRequest) -> str:
 
 @dataclass(frozen=True)
 class PairRow:
-    """A topic with the addresses of its rankings and of how both scores were made.
+    """A topic with the URLs of its rankings and of the explanations of both scores.
 
-    `overlap` is None where it is not worked out.
+    `overlap` is None if it is not computed.
     """
 
     line: PairLine
@@ -136,12 +136,12 @@ def _pair_context(request: HttpRequest, pair: Pair, line: PairLine | None) -> di
 
 @dataclass(frozen=True)
 class PairCharts:
-    """The charts of a pair, with its topics in the order in which the reader looks at them."""
+    """The charts of a pair, with its topics in the reader's order."""
 
     pair: Pair
     lines: Sequence[PairLine]
     current: str
-    # What the reader chose, on this page and before it.
+    # The query parameters that links keep.
     kept: Mapping[str, str]
 
     @property
@@ -171,7 +171,7 @@ class PairCharts:
 
     @property
     def scatter(self) -> SafeString | None:
-        """Only for measures from 0 up where higher is better, as the square is drawn."""
+        """Draw both scores of each topic; only for measures from 0 up where higher is better."""
         measure = parse_measure(self.pair.measure)
         if measure.direction < 0 or measure.range[0] < 0:
             return None
@@ -191,12 +191,12 @@ class PairCharts:
         ]
 
     def _explained(self, run: Run) -> Callable[[str], str]:
-        """Where it is told how a score of the run on a topic was made."""
+        """Return a function that builds the URL which explains a topic score of the run."""
         measure = self.pair.measure
         return topic_url_builder("computed", {}, run.track.slug, measure=measure, run=run.pk)
 
     def rankings_of(self, line: PairLine) -> str:
-        """Both rankings of a topic, on this page."""
+        """Return the link to both rankings of a topic on this page."""
         return self._topic_address(line.topic.number) + "#topic"
 
     @cached_property
@@ -208,7 +208,7 @@ class PairCharts:
 def _topic_context(
     request: HttpRequest, sight: Sight, pair: Pair, line: PairLine
 ) -> dict[str, object]:
-    """Both rankings of a topic, and its neighbours in the order of the page."""
+    """Return both rankings of a topic and the previous and next topic."""
     asked = request.GET.get("depth", "")
     depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])
     found = side_by_side(sight, pair, line, depth)
@@ -227,13 +227,13 @@ def _topic_context(
     }
 
 
-# Up, level and down, towards the other run.
+# Arrows up, level and down, which point to the other run.
 Arrows = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class CardLine:
-    """A card with the arrow to its place in the other run, and the words for it."""
+    """A document with an arrow to its rank in the other run and the text for it."""
 
     card: Card
     arrow: str
@@ -271,7 +271,7 @@ def _card_line(card: Card, arrows: Arrows) -> CardLine:
 
 
 def _draw_connections(found: SideBySide, depth: int) -> SafeString:
-    """The lines between the two columns: each document of either once."""
+    """Draw lines between the two columns, one for each document."""
 
     def below(rank: int | None) -> int | None:
         return rank if rank is not None and rank <= depth else None

@@ -1,4 +1,4 @@
-"""The people of a track: who organises it, and who takes part in which team."""
+"""The organisers and participants of a track."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 @login_required
 @require_http_methods(["GET", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    """Everybody with a part in the track; a POST names one more organiser."""
+    """List organisers and members; a POST adds an organiser."""
     sight = organised_sight_or_403(request, slug)
     form = OrganiserForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

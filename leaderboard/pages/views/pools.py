@@ -1,4 +1,4 @@
-"""Pools of a track: what is to be judged, for its organisers."""
+"""Pools of a track, for its organisers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolFor
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 
-# A document: what assessors of short ones manage over a day.
+# Minutes per document: what assessors of short documents keep up over a day.
 MINUTES = 1.0
 KINDS = {
     "txt": (pool_files.trec_lines, "text/plain"),
@@ -35,7 +35,7 @@ KINDS = {
 @require_http_methods(["GET", "POST"])
 @submit_once
 def pools(request: HttpRequest, slug: str) -> HttpResponse:
-    """The pools there are, and a form for the next."""
+    """List the pools and show the form for a new one."""
     sight = organised_sight_or_403(request, slug)
     form = PoolForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
@@ -108,7 +108,7 @@ def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_GET
 def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """What is still to be judged, or with `?all=1` the whole pool."""
+    """Return the unjudged documents of a pool, or with `?all=1` the whole pool."""
     track = organised_sight_or_403(request, slug).track
     found = get_object_or_404(track.pools.exclude(file=""), name=name)
     if kind not in KINDS:
@@ -121,7 +121,7 @@ def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResp
 @login_required
 @require_POST
 def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """The judgments of a kept pool come back: a new version, with its pooled runs."""
+    """Upload the judgments of an approved pool as a new version."""
     sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     form = JudgmentsForm(request.POST, request.FILES)

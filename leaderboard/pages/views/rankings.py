@@ -1,4 +1,4 @@
-"""One ranking: what a run retrieved for a topic, and what it gained and lost by it."""
+"""One ranking of a run: its documents, its score and its gains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
 from leaderboard.pages.views.tables import gains_csv, ranking_csv, wants_csv
 
-# So many of the relevant documents elsewhere are named.
+# The number of missed relevant documents that are named.
 NAMED = 20
 
 
@@ -57,7 +57,7 @@ def _requested_cutoff(request: HttpRequest) -> int:
 
 
 def _score_context(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[str, object]:
-    """What the ranking scores, by the measure that the reader chose."""
+    """Return the score of the ranking by the requested measure."""
     sight, edition = seen.sight, seen.sight.edition
     if edition is None or not sight.scores_of(seen.run):
         return {}
@@ -67,7 +67,7 @@ def _score_context(request: HttpRequest, seen: SeenRun, topic: Topic) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class GainLine:
-    """The gains after one rank."""
+    """The cumulated gains at one rank."""
 
     rank: int
     own: float
@@ -76,7 +76,7 @@ class GainLine:
 
 
 def _gains_context(run: Run, gains: GainCurves) -> dict[str, object]:
-    """What the ranking gained and lost: a sentence, a chart, a table."""
+    """Return a sentence, a chart and a table of the gains of the ranking."""
     curves = (gains.own, gains.reordered, gains.ideal)
     ranks = range(1, gains.cutoff + 1)
     return {

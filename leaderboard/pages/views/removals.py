@@ -1,4 +1,4 @@
-"""Runs that their team or the organisers take off the board, and bring back."""
+"""Views that withdraw, remove and restore runs."""
 
 from __future__ import annotations
 

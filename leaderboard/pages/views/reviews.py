@@ -1,6 +1,6 @@
-"""What a worker found in the files of a collection, as the organiser reviews it.
+"""The review of uploaded files before they are imported.
 
-The preview of a check is a plain record; here it becomes lines that a page prints.
+The preview of a check is plain JSON; here it becomes the lines of a page.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMES = {
 
 
 def describe_format(part: str, format: str) -> str:
-    """A format in words; of judgments also columns that are named in their order.
+    """Return a format in words; judgments can also name their columns in order.
 
     >>> describe_format("judgments", "docno topic grade")
     'columns in the order docno, topic, grade'
@@ -49,7 +49,7 @@ def describe_format(part: str, format: str) -> str:
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to look at in a file, how often, and the first it is true of."""
+    """Something to check in a file, how often it occurs and the first cases."""
 
     count: int
     words: str
@@ -62,7 +62,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class ReviewedFile:
-    """One file: what it was taken for, why, and what is in it."""
+    """One file: its recognised format, the evidence and its content."""
 
     part: str
     name: str
@@ -79,7 +79,7 @@ class ReviewedFile:
         return describe_format(self.part, self.format)
 
     def formats(self) -> Iterator[Choice]:
-        """The formats it may be read in instead."""
+        """Yield the formats that the organiser can choose instead."""
         known = FORMATS_OF[self.part]
         for format in known if self.format in known else (*known, self.format):
             yield Choice(format, describe_format(self.part, format), format == self.format)
@@ -87,7 +87,7 @@ class ReviewedFile:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a file: the evidence, and its first records."""
+    """One way to read a file, with the evidence and the first records."""
 
     format: str
     words: str
@@ -98,7 +98,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class FormatQuestion:
-    """Which of several readings of a file is meant."""
+    """A question: which of several readings of a file is right?"""
 
     of: str
     readings: list[Reading]
@@ -106,7 +106,7 @@ class FormatQuestion:
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A topic of the file with its number there and by its order."""
+    """A topic with its number in the file and its new number by position."""
 
     number: str
     becomes: int
@@ -115,7 +115,7 @@ class Renumbered:
 
 @dataclass(frozen=True)
 class Review:
-    """Everything that was found, and what is asked before it is imported."""
+    """The findings of a check and the questions to answer before the import."""
 
     files: list[ReviewedFile]
     groups: list[ProblemGroup]
@@ -154,7 +154,7 @@ def review_of(collection: Collection) -> Review:
     ]
     return Review(
         files=files,
-        # The question stands for the problem that it asks about.
+        # The question replaces the problem that it asks about.
         groups=[group for group in groups if not (question and group.code == "E_UNKNOWN_TOPIC")],
         grading=grading,
         format_questions=_format_questions(collection.questions),
@@ -198,7 +198,7 @@ def _capitalise(words: str) -> str:
 
 
 def _describe_record(record: Mapping[str, Any]) -> str:
-    """A record as it would be read: "topic 7, document d1, grade 2", or "7 boundary layers"."""
+    """Describe a record: "topic 7, document d1, grade 2" or "7 boundary layers"."""
     if "docno" in record:
         return f"topic {record['topic']}, document {record['docno']}, grade {record['grade']}"
     return f"{record['number']} {record['title']}"
@@ -332,7 +332,7 @@ def _renumbered(topics: dict[str, Any]) -> list[Renumbered]:
 
 @dataclass(frozen=True)
 class ImportInProgress:
-    """What a worker reads or writes just now, how far it is, and how much waits before it."""
+    """Files that a worker checks or imports, with its job and the jobs ahead of it."""
 
     name: str
     state: str
@@ -347,7 +347,7 @@ class ImportInProgress:
 def imports_in_progress(
     collection: Collection, judgment_sets: Iterable[JudgmentSet]
 ) -> list[ImportInProgress]:
-    """The collection itself, or the new judgments of a ready one."""
+    """Return the running import of a collection, or those of its new judgments."""
     if collection.state in IN_PROGRESS:
         return [
             ImportInProgress(

@@ -1,4 +1,4 @@
-"""Runs: sending one, watching it, reading what it did."""
+"""Runs: submission, progress, results and files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from leaderboard.runs.quotas import quota_of
 
 # Topics on one page of a run's table.
 TOPICS = 50
-# Refused files on one page.
+# Rejected files per page.
 REFUSED = 100
 
 
@@ -57,7 +57,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
     facts = FactsForm(request.POST or None, track=sight.track, demands=not sight.organises)
     status = 200
-    # Both, so that all that is wrong is said at once.
+    # We check both forms, so that the page shows all errors at once.
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
         details = _run_details(form, facts)
         try:
@@ -109,7 +109,7 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was refused, of every team: organisers see what their participants stumble over."""
+    """List the rejected runs of all teams for the organisers."""
     sight = organised_sight_or_403(request, slug)
     refused = sight.runs().filter(state=Run.State.REFUSED)
     page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
@@ -142,7 +142,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "withdrawn_by": wording.name_of_withdrawer(seen.sight, seen.run),
         "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
         "brings_back": seen.sight.brings_back(seen.run),
-        # What was refused was never on the board.
+        # A rejected run was never on the board.
         "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
     }
@@ -150,7 +150,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
-    """One of the page's tables as a file."""
+    """Return one table of the page as CSV."""
     if name not in TABLES or "portrait" not in scores:
         raise Http404("no such table")
     filename = f"{name}-{run.pk}"
@@ -158,7 +158,7 @@ def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
 
 
 def _scores_context(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
-    """The board and the run's place on it, where both may be seen."""
+    """Return the scores of the run on its board, if the reader may see them."""
     portrait = _run_charts(request, seen)
     if portrait is None:
         return _means_context(seen)
@@ -188,7 +188,7 @@ def _scores_context(request: HttpRequest, seen: SeenRun) -> dict[str, Any]:
 
 
 def _means_context(seen: SeenRun) -> dict[str, Any]:
-    """Where the run stands on a board of rounded means, and nothing behind it."""
+    """Return the place of the run on a board of rounded means, without details."""
     board = _find_board(seen, Choice()) if not seen.sight.everything else None
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
@@ -197,21 +197,22 @@ def _means_context(seen: SeenRun) -> dict[str, Any]:
 
 
 def _find_board(seen: SeenRun, choice: Choice) -> Board | None:
-    """The board; that of every run, where the run shows a mean and the track's rule leaves it out.
+    """Find the board; if the track's rule excludes a visible run, the board of every run.
 
-    One that is scored while its page is made was left out by no rule.
+    A run that is scored while its page renders is not excluded by a rule.
     """
     shown = [seen.run.pk] if seen.sight.means_of(seen.run) else []
     return find_means_with(seen.sight, choice, *shown)
 
 
 def _run_charts(request: HttpRequest, seen: SeenRun) -> RunCharts | None:
-    """The run in the order and against what the reader asks; None where no score is to be seen."""
+    """Return the charts of a run as requested; None if the reader may see no score."""
     board = _find_board(seen, requested_choice(request)) if seen.sight.everything else None
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:
-        # It was scored after this request had read it; its names are those that may be read.
+        # The run was scored after this request loaded it.  We reload only these fields, because
+        # its names may be pseudonyms.
         seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
     order, against = request.GET.get("order", ""), request.GET.get("against", "")
     return RunCharts(
@@ -225,7 +226,7 @@ def _run_charts(request: HttpRequest, seen: SeenRun) -> RunCharts | None:
 
 @require_GET
 def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Every topic of a run with its values, in the order in which the page shows them."""
+    """Return every topic of a run with its values as CSV, in the order of the page."""
     seen = run_or_404(request.user, run_id)
     portrait = _run_charts(request, seen)
     if portrait is None:
@@ -235,7 +236,7 @@ def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
 
 @require_GET
 def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
-    """The moving part of a run's page; it asks again until nothing more will happen."""
+    """Return the state of a run; the page polls it until the run is done."""
     seen = run_or_404(request.user, run_id)
     receipt = receipts.receipt_of(seen.sight, seen.run)
     context = {
@@ -247,14 +248,14 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
     }
     response = render(request, "_run_state.html", context)
     if receipt.done:
-        # The page has more to show now than this part of it.
+        # The whole page has more to show now.
         response["HX-Refresh"] = "true"
     return response
 
 
 @require_GET
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
-    """The bytes as they came; always a download, never a page."""
+    """Return the uploaded file, always as a download."""
     run = _managed_run_or_404(request, run_id)
     if not run.file:
         raise Http404("a refused file that is not kept any more")
@@ -268,7 +269,7 @@ def run_file(request: HttpRequest, run_id: str) -> FileResponse:
 
 @require_GET
 def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Every problem of a run as CSV."""
+    """Return every problem of a run as CSV."""
     run = _managed_run_or_404(request, run_id)
     return text_file(f"problems-{run.pk}.csv", receipts.problems_as_csv(run), "text/csv")
 
@@ -283,7 +284,7 @@ def _managed_run_or_404(request: HttpRequest, run_id: str) -> Run:
 @login_required
 @require_POST
 def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Another try for a run that failed by our fault."""
+    """Queue a run again that failed because of an error on our side."""
     seen = managed_run_or_403(request, run_id)
     try:
         run_actions.try_again(seen.run, request.user)

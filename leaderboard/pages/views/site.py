@@ -1,4 +1,4 @@
-"""Pages that belong to the whole site."""
+"""Pages of the whole site: measures, limits, search and the account."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def limits(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def search(request: HttpRequest) -> HttpResponse:
-    """Runs by tag and topics by number or words, in the tracks that the reader sees."""
+    """Find runs by tag and topics by number or words, in tracks that the reader sees."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
     tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
     runs = [run for track in tracks for run in look(track, request.user).runs_called(text, FOUND)]
@@ -62,7 +62,7 @@ def search(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """One's teams and tokens; a new token shows its secret this once."""
+    """Show the user's teams and tokens; a new token shows its secret only once."""
     form = TokenForm(request.POST or None, user=request.user)
     secret = None
     if request.method == "POST" and form.is_valid():
@@ -82,7 +82,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def change_mails(request: HttpRequest) -> HttpResponse:
-    """Whether one's notices come by mail too."""
+    """Switch email notices on or off."""
     EmailNoticesForm(request.POST, instance=request.user).save()
     messages.success(request, "Saved.")
     return redirect("account")
@@ -108,14 +108,14 @@ def revoke_tokens(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def healthz(request: HttpRequest) -> HttpResponse:
-    """A connection that was kept says nothing of the server behind it, so that is asked."""
+    """Answer ok if the database answers a query; a kept connection alone proves nothing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return HttpResponse("ok", content_type="text/plain")
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
-    """What is shown for an error nobody caught: an outage says when to come back."""
+    """Render the page for an unexpected error; for an outage, with when to retry."""
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
         return server_error(request)

@@ -1,4 +1,4 @@
-"""Snapshots of a board: frozen by its organisers, cited by everybody."""
+"""Snapshots: frozen boards that papers can cite."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """A frozen board, or one of its files."""
+    """Show a frozen board, or return one of its files."""
     sight = _sight_with_snapshots_or_404(request, slug)
     found = get_object_or_404(sight.track.snapshots.select_related("track__owner"), slug=name)
     format = request.GET.get("format", "")

@@ -1,4 +1,4 @@
-"""Taking part: joining a track, asking to, and one's team."""
+"""Joining a track, requests to join, and the reader's team."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 @login_required
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take part in a track; an invitation link shows also a track that is not public."""
+    """Join a track; an invitation link also opens a track that is not public."""
     track = get_object_or_404(Track, slug=slug)
     asking = _join_details(request)
     inviting = people.team_inviting(track, asking.team_code)
@@ -69,7 +69,7 @@ def _join_or_ask(
 @login_required
 @require_GET
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    """One's team: its members, and the link that lets others in."""
+    """Show the reader's team: its members and its invitation link."""
     sight = track_or_404(request.user, slug)
     if sight.team is None:
         raise Http404("no team here")
@@ -94,7 +94,7 @@ def _team_link(request: HttpRequest, team: Team) -> str:
 @login_required
 @require_POST
 def change_team(request: HttpRequest, slug: str) -> HttpResponse:
-    """Leave one's team; a leader makes others leaders, or takes them out."""
+    """Leave the team; leaders can also appoint leaders and remove members."""
     team = _team_or_404(request, slug)
     if request.POST.get("act") == "leave":
         return _leave_team(request, team.track)
@@ -110,7 +110,7 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
-    """Close the link into one's team and make another; for its leaders."""
+    """Replace the invitation link of a team, for its leaders."""
     team = _team_or_404(request, slug)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     people.renew_team_link(team, request.user)
@@ -136,12 +136,12 @@ def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
 @login_required
 @require_POST
 def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
-    """Approve or decline somebody who asks to take part."""
+    """Approve or decline a request to join."""
     track = organised_sight_or_403(request, slug).track
     asked = get_object_or_404(track.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
-            # The name that was read, which may not be the one asked for since.
+            # The name that the organiser saw, because the request may have changed since.
             asked.team_name = request.POST["approve"].replace("\0", "")
             people.approve(asked, request.user)
         else:
@@ -154,6 +154,6 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
 @login_required
 @require_POST
 def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
-    """Close the invitation link of a track and make another."""
+    """Replace the invitation link of a track."""
     tracks.renew_invitation(organised_sight_or_403(request, slug).track, request.user)
     return redirect("manage", slug=slug)

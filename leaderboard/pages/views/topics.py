@@ -1,4 +1,4 @@
-"""The topics of a track, and what every run made of one."""
+"""The topics of a track and the results of every run on one topic."""
 
 from __future__ import annotations
 

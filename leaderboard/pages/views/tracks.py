@@ -1,4 +1,4 @@
-"""Tracks and their boards."""
+"""Tracks: the front page, creation, settings and release."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @submit_once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
-    """A track on the collection `slug`."""
+    """Create a track on the collection `slug`."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     form = TrackForm(
         request.POST or None, collection=collection, initial=_default_settings(collection)
@@ -84,7 +84,7 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @submit_once
 def new_board(request: HttpRequest, slug: str) -> HttpResponse:
-    """An internal board at one click: every user of this site is in and sees every score."""
+    """Create an internal track without a form: all users of this site see every score."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     track = _internal_board(collection)
     try:
@@ -97,7 +97,7 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _internal_board(collection: Collection) -> Track:
-    """What the form proposes, for those who have an account here."""
+    """Build a track with default settings that only users of this site can see."""
     proposal = _default_settings(collection)
     newest = proposal["judgment_set"]
     fields = {
@@ -126,7 +126,7 @@ def _default_settings(collection: Collection) -> dict[str, Any]:
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     track = sight.track
-    # The form writes what was sent into its own copy; the track stays what it was until saved.
+    # The form writes into its own copy, so that the track stays unchanged until it is saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
         try:
@@ -155,13 +155,13 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _invitation_link(request: HttpRequest, track: Track) -> str:
-    """The address that lets its reader take part."""
+    """Return the invitation link of a track."""
     query = urlencode({"invitation": track.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
 
 
 def _badge_address(request: HttpRequest, track: Track) -> str:
-    """Where its badge is for who knows it; "" where nobody has made one."""
+    """Return the secret badge URL of a track; "" if there is none."""
     path = reverse("badge_by_code", args=[track.badge_code]) if track.badge_code else ""
     return request.build_absolute_uri(path) if path else ""
 
@@ -180,7 +180,7 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def release(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a release shows to whom, and the act."""
+    """Show what a release changes; a POST releases the scores."""
     sight = organised_sight_or_403(request, slug)
     if request.method != "POST":
         context = {

@@ -1,4 +1,4 @@
-"""Versions of the judgments of a track: try one, see what it does to the board, switch to it."""
+"""Versions of a track's judgments: trial, impact on the board and switch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from leaderboard.scoring.families import measures_of, ranking_measure
 @login_required
 @require_GET
 def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """What these judgments do to the board, once every run is scored with them."""
+    """Show the impact of a version of the judgments on the board."""
     sight = organised_sight_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
     edition = edition_with(sight.track, judgment_set)
@@ -72,7 +72,7 @@ def _describe_impact(sight: Sight, shown: MeasureImpact) -> Sentence:
 
 
 def _request_tests(sight: Sight, found: Impact) -> bool:
-    """Whether a job makes the tests that either board lacks by any measure."""
+    """Queue the missing tests of both boards; return whether any are on their way."""
     baseline = sight.track.baseline
     asked = [
         commission_tests(edition, each.measure, baseline)
@@ -84,7 +84,7 @@ def _request_tests(sight: Sight, found: Impact) -> bool:
 
 @require_GET
 def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
-    """Judgments as they count here, for the commands that pages tell."""
+    """Return the judgments as this track counts them, for the commands on pages."""
     sight = track_or_404(request.user, slug)
     if sight.organises:
         judgment_set, kept = _version_or_404(sight.track, version), []
@@ -94,7 +94,7 @@ def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpRe
 
 
 def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
-    """Those behind a board that this reader sees, and the topics that stay out of the file."""
+    """Return the shared judgments of a board and the topics that are excluded from the file."""
     shown = sight.by_judgments(version)
     if not shown.qrels or shown.edition is None:
         raise Http404("no judgments to take home")
@@ -104,7 +104,7 @@ def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
 @login_required
 @require_POST
 def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """Score every run with these judgments; the board stays as it is."""
+    """Score every run with these judgments on trial; the board stays unchanged."""
     track = organised_sight_or_403(request, slug).track
     tracks.try_judgments(track, request.user, _version_or_404(track, version))
     return redirect("impact", slug=slug, version=version)
@@ -113,7 +113,7 @@ def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse
 @login_required
 @require_POST
 def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """From now on the board is that of these judgments."""
+    """Switch the board to these judgments."""
     track = organised_sight_or_403(request, slug).track
     judgment_set = _version_or_404(track, version)
     tracks.change_track(track, request.user, {"judgment_set": judgment_set})

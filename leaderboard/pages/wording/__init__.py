@@ -1,4 +1,4 @@
-"""What the pages of a track say in whole sentences; templates print them piece by piece."""
+"""Sentences of the pages of a track."""
 
 from leaderboard.pages.wording.analyses import (
     cost_verdict,

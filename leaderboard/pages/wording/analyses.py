@@ -1,4 +1,4 @@
-"""What a reader of effectiveness against cost came for: the cheapest run that is good enough."""
+"""Sentences of the analysis pages: costs, runs, topics, pairs and judgments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from leaderboard.pages.wording.phrases import (
 
 
 def cost_verdict(found: CostBreakdown) -> Sentence:
-    """The sentence over the chart; empty where no run states the cost."""
+    """Name the cheapest run that is good enough; empty if no run states the cost."""
     best, cheapest = found.best, found.cheapest_good
     if best is None or cheapest is None:
         return []
@@ -67,7 +67,7 @@ def _score_and_cost(line: CostLine) -> list[Phrase]:
 
 
 def count_runs_with_cost(found: CostBreakdown) -> str:
-    """How many runs stand here, and how many say nothing of this cost."""
+    """Say how many runs state this cost and how many do not."""
     said = counted(len(found.lines), "run reports,runs report")
     silent = counted(found.num_silent, "run does,runs do")
     return f"{said} it; {silent} not." if found.num_silent else f"{said} it."
@@ -77,7 +77,7 @@ SIGN_FLIP = "sign_flip"
 
 
 def describe_test(test: str, topics: int) -> str:
-    """A test by its name, with what decides its p.
+    """Describe a test by its name and its number of draws.
 
     >>> describe_test("t", 225)
     'two-sided paired t-test'
@@ -90,12 +90,12 @@ def describe_test(test: str, topics: int) -> str:
     return f"{TESTS[test]}, {draws}"
 
 
-# A run is little judged where less than this share of what the run in the middle has is.
+# A run has few judged documents below this share of the median run.
 FEW_JUDGED = 0.8
 
 
 def describe_tied_range(scored: ScoreSet, measure: str) -> str:
-    """Between what equal scores leave the measure; empty where their order changes nothing."""
+    """Say how far the order of tied documents could change a measure; empty if it cannot."""
     if measure not in scored.ties:
         return ""
     low, high = scored.ties[measure]
@@ -106,7 +106,7 @@ def describe_tied_range(scored: ScoreSet, measure: str) -> str:
 
 
 def warn_of_few_judged(scored: ScoreSet, board: Board) -> str:
-    """Where fewer of its first ten documents are judged than of most runs."""
+    """Warn if far fewer of the run's top 10 documents are judged than in most runs."""
     median = board.median_judged
     if scored.judged_at_10 >= FEW_JUDGED * median:
         return ""
@@ -118,7 +118,7 @@ def warn_of_few_judged(scored: ScoreSet, board: Board) -> str:
 
 
 def name_of_withdrawer(sight: Sight, run: Run) -> str:
-    """Who withdrew a run: by name for those inside; empty where nobody did or is known."""
+    """Say who withdrew a run; only its team and organisers see the name."""
     who = run.withdrawn_by
     if who is None or sight.inside(run):
         return who.username if who is not None else ""
@@ -126,12 +126,12 @@ def name_of_withdrawer(sight: Sight, run: Run) -> str:
     return "its team" if is_member else "the organisers"
 
 
-# What three decimals do not show.
+# Smaller than three decimals show.
 INVISIBLE = 0.0005
 
 
 def holes_verdict(table: HoleTable, board: Board) -> Sentence:
-    """How far scores and verdicts could move, or why nothing tells that."""
+    """Say how far scores and verdicts could change, or why there is no bound."""
     if not table.lines or not table.measure:
         return []
     if not table.bounds_hold:
@@ -195,7 +195,7 @@ def _describe_doubtful_verdicts(table: HoleTable, baseline: Run) -> Sentence:
 
 
 def gain_verdict(run: Run, gains: GainCurves) -> Sentence:
-    """The share of the ideal gain, and what ranking and retrieval lost of it."""
+    """State the share of the ideal gain and the losses by ranking and by retrieval."""
     first = f"first {spell_number(gains.cutoff)}"
     sentence = join_phrases(
         run_phrase(run), f" reaches {score(gains.ndcg, 3)} of the ideal gain in its {first}."
@@ -237,12 +237,12 @@ def _describe_changed_verdicts(impact: MeasureImpact) -> Sentence:
     return join_phrases(", and ", strong(str(len(impact.turned))), words)
 
 
-# So many documents are told one by one.
+# The number of documents that a sentence names.
 MOST_NAMED_DOCUMENTS = 2
 
 
 def topic_verdict(breakdown: TopicBreakdown) -> Sentence:
-    """The sentence over a topic's runs; empty where no run has a score."""
+    """Summarise the runs of a topic; empty if no run has a score."""
     scored = [each for each in breakdown.answers if each.rank is not None]
     if not scored:
         return []
@@ -278,7 +278,7 @@ def _describe_own_rank(measure: str, scored: list[Answer], own: Answer) -> Sente
 
 
 def _describe_late_documents(breakdown: TopicBreakdown, own: Answer) -> Sentence:
-    """Relevant documents that a better baseline has in its first ten and this run has not."""
+    """Name relevant documents that a better baseline has in its top 10, but this run has not."""
     baseline = next((each for each in breakdown.answers if each.is_baseline), None)
     if baseline is None or (own.rank or 0) <= (baseline.rank or 0):
         return []
@@ -311,12 +311,12 @@ def _count_unjudged(own: Answer) -> Sentence:
     )
 
 
-# Two runs that differ by so much on a topic do different things there.
+# A difference on one topic above this is worth a sentence.
 FAR_APART = 0.2
 
 
 def pair_verdict(pair: Pair) -> Sentence:
-    """Run `b` against run `a`: what the test says, how large, how sure, on how many topics."""
+    """Compare run `b` with run `a`: verdict, difference, interval, p and wins."""
     against = pair.against
     if against.difference is None or against.low is None or against.high is None:
         return join_phrases(
@@ -340,7 +340,7 @@ def pair_verdict(pair: Pair) -> Sentence:
 
 
 def _count_distant_topics(pair: Pair) -> str:
-    """Two runs that are as good as each other need not be good on the same topics."""
+    """Say on how many topics two runs differ clearly despite no significant difference."""
     far = sum(abs(line.difference) > FAR_APART for line in pair.topics)
     if pair.verdict != "not significant" or not far or parse_measure(pair.measure).range != (0, 1):
         return ""
@@ -348,7 +348,7 @@ def _count_distant_topics(pair: Pair) -> str:
 
 
 def describe_pair_test(pair: Pair) -> Sentence:
-    """Which test, what was not corrected, and what it could have seen."""
+    """Name the test, its effect size and the effect that it can detect."""
     topics = len(pair.topics)
     name = describe_test(pair.test, topics)
     sentence = join_phrases(

@@ -24,7 +24,7 @@ from leaderboard.pages.wording.phrases import (
 
 # On a longer board runs are counted, not named.
 LONG_BOARD = 12
-# Up to here the first ten documents are judged too thinly to go without a word.
+# Up to this share of judged documents the page shows a warning.
 WELL_JUDGED = 0.5
 UNJUDGED = {
     0.5: "Half of the top-ten documents were",
@@ -37,7 +37,7 @@ UNJUDGED = {
 
 
 def board_verdict(board: Board) -> Sentence:
-    """The sentence that a reader of the board came for; empty where no run is ranked."""
+    """Summarise the board in a sentence; empty if no run is ranked."""
     ranked = board.ranked
     if not ranked:
         return []
@@ -59,7 +59,7 @@ def _measure_with_value(board: Board, standing: Standing) -> str:
 
 
 def _describe_leaders(board: Board) -> Sentence:
-    """Who leads with which value; several where they are exactly equal."""
+    """Name the leader, or all leaders with exactly equal scores."""
     leaders = board.leaders
     verb = " leads with " if len(leaders) == 1 else " tie for the lead with "
     runs = name_or_count_runs([each.run for each in leaders])
@@ -67,7 +67,7 @@ def _describe_leaders(board: Board) -> Sentence:
 
 
 def _runs_near_leader(board: Board) -> list[Run] | None:
-    """Whom the test of all pairs cannot tell from the leader; None where there is no such test."""
+    """Return the runs not significantly different from the leader in the all-pairs test."""
     interval = board.ranked[0].interval
     if interval is None:
         return None
@@ -75,7 +75,7 @@ def _runs_near_leader(board: Board) -> list[Run] | None:
 
 
 def _compare_all_pairs(board: Board) -> Sentence:
-    """Without a baseline: whom the leader can be told apart from."""
+    """Summarise a board without a baseline by the all-pairs test."""
     near = _runs_near_leader(board)
     if near is None:
         return join_phrases(*_describe_leaders(board), ".")
@@ -102,7 +102,7 @@ def _leader_pronoun(board: Board) -> str:
 
 
 def _describe_long_board(board: Board) -> Sentence:
-    """Both tests, each with what it compares: the leader by the one, the counts by the other."""
+    """Summarise a long board: the leader by the all-pairs test, counts by the baseline test."""
     near = _runs_near_leader(board)
     if near is None:
         sentence = join_phrases(*_describe_leaders(board), ". ")
@@ -117,7 +117,7 @@ def _describe_long_board(board: Board) -> Sentence:
 
 
 def _count_verdicts(board: Board) -> Sentence:
-    """How many runs the baseline alone is told from, those that are better by name if few."""
+    """Count the runs that are better or worse than the baseline; name a few better ones."""
     others = [each for each in board.ranked if not each.is_baseline]
     better = [each.run for each in others if each.verdict == "better"]
     worse = _count_or_none(sum(each.verdict == "worse" for each in others))
@@ -144,7 +144,7 @@ def _baseline_phrase(run: Run | None) -> Phrase:
 
 
 def _describe_short_board(board: Board) -> Sentence:
-    """A short board: the leader against the baseline, then the others by their verdict."""
+    """Summarise a short board: the leader against the baseline, then the others by verdict."""
     leader, *others = board.ranked
     groups = {
         verdict: [each.run for each in others if each.verdict == verdict]
@@ -172,7 +172,7 @@ def _compare_leader(board: Board, leader: Standing) -> Sentence:
 
 
 def _compare_others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
-    """Those beside the leader, as compared with the baseline, which was named last."""
+    """Compare the other runs with the baseline, which the sentence named last."""
     clauses = []
     if better := groups.get("better"):
         clauses.append(
@@ -199,7 +199,7 @@ def _compare_others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
 
 
 def describe_power(board: Board) -> Sentence:
-    """What the topics and runs of this board can tell at all."""
+    """State which effects this board can detect."""
     topics = board.edition.num_evaluated
     effect = board.detectable_effect
     if effect is None:
@@ -225,7 +225,7 @@ def describe_power(board: Board) -> Sentence:
 
 
 def describe_selection(board: Board) -> Sentence:
-    """Which runs stand on the board, in which order."""
+    """State which runs are on the board and in which order."""
     shown, standings = len(board.shown), len(board.standings)
     teams = counted(len(board.teams), "team")
     number = (
@@ -247,7 +247,7 @@ def describe_selection(board: Board) -> Sentence:
 
 
 def describe_missing_measures(board: Board) -> str:
-    """Which measures an earlier board has not, and what ranks it where one of them would."""
+    """Name the measures that an earlier board lacks and, if needed, its ranking measure."""
     if board.sight.other is None or not board.missing:
         return ""
     ranked = (
@@ -259,7 +259,7 @@ def describe_missing_measures(board: Board) -> str:
 
 
 def describe_exclusion(board: Board) -> str:
-    """That a run is not on the board by its rule; empty where the board in hand is that one."""
+    """Explain why a run is not on the board; empty if this is the board of the rule."""
     if not board.sight.every_run:
         return ""
     runs = counted(len(board.standings), "scored run")
@@ -268,7 +268,7 @@ def describe_exclusion(board: Board) -> str:
 
 
 def _selected_runs(board: Board) -> str:
-    """The runs that the rule of the track puts on its board."""
+    """Describe the runs that the rule of the track selects."""
     if board.sight.ladder is not None:
         step = board.sight.ladder.step
         return f"the last run of each team to beat its previous one by more than {step}"
@@ -280,7 +280,7 @@ def _selected_runs(board: Board) -> str:
 
 
 def _sort_column_title(board: Board) -> str:
-    """The title of the column that the lines stand by; with a capital only where it has one."""
+    """Return the title of the column that sorts the board, in lower case unless it is a name."""
     name = board.choice.sorted_by
     title = next((each.title for each in columns_of(board) if each.name == name), name)
     title = title if name in board.measures or not title[1:2].islower() else title.lower()
@@ -288,7 +288,7 @@ def _sort_column_title(board: Board) -> str:
 
 
 def describe_provisional_state(board: Board, frozen: Snapshot | None) -> str:
-    """What may still change a live board, where that is worth a word."""
+    """Say what may still change a live board; empty if nothing is worth a sentence."""
     track = board.sight.track
     if track.closes_at is None:
         return "These scores change as runs and judgments arrive." if frozen is not None else ""
@@ -305,7 +305,7 @@ def describe_provisional_state(board: Board, frozen: Snapshot | None) -> str:
 
 
 def warn_of_unjudged(board: Board) -> str:
-    """How much of the first ten documents nobody judged, where that is half or more."""
+    """Say how many top 10 documents are unjudged, if half or more are."""
     judged = board.median_judged
     if judged > WELL_JUDGED:
         return ""

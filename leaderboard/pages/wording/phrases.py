@@ -1,4 +1,4 @@
-"""The pieces of a sentence: words, names of runs, numbers, differences with their sign."""
+"""The parts of a sentence: words, run names, numbers and differences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from leaderboard.display.numbers import count
 from leaderboard.models import Run
 
-# So many runs are named one by one; more are counted.
+# A sentence names up to this many runs; more are counted.
 MOST_NAMED_RUNS = 3
 NUMBER_WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -30,7 +30,7 @@ Sentence = list[Phrase]
 
 
 def join_phrases(*pieces: str | Phrase | Sequence[Phrase]) -> Sentence:
-    """Words and phrases in one row.
+    """Join words and phrases into one sentence.
 
     >>> join_phrases("a ", strong("b"), [Phrase("c")])[1].strong
     'b'
@@ -55,7 +55,7 @@ def run_phrase(run: Run) -> Phrase:
 
 
 def list_runs(runs: Sequence[Run]) -> Sentence:
-    """Names in a row: "a", "a and b", "a, b and c"."""
+    """List the names of runs: "a", "a and b", "a, b and c"."""
     sentence: Sentence = []
     for place, run in enumerate(runs):
         if place:
@@ -65,7 +65,7 @@ def list_runs(runs: Sequence[Run]) -> Sentence:
 
 
 def spell_number(number: int) -> str:
-    """A small count as a word.
+    """Spell a number up to ten as a word.
 
     >>> spell_number(4), spell_number(1400)
     ('four', '1,400')
@@ -74,9 +74,9 @@ def spell_number(number: int) -> str:
 
 
 def name_or_count_runs(runs: Sequence[Run], rest: bool = False, more: bool = False) -> Sentence:
-    """Up to three runs by their names, others by their count.
+    """Name up to three runs; count more.
 
-    `rest`: nobody else is left; `more`: they come to one that was named.
+    `rest`: these are all remaining runs; `more`: they follow a run that was named.
     """
     if len(runs) <= MOST_NAMED_RUNS and not (rest and len(runs) == MOST_NAMED_RUNS):
         return list_runs(runs)
@@ -87,7 +87,7 @@ def name_or_count_runs(runs: Sequence[Run], rest: bool = False, more: bool = Fal
 
 
 def capitalise(sentence: Sentence) -> Sentence:
-    """With a capital at its beginning, where that is not a name."""
+    """Start a sentence with a capital letter unless it starts with a name."""
     if not sentence or not sentence[0].words:
         return sentence
     first = sentence[0].words

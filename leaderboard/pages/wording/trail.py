@@ -55,7 +55,7 @@ NOUNS = {
     "joinrequest": "request to join",
     "judgmentset": "judgments",
 }
-# What has a name for its readers.
+# Models whose rows have names that readers know.
 MODELS_WITH_NAMES: dict[str, type[Model]] = {
     "judgmentset": JudgmentSet,
     "pool": Pool,
@@ -67,7 +67,7 @@ MODELS_WITH_NAMES: dict[str, type[Model]] = {
 
 @dataclass(frozen=True, slots=True)
 class TrailEntry:
-    """One line of the trail; `name` is a stranger's text, `details` are what was set."""
+    """One entry of the activity log; `name` is user text, `details` are the changed fields."""
 
     event: AuditEvent
     words: str
@@ -76,7 +76,7 @@ class TrailEntry:
 
 
 def describe_events(events: Iterable[AuditEvent]) -> list[TrailEntry]:
-    """The events in words, with the names that what they are about has now."""
+    """Describe events in words, with the current names of their targets."""
     events = list(events)
     names = _find_target_names(events)
     return [
@@ -91,10 +91,10 @@ def describe_events(events: Iterable[AuditEvent]) -> list[TrailEntry]:
 
 
 def _find_target_names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], str]:
-    """What the targets are called, by kind and key."""
+    """Return the names of the targets, by kind and key."""
     keys: dict[str, list[str]] = {}
     for each in events:
-        # What an archive does not hold has no key here.
+        # A target that the archive did not contain has no key.
         if each.target_id:
             keys.setdefault(each.target_kind, []).append(each.target_id)
     return {
@@ -106,13 +106,13 @@ def _find_target_names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], st
 
 
 def describe_act(event: AuditEvent) -> str:
-    """The act and its target: "changed the track"."""
+    """Describe an act and its target: "changed the track"."""
     act = ACTS.get(event.act, f"{event.act}:")
     return f"{act} {NOUNS.get(event.target_kind, event.target_kind)}"
 
 
 def describe_changes(before: Any, after: Any) -> list[str]:
-    """What was set, field by field, with what it was where that is known.
+    """Describe the changed fields, with the earlier values if they are known.
 
     >>> describe_changes({"depth": 100}, {"depth": 1000}), describe_changes(None, {"reason": ""})
     (['depth: 100 → 1000'], [])
