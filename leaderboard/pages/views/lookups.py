@@ -49,7 +49,7 @@ def requested_choice(request: HttpRequest) -> Choice:
         best_per_team=bool(asked.get("best")),
         facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
         columns=tuple(asked.getlist("column")),
-        carried_parameters=carried_parameters(asked),
+        carried=carried_parameters(asked),
     )
 
 
