@@ -41,7 +41,7 @@ def hint_for_unknown_topics(
     """What would make all unknown topics known at once; `known` others are.
 
     >>> hint_for_unknown_topics([b"001", b"002"], {b"1", b"2"})
-    'Without leading zeros all of them are known: "001" is "1".'
+    'Without leading zeros they all match: "001" is "1".'
     """
     looked_at = list(islice(unknown, COMPARED))
     if topics is None or len(looked_at) < 2:

@@ -115,7 +115,7 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     >>> found = read_topics(BytesIO(b"7\\tboundary layers\\n8\\theat transfer\\n"))
     >>> found.topics[0], found.because
     (Topic(number='7', title='boundary layers', description='', narrative=''), \
-'The first line has 2 columns parted by tabs.')
+'The first line has 2 tab-separated columns.')
     """
     problems = Problems()
     lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
