@@ -14,7 +14,7 @@ SIGNS = "templates/_signs.html"
 
 
 def page(written, **context):
-    return Template("{% load parts %}" + written).render(Context(context))
+    return Template(written).render(Context(context))
 
 
 @pytest.mark.parametrize("name", Run.State.values)
