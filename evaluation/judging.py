@@ -29,7 +29,7 @@ from evaluation.conventions import CONVENTIONS, HOUSE, Convention
 from evaluation.problems import refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
 from evaluation.reading.columns import LONGEST_IDENTIFIER
-from evaluation.reading.docnos import SPREAD, Table, all_mixed, words_of
+from evaluation.reading.docnos import SPREAD, Table, hash_all_words, words_of
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.rankings import Block, Ranking, StoredRankings, blocks_of
 from evaluation.reading.runs import Run
@@ -427,7 +427,7 @@ class Index:
         by_row[table.rows_of(pairs)] = grade
         switches = min(SIEVE * len(number), LARGEST_SIEVE - 1)
         sieve = np.zeros(1 << (switches | 1).bit_length(), bool)
-        sieve[_first_bits(all_mixed(docnos) + number * SPREAD, sieve)] = True
+        sieve[_first_bits(hash_all_words(docnos) + number * SPREAD, sieve)] = True
         return cls({topic: n for n, topic in enumerate(topics, 1)}, table, by_row, sieve)
 
     def candidates(self, block: Block, numbers: IntArray) -> Candidates:

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 
-LOCAL = ("localhost", "127.0.0.1", "[::1]", ".localhost", "testserver")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]", ".localhost", "testserver")
 SHORTEST_KEY = 32
 
 
 @register(Tags.security)
-def no_open_door(**_: object) -> list[CheckMessage]:
-    return [Error(what, hint=hint, id=id) for id, what, hint in open_doors()]
+def refuse_insecure_settings(**_: object) -> list[CheckMessage]:
+    return [Error(what, hint=hint, id=id) for id, what, hint in find_insecure_settings()]
 
 
-def open_doors() -> Iterator[tuple[str, str, str]]:
+def find_insecure_settings() -> Iterator[tuple[str, str, str]]:
     """An identifier, what is wrong, and what to do."""
-    public = [host for host in settings.ALLOWED_HOSTS if host not in LOCAL]
+    public = [host for host in settings.ALLOWED_HOSTS if host not in LOCAL_HOSTS]
     if settings.DEBUG and public:
         yield (
             "rankfield.E001",

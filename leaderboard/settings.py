@@ -45,25 +45,25 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "leaderboard.pages.middleware.number_the_request",
+    "leaderboard.pages.middleware.add_request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "leaderboard.pages.middleware.hear_out",
-    "leaderboard.pages.middleware.leave_no_upload",
-    "leaderboard.pages.middleware.pack_text",
-    "leaderboard.pages.middleware.content_security_policy",
-    "leaderboard.pages.middleware.keep_private",
+    "leaderboard.pages.middleware.read_refused_upload",
+    "leaderboard.pages.middleware.delete_unfinished_uploads",
+    "leaderboard.pages.middleware.compress_text",
+    "leaderboard.pages.middleware.set_content_security_policy",
+    "leaderboard.pages.middleware.mark_private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "leaderboard.pages.middleware.BoundBodies",
+    "leaderboard.pages.middleware.LimitBodySize",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "leaderboard.pages.middleware.time_the_answer",
-    "leaderboard.pages.middleware.ask_for_second_factor",
+    "leaderboard.pages.middleware.record_start_time",
+    "leaderboard.pages.middleware.require_second_factor",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -80,7 +80,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.pages.context.site",
             ],
-            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.parts"],
+            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.template_tags"],
         },
     },
 ]
@@ -169,7 +169,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_FORMS = {
     "login": "leaderboard.pages.forms.accounts.SignInForm",
     "signup": "leaderboard.pages.forms.accounts.SignUpForm",
-    "add_email": "leaderboard.pages.forms.accounts.MailAddressForm",
+    "add_email": "leaderboard.pages.forms.accounts.EmailAddressForm",
     "change_password": "leaderboard.pages.forms.accounts.ChangePasswordForm",
     "reauthenticate": "leaderboard.pages.forms.accounts.PasswordAgainForm",
     "reset_password": "leaderboard.pages.forms.accounts.ResetPasswordForm",

@@ -16,14 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 LONGEST_STATEMENT = "30s"
 
 
-def end_long_statements(connection: BaseDatabaseWrapper, **about: object) -> None:
+def limit_statement_time(connection: BaseDatabaseWrapper, **about: object) -> None:
     """Nobody waits longer for a page, and a statement nobody waits for holds up the others."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = %s", [LONGEST_STATEMENT])
 
 
-connection_created.connect(end_long_statements)
+connection_created.connect(limit_statement_time)
 
 # Python works on one thing at a time, so more turns would only make each of them longer.
 application = RequestSlots(SafeEncodings(get_wsgi_application()), 4)

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.agreement import tau_ap_matrix, tau_matrix
 from evaluation.commands import files, tables
 from evaluation.commands.records import read_records
-from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
+from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
 
 EPILOG = """
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    records, every = read_records(options.runs, options), asked_measures(options)
+    records, every = read_records(options.runs, options), requested_measures(options)
     if records is None:
         return files.REFUSED
     boards = np.array(

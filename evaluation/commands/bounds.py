@@ -6,7 +6,7 @@ import argparse
 
 from evaluation.commands import files, tables
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
+from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
 from evaluation.judging import JudgedRun
 from evaluation.measures import Asked, MeasureError
@@ -35,14 +35,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    every = asked_measures(options)
+    every = requested_measures(options)
     for asked in every:
         if asked.measure.definition.bounds == "none":
             raise MeasureError(f"{asked.name} has no bounds")
     records = read_records(options.runs, options)
     if records is None:
         return files.REFUSED
-    rows = [row for asked in every for row in rows_of(asked, records, options.digits)]
+    rows = [row for asked in every for row in build_rows(asked, records, options.digits)]
     scenarios = any(asked.measure.definition.bounds != "true" for asked in every)
     note = "* two scenarios, which other judgments may leave behind" if scenarios else ""
     table = Table(["measure", "run", "low", "score", "high"], rows, texts=2, note=note)
@@ -50,13 +50,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def rows_of(asked: Asked, records: Records, digits: int) -> list[list[str]]:
+def build_rows(asked: Asked, records: Records, digits: int) -> list[list[str]]:
     mark = "" if asked.measure.definition.bounds == "true" else "*"
 
-    def row(tag: str, judged: JudgedRun) -> list[str]:
+    def build_row(tag: str, judged: JudgedRun) -> list[str]:
         low, high = asked.measure.bounds(judged)
         reached = (low, asked.measure.scores(judged), high)
         means = [f"{asked.measure.aggregate(each):.{digits}f}" for each in reached]
         return [asked.name + mark, tag, *means]
 
-    return [row(*each) for each in zip(records.tags, records.judged, strict=True)]
+    return [build_row(*each) for each in zip(records.tags, records.judged, strict=True)]

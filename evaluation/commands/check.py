@@ -66,7 +66,7 @@ def add_rules(group: argparse._ArgumentGroup) -> None:
 
 
 @dataclass(frozen=True)
-class Known:
+class TrackFiles:
     """The topics, documents and judged topics of a track; None where they are not given."""
 
     topics: Collection[bytes] | None = None
@@ -74,7 +74,7 @@ class Known:
     judged: Collection[bytes] | None = None
 
 
-def rules_of(options: argparse.Namespace, known: Known) -> RunRules:
+def build_rules(options: argparse.Namespace, known: TrackFiles) -> RunRules:
     return RunRules(
         known.topics,
         known.docnos,
@@ -94,46 +94,46 @@ def run(options: argparse.Namespace) -> int:
     given: list[Any] = []
     for path, read in (
         (options.topics, topic_numbers),
-        (options.docnos, docnos_of),
+        (options.docnos, read_docnos),
         (options.judged, topic_numbers),
     ):
         try:
             given.append(None if path is None else read(path))
         except (Refused, OSError) as reason:
-            return files.refused(path, reason)
+            return files.report_refusal(path, reason)
     try:
-        problems, summary = checked(options, Known(*given))
+        problems, summary = check_file(options, TrackFiles(*given))
     except Refused as refusal:
         print_problems(options, refusal.problems)
         print(f"{options.run}: rejected", file=sys.stderr)
         return files.REFUSED
     except OSError as reason:
-        return files.refused(options.run, reason)
+        return files.report_refusal(options.run, reason)
     print_problems(options, problems)
     print(f"{options.run}: accepted, {summary}", file=sys.stderr)
     return 0
 
 
-def checked(options: argparse.Namespace, known: Known) -> tuple[Problems, str]:
+def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems, str]:
     """The warnings of an accepted file and what it holds; raises `Refused`."""
-    with files.opened(options.run, RUN_LIMITS) as file:
+    with files.open_input(options.run, RUN_LIMITS) as file:
         if options.qrels:
             qrels = read_qrels(file, known.topics, known.docnos)
             return qrels.problems, f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
-        accepted = read_run(file, rules_of(options, known))
+        accepted = read_run(file, build_rules(options, known))
         holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
         return accepted.problems, f"tag {accepted.tag}, {holds}"
 
 
 def topic_numbers(path: str) -> Collection[bytes]:
     """The numbers in the order of the file, so that hints look at them as the server's do."""
-    with files.opened(path) as file:
+    with files.open_input(path) as file:
         return dict.fromkeys(topic.number.encode() for topic in read_topics(file).topics)
 
 
-def docnos_of(path: str) -> Docnos:
+def read_docnos(path: str) -> Docnos:
     problems = Problems()
-    with files.opened(path) as file:
+    with files.open_input(path) as file:
         docnos = Docnos.of(document.docno.encode() for document in read_documents(file, problems))
     problems.raise_if_refused()
     return docnos

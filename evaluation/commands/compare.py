@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from evaluation.commands import files, tables
 from evaluation.commands.printing import json_number
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
+from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.significance import TESTS, Difference, compare_with_baseline
@@ -53,13 +53,13 @@ def parser() -> argparse.ArgumentParser:
     add_scoring_options(parser, default="AP")
     parser.add_argument("--test", choices=TESTS, default="sign_flip")
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm")
-    parser.add_argument("--alpha", metavar="A", type=chance, default=0.05)
+    parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
     add_table_options(parser, "json")
     return parser
 
 
-def chance(text: str) -> float:
+def parse_probability(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -78,15 +78,17 @@ def run(options: argparse.Namespace) -> int:
     # Measure by measure, the baseline first.
     comparisons = [
         comparison
-        for asked in asked_measures(options)
-        for comparison in on_one_measure(asked, records, options)
+        for asked in requested_measures(options)
+        for comparison in compare_on_measure(asked, records, options)
     ]
     print_comparisons(comparisons, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
 
 
-def on_one_measure(asked: Asked, records: Records, options: argparse.Namespace) -> list[Comparison]:
+def compare_on_measure(
+    asked: Asked, records: Records, options: argparse.Namespace
+) -> list[Comparison]:
     measure, tags = asked.measure, records.tags
     scores = records.scores(measure)
     outcomes = compare_with_baseline(
@@ -131,7 +133,7 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
                 for comparison in comparisons
             ],
         }
-        tables.write([json.dumps(document, indent=2).encode() + b"\n"])
+        tables.write_bytes([json.dumps(document, indent=2).encode() + b"\n"])
         return
     level = f"{100 * (1 - options.alpha):g} %"
     header = ["measure", "run", "verdict", "mean", "difference", f"low {level}", f"high {level}"]

@@ -17,7 +17,7 @@ from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
-from evaluation.reading.repairs import FIXES, spelled_as_known
+from evaluation.reading.repairs import FIXES, match_known_topics
 from evaluation.reading.run_rules import RunRules
 from evaluation.reading.runs import Run, read_run, read_run_leniently
 
@@ -35,7 +35,7 @@ ANY_RUN = RunRules(depth=ANY_DEPTH)
 
 
 @contextmanager
-def opened(path: str, limits: Limits = LIMITS) -> Iterator[BinaryIO]:
+def open_input(path: str, limits: Limits = LIMITS) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where it is compressed; `-` is the standard input.
 
     Raises `Refused` for a container that cannot be unpacked.
@@ -43,11 +43,11 @@ def opened(path: str, limits: Limits = LIMITS) -> Iterator[BinaryIO]:
     if path == "-":
         yield unpacked(BytesIO(sys.stdin.buffer.read()), limits)
     else:
-        with BufferedReader(Watched(path), CHUNK) as file:
+        with BufferedReader(ProgressReader(path), CHUNK) as file:
             yield unpacked(file, limits)
 
 
-class Watched(FileIO):
+class ProgressReader(FileIO):
     """A long file that shows on a terminal how much of it has been read."""
 
     def __init__(self, path: str) -> None:
@@ -91,13 +91,13 @@ def add_fix_option(parser: argparse._ActionsContainer) -> None:
 
 
 def read_judgments(path: str, lenient: bool) -> Qrels:
-    with opened(path) as file:
+    with open_input(path) as file:
         return read_qrels_leniently(file) if lenient else read_qrels(file)
 
 
 def read_any_run(path: str, lenient: bool) -> Run:
     """A run, whatever topics and documents it names."""
-    with opened(path) as file:
+    with open_input(path) as file:
         return read_run_leniently(file) if lenient else read_run(file, ANY_RUN)
 
 
@@ -108,7 +108,7 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
     if getattr(options, "fix", None) and not options.lenient:
         return read_repaired_run(path, judgments, options)
     store = partial(Judging, judgments, convention, keep=options.intersection)
-    with opened(path) as file:
+    with open_input(path) as file:
         if not options.lenient:
             return read_run(file, ANY_RUN, store, options.processes)
         return read_run_leniently(
@@ -123,12 +123,12 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
 def read_repaired_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:
     """A run with the repairs that --fix names; topics are spelled as the judgments spell them."""
     rules = replace(ANY_RUN, fix=tuple(options.fix), tag=options.tag)
-    with opened(path) as file:
+    with open_input(path) as file:
         run = read_run(file, rules)
     if "topics" in options.fix:
         known = set(judgments.topics)
         unknown = [topic for topic in run.rankings if topic not in known]
-        renamed = spelled_as_known(unknown, known, known.intersection(run.rankings))
+        renamed = match_known_topics(unknown, known, known.intersection(run.rankings))
         rankings = {renamed.get(topic, topic): ranking for topic, ranking in run.rankings.items()}
         run = replace(run, rankings=rankings)
     return run
@@ -147,7 +147,7 @@ def report(path: str, problems: Problems, shown: int = SHOWN, output: TextIO | N
         print(f"{path}: {len(problems):,} problems in total: {totals}", file=output)
 
 
-def refused(path: str, reason: Refused | OSError) -> int:
+def report_refusal(path: str, reason: Refused | OSError) -> int:
     """Say why a file cannot be used; the exit status of the command."""
     if isinstance(reason, Refused):
         report(path, reason.problems)
@@ -156,7 +156,7 @@ def refused(path: str, reason: Refused | OSError) -> int:
     return REFUSED
 
 
-def announce(place: int, paths: Sequence[str]) -> None:
+def show_current_file(place: int, paths: Sequence[str]) -> None:
     """On a terminal, show which of several files is being read."""
     if len(paths) > 1 and sys.stderr.isatty():
         end = "\n" if place == len(paths) else ""

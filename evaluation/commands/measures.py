@@ -33,10 +33,10 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     if options.name:
-        tables.write([all_about(MEASURES[options.name]).encode()])
+        tables.write_bytes([full_docstring(MEASURES[options.name]).encode()])
     elif options.format == "json":
-        listed = [facts(definition) for definition in MEASURES.values()]
-        tables.write([json.dumps(listed, indent=2).encode() + b"\n"])
+        listed = [measure_facts(definition) for definition in MEASURES.values()]
+        tables.write_bytes([json.dumps(listed, indent=2).encode() + b"\n"])
     else:
         tables.print_table(table_of_measures(), options.format)
     return 0
@@ -64,7 +64,7 @@ def table_of_measures() -> Table:
     return Table(header, rows, texts=len(header))
 
 
-def facts(definition: Definition) -> dict[str, object]:
+def measure_facts(definition: Definition) -> dict[str, object]:
     """What is known about a measure, for JSON; a limit of None means that there is none."""
     return {
         "name": definition.name,
@@ -81,7 +81,7 @@ def facts(definition: Definition) -> dict[str, object]:
     }
 
 
-def all_about(definition: Definition) -> str:
+def full_docstring(definition: Definition) -> str:
     """The docstring of a measure below its signature."""
     lines = (definition.formula.__doc__ or "").rstrip().splitlines()
     text = "\n".join(line.removeprefix("    ") for line in lines)

@@ -6,7 +6,7 @@ import argparse
 
 from evaluation.agreement import rbo
 from evaluation.commands import files, tables
-from evaluation.commands.compare import chance
+from evaluation.commands.compare import parse_probability
 from evaluation.commands.score import add_table_options, whole_number
 from evaluation.commands.tables import Table, text_of
 from evaluation.problems import Refused
@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs=2)
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(
-        "-p", metavar="P", type=chance, default=0.9, help="higher favours deep ranks"
+        "-p", metavar="P", type=parse_probability, default=0.9, help="higher favours deep ranks"
     )
     parser.add_argument(
         "-M", dest="depth", metavar="N", type=whole_number(1), default=20, help="cut at N"
@@ -45,10 +45,10 @@ def run(options: argparse.Namespace) -> int:
         try:
             runs.append(files.read_any_run(path, options.lenient))
         except (Refused, OSError) as reason:
-            return files.refused(path, reason)
+            return files.report_refusal(path, reason)
     one, other = runs
     rows = [
-        [text_of(topic), f"{on_topic(one, other, topic, options):.{options.digits}f}"]
+        [text_of(topic), f"{overlap_on_topic(one, other, topic, options):.{options.digits}f}"]
         for topic in sorted(one.rankings.keys() | other.rankings.keys())
     ]
     note = f"the first {options.depth} documents of {one.tag} and {other.tag}; p = {options.p:g}"
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def on_topic(one: Run, other: Run, topic: bytes, options: argparse.Namespace) -> float:
+def overlap_on_topic(one: Run, other: Run, topic: bytes, options: argparse.Namespace) -> float:
     tops = [_top(each, topic, options.depth) for each in (one, other)]
     return rbo(tops[0], tops[1], options.p)
 

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from evaluation.commands import files, tables
-from evaluation.commands.compare import chance
+from evaluation.commands.compare import parse_probability
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, add_table_options, asked_measures
+from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.significance import AllPairs, tukey_hsd
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
-    parser.add_argument("--alpha", metavar="A", type=chance, default=0.05)
+    parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
     add_table_options(parser)
     return parser
@@ -43,13 +43,13 @@ def run(options: argparse.Namespace) -> int:
     records = read_records(options.runs, options)
     if records is None:
         return files.REFUSED
-    for asked in asked_measures(options):
-        table = on_one_measure(asked, records, options)
+    for asked in requested_measures(options):
+        table = compare_on_measure(asked, records, options)
         tables.print_table(table, options.format)
     return 0
 
 
-def on_one_measure(asked: Asked, records: Records, options: argparse.Namespace) -> Table:
+def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespace) -> Table:
     direction = asked.measure.direction
     pairs = tukey_hsd(records.scores(asked.measure), 1 - options.alpha, direction)
     order = np.argsort(-direction * pairs.means, kind="stable").tolist()

@@ -77,12 +77,12 @@ def run(options: argparse.Namespace) -> int:
             qrels = files.read_judgments(options.qrels, options.lenient)
         runs = []
         for place, path in enumerate(options.runs, 1):
-            files.announce(place, options.runs)
+            files.show_current_file(place, options.runs)
             runs.append(files.read_any_run(path, options.lenient))
     except (Refused, OSError) as reason:
-        return files.refused(path, reason)
+        return files.report_refusal(path, reason)
     try:
-        pool = pooled(runs, options)
+        pool = build_pool(runs, options)
     except ValueError as error:
         parser().error(str(error))
     print_pool(pool if qrels is None else pool.without(qrels.grades), options)
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def pooled(runs: list[Run], options: argparse.Namespace) -> Pool:
+def build_pool(runs: list[Run], options: argparse.Namespace) -> Pool:
     if options.method == "depth":
         return depth_pool(runs, options.depth)
     if options.method == "strata":
@@ -104,20 +104,20 @@ def pooled(runs: list[Run], options: argparse.Namespace) -> Pool:
     return (rrf_pool if options.method == "rrf" else rbp_pool)(runs, options.size)
 
 
-def in_order(pool: Pool, options: argparse.Namespace) -> Iterator[tuple[bytes, Pooled]]:
+def sort_pool(pool: Pool, options: argparse.Namespace) -> Iterator[tuple[bytes, Pooled]]:
     for topic in pool.topics:
         for document in order_for_judging(pool, topic, options.order, options.seed):
             yield topic, document
 
 
 def print_pool(pool: Pool, options: argparse.Namespace) -> None:
-    documents = in_order(pool, options)
+    documents = sort_pool(pool, options)
     if options.format == "trec":
-        tables.write(b"%b %b\n" % (topic, each.docno) for topic, each in documents)
+        tables.write_bytes(b"%b %b\n" % (topic, each.docno) for topic, each in documents)
     elif options.format == "json":
-        listed = [facts(topic, each, pool) for topic, each in documents]
+        listed = [pool_facts(topic, each, pool) for topic, each in documents]
         document = {"method": pool.method, "runs": list(pool.runs), "documents": listed}
-        tables.write([json.dumps(document, indent=2).encode() + b"\n"])
+        tables.write_bytes([json.dumps(document, indent=2).encode() + b"\n"])
     else:
         header = ["topic", "docno", "places", "stratum", "inclusion"]
         rows = [[str(fact) for fact in row(topic, each, pool)] for topic, each in documents]
@@ -129,7 +129,7 @@ def row(topic: bytes, document: Pooled, pool: Pool) -> list[object]:
     return [text_of(topic), text_of(document.docno), places, document.stratum, document.inclusion]
 
 
-def facts(topic: bytes, document: Pooled, pool: Pool) -> dict[str, object]:
+def pool_facts(topic: bytes, document: Pooled, pool: Pool) -> dict[str, object]:
     return {
         "topic": text_of(topic),
         "docno": text_of(document.docno),

@@ -128,7 +128,7 @@ def json_number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def table_of(runs: Sequence[RunScores], layout: Layout) -> Table:
+def build_table(runs: Sequence[RunScores], layout: Layout) -> Table:
     """A line per run, or per run and topic, and a column per measure."""
     names = [asked.name for asked in runs[0].asked] if runs else []
     header = ["run", *(["topic"] if layout.by_topic else []), *names]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.commands import files
-from evaluation.commands.score import read_judgments, record_of
+from evaluation.commands.score import build_record, read_judgments
 from evaluation.judging import JudgedRun
 from evaluation.measures import Measure
 from evaluation.problems import Refused
@@ -35,12 +35,14 @@ def read_records(paths: Sequence[str], options: argparse.Namespace) -> Records |
         judgments = read_judgments(options)
         runs = []
         for place, path in enumerate(paths, 1):
-            files.announce(place, paths)
+            files.show_current_file(place, paths)
             runs.append(files.read_scored_run(path, judgments, options))
     except (Refused, OSError) as reason:
-        files.refused(path, reason)
+        files.report_refusal(path, reason)
         return None
     if options.intersection:
         answered = [t for t in judgments.topics if all(t in each.rankings for each in runs)]
         judgments = judgments.of(answered)
-    return Records([run.tag for run in runs], [record_of(run, judgments, options) for run in runs])
+    return Records(
+        [run.tag for run in runs], [build_record(run, judgments, options) for run in runs]
+    )

@@ -25,7 +25,7 @@ several runs, the results of each begin with a line `runid all TAG`.
 """
 
 
-def measures_named(text: str) -> tuple[Asked, ...]:
+def parse_measures_option(text: str) -> tuple[Asked, ...]:
     try:
         return parse_measures(text)
     except MeasureError as error:
@@ -33,12 +33,12 @@ def measures_named(text: str) -> tuple[Asked, ...]:
 
 
 def whole_number(low: int) -> argparse._ActionType:
-    def read(text: str) -> int:
+    def read_scored(text: str) -> int:
         if not text.isascii() or not text.isdigit() or not low <= int(text) <= files.ANY_DEPTH:
             raise argparse.ArgumentTypeError(f"{text}: expected an integer of at least {low}")
         return int(text)
 
-    return read
+    return read_scored
 
 
 def topic_numbers(text: str) -> frozenset[bytes]:
@@ -52,7 +52,7 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         "-m",
         dest="measures",
         metavar="MEASURE",
-        type=measures_named,
+        type=parse_measures_option,
         action="append",
         help=f"measure to compute; repeatable (default: {default})",
     )
@@ -139,15 +139,15 @@ def run(options: argparse.Namespace) -> int:
     try:
         judgments = read_judgments(options)
     except (Refused, OSError) as reason:
-        return files.refused(options.qrels, reason)
+        return files.report_refusal(options.qrels, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
-        files.announce(place, options.runs)
+        files.show_current_file(place, options.runs)
         try:
             read = files.read_scored_run(path, judgments, options)
             scored.append(score(path, read, judgments, options))
         except (Refused, OSError) as reason:
-            status = files.refused(path, reason)
+            status = files.report_refusal(path, reason)
     layout = printing.Layout(options.by_topic, not options.no_summary, options.digits)
     print_scores(scored, layout, options.format)
     return status
@@ -173,8 +173,8 @@ def score(
     """The scores of one run under the options."""
     if options.intersection:
         judgments = judgments.of([topic for topic in judgments.topics if topic in run.rankings])
-    judged = record_of(run, judgments, options)
-    asked = asked_measures(options)
+    judged = build_record(run, judgments, options)
+    asked = requested_measures(options)
     by_topic = [each.measure.scores(judged) for each in asked]
     overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
     return printing.RunScores(
@@ -182,13 +182,13 @@ def score(
     )
 
 
-def record_of(run: Run, judgments: Judgments, options: argparse.Namespace) -> JudgedRun:
+def build_record(run: Run, judgments: Judgments, options: argparse.Namespace) -> JudgedRun:
     """The record of a run, cut by -M and condensed by -J."""
     judged = judge(run, judgments, options.depth, CONVENTIONS[options.convention])
     return judged.condensed() if options.condensed else judged
 
 
-def asked_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
+def requested_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
     """What -m asks for, each measure with the threshold of -l, none twice under one name."""
     lists = options.measures or [parse_measures(options.default_measures)]
     named = {asked.name: asked for each in lists for asked in each}
@@ -197,11 +197,11 @@ def asked_measures(options: argparse.Namespace) -> tuple[Asked, ...]:
 
 def print_scores(scored: Sequence[printing.RunScores], layout: printing.Layout, form: str) -> None:
     if form == "json":
-        tables.write([printing.json_bytes(scored, layout)])
+        tables.write_bytes([printing.json_bytes(scored, layout)])
     elif form == "trec":
         for scores in scored:
             if len(scored) > 1:
-                tables.write([b"%-22s\tall\t%b\n" % (b"runid", scores.tag.encode())])
-            tables.write(printing.trec_lines(scores, layout))
+                tables.write_bytes([b"%-22s\tall\t%b\n" % (b"runid", scores.tag.encode())])
+            tables.write_bytes(printing.trec_lines(scores, layout))
     else:
-        tables.print_table(printing.table_of(scored, layout), form)
+        tables.print_table(printing.build_table(scored, layout), form)

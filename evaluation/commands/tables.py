@@ -40,7 +40,7 @@ def table_bytes(table: Table, form: str) -> bytes:
 
 
 def print_table(table: Table, form: str) -> None:
-    write([table_bytes(table, form)])
+    write_bytes([table_bytes(table, form)])
 
 
 def text_of(identifier: bytes) -> str:
@@ -48,7 +48,7 @@ def text_of(identifier: bytes) -> str:
     return identifier.decode("utf-8", "surrogateescape")
 
 
-def write(pieces: Iterable[bytes]) -> None:
+def write_bytes(pieces: Iterable[bytes]) -> None:
     """Print bytes as they are."""
     sys.stdout.flush()
     sys.stdout.buffer.writelines(pieces)

@@ -34,7 +34,7 @@ from evaluation.reading.layout import (
     changes,
 )
 from evaluation.reading.piles import Rows
-from evaluation.reading.ranks import DIGITS, are_spelled, counted
+from evaluation.reading.ranks import DIGITS, are_spelled, count_ranks
 from evaluation.reading.words import FloatArray, Places, Text, Unclear, Words
 
 # So many lengths of scores are tried, each found at the end of a line, of which so much is seen.
@@ -42,7 +42,7 @@ LENGTHS = 8
 GLANCE = 160
 
 
-def lines_alike_in(text: Text, columns: int) -> Lines:
+def uniform_lines_in(text: Text, columns: int) -> Lines:
     """The lines of a run, with their rows, if all look like the first one; else `Unclear`."""
     feeds = np.flatnonzero(text.bytes == LF)
     first = text.token(0, int(feeds[0])).split()
@@ -52,13 +52,13 @@ def lines_alike_in(text: Text, columns: int) -> Lines:
     topic = before + len(first[TOPIC]) + 1
     second = topic + len(first[SECOND]) + 1
     topics = topics_by_heads(text, before, topic, second)
-    ranks = counted(first[RANK], np.diff(topics, append=len(feeds)))
+    ranks = count_ranks(first[RANK], np.diff(topics, append=len(feeds)))
     if ranks is None:
         raise Unclear("no ranks that count")
     score = feeds - (len(first[TAG]) + 1)
-    docno, rank = around_ranks(text, second, score, DIGITS.take(ranks), first)
+    docno, rank = blanks_around_ranks(text, second, score, DIGITS.take(ranks), first)
     docnos, behind = docnos_between(text, second, docno)
-    if not are_spelled(ranks, behind, parting(text, docno), parting(text, rank)):
+    if not are_spelled(ranks, behind, separators_at(text, docno), separators_at(text, rank)):
         raise Unclear("another rank")
     rows = Rows(docnos, ranks, scores_between(text, rank, score, feeds))
     ends = [topic, second, docno, rank, score]
@@ -82,7 +82,7 @@ def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -
     return topics
 
 
-def around_ranks(
+def blanks_around_ranks(
     text: Text, second: Places, score: Places, digits: Places, first: list[bytes]
 ) -> tuple[Places, Places]:
     """The blanks around each rank: as far behind the second column as in the first line, or else
@@ -91,14 +91,14 @@ def around_ranks(
     if (text.bytes.take(docno, mode="clip") <= BLANK).all():
         rank = docno + digits + 1
     else:
-        rank = before_scores(text, score, len(first[SCORE]))
+        rank = blanks_before_scores(text, score, len(first[SCORE]))
         docno = rank - digits - 1
     if (score - rank).min() < 2:
         raise Unclear("no score")
     return docno, rank
 
 
-def before_scores(text: Text, ends: Places, length: int) -> Places:
+def blanks_before_scores(text: Text, ends: Places, length: int) -> Places:
     """A blank before each score: as far before its end as the others are, or else as another."""
     places = ends - (length + 1)
     if places.min() < 0:
@@ -115,7 +115,7 @@ def before_scores(text: Text, ends: Places, length: int) -> Places:
     raise Unclear("scores of many lengths")
 
 
-def parting(text: Text, places: Places) -> int:
+def separators_at(text: Text, places: Places) -> int:
     """The blank or tab at the first of these places."""
     byte = text.token(int(places[0]), int(places[0]) + 1)
     if byte not in (b" ", b"\t"):
@@ -147,7 +147,7 @@ def are_graphic(tokens: Words, lengths: Places) -> bool:
 
 def scores_between(text: Text, before: Places, ends: Places, feeds: Places) -> FloatArray:
     """The scores, where every line ends as the first one does."""
-    parting(text, ends)
+    separators_at(text, ends)
     last = text.before_ending(ends, text.token(int(ends[0]), int(feeds[0]) + 1))
     if last is None:
         raise Unclear("another tag")

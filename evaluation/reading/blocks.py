@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from evaluation.reading.alike import lines_alike_in
+from evaluation.reading.alike import uniform_lines_in
 from evaluation.reading.layout import CR, LF, Lines, parted_lines_in, single_blanks_in
 from evaluation.reading.words import Text, Unclear
 
@@ -38,7 +38,7 @@ class Finder:
         return lines
 
     def _quickly(self, text: Text) -> Lines | None:
-        for way in (lines_alike_in, single_blanks_in):
+        for way in (uniform_lines_in, single_blanks_in):
             failed = self.failed.get(way.__name__, 0)
             if failed == TRIES:
                 continue

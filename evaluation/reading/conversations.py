@@ -49,12 +49,12 @@ def _turns(part: JsonPart) -> list[JsonPart]:
 
 def _topic(conversation: Record, turn: Record) -> Record | None:
     """A turn of the user as a topic, its conversation as the narrative; None for an answer."""
-    said = turn.first_of(UTTERANCES)
-    if not said and turn.first_of(ANSWERS):
+    said = turn.first_text(UTTERANCES)
+    if not said and turn.first_text(ANSWERS):
         return None
-    numbers = (conversation.first_of(NUMBERS), turn.first_of(NUMBERS))
-    rewritten = turn.first_of(REWRITTEN)
-    about = (conversation.first_of((name,)) for name in ("title", "description"))
+    numbers = (conversation.first_text(NUMBERS), turn.first_text(NUMBERS))
+    rewritten = turn.first_text(REWRITTEN)
+    about = (conversation.first_text((name,)) for name in ("title", "description"))
     return Record(
         turn.line,
         {

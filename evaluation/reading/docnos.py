@@ -39,7 +39,7 @@ from typing import IO, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.reading.words import EACH, HIGH_BITS, ZEROS, beyond_nine, spelled
+from evaluation.reading.words import EACH, HIGH_BITS, ZEROS, beyond_nine, spell_digits
 
 Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
@@ -103,11 +103,11 @@ class Docnos(Collection[bytes]):
         return self.holds(words_of(docnos))
 
     def holds(self, words: Words, hashes: Words | None = None) -> BoolArray:
-        """The same of docnos in words, whose hashes may be known: see `all_mixed`."""
+        """The same of docnos in words, whose hashes may be known: see `hash_all_words`."""
         result, left = self.numbers.hold(words)
         if not len(left):
             return result
-        hashes = all_mixed(words[left]) if hashes is None else hashes[left]
+        hashes = hash_all_words(words[left]) if hashes is None else hashes[left]
         words = words[left]
         for width in range(words.shape[1], 0, -1):
             filled = words[:, width - 1] != 0
@@ -184,7 +184,7 @@ def numbers_in(words: Words) -> tuple[Words, Places]:
     wrong |= filled == 0
     for more in words.T[1:]:
         wrong |= more != 0
-    return spelled(digits), np.flatnonzero(wrong)
+    return spell_digits(digits), np.flatnonzero(wrong)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ class Table:
     def of(cls, words: Words, room: int = 1) -> Table:
         """A table in memory, of rows that differ; with `room` homes for each."""
         homes = room * len(words) + 1
-        home = homes_of(all_mixed(words), homes)
+        home = slots_of(hash_all_words(words), homes)
         starts = np.concatenate(([0], np.cumsum(np.bincount(home, minlength=homes))))
         return cls(words[np.argsort(home)], starts.astype(np.uint32))
 
@@ -209,11 +209,11 @@ class Table:
     def rows_of(self, wanted: Words, hashes: Words | None = None) -> Places:
         """In which row of the table each row of `wanted` stands; -1 where it is not there.
 
-        `hashes` are what `all_mixed` makes of them, for whoever knows them already.
+        `hashes` are what `hash_all_words` makes of them, for whoever knows them already.
         """
         result = np.full(len(wanted), -1)
-        hashes = all_mixed(wanted) if hashes is None else hashes
-        home = homes_of(hashes, len(self.starts) - 1)
+        hashes = hash_all_words(wanted) if hashes is None else hashes
+        home = slots_of(hashes, len(self.starts) - 1)
         row, end = self.starts.take(home).astype(np.intp), self.starts.take(home + 1)
         asked = np.flatnonzero(row < end)
         if len(asked) < len(row):
@@ -229,7 +229,7 @@ class Table:
         """The same for a single docno, without arrays, which would take ten times as long."""
         width = self.words.shape[1]
         wanted = docno.ljust(width * WORD, b"\0")
-        home = home_of(unpack(f"<{width}Q", wanted), len(self.starts) - 1)
+        home = slot_of(unpack(f"<{width}Q", wanted), len(self.starts) - 1)
         rows = self.words[self.starts[home] : self.starts[home + 1]].tobytes()
         return any(rows[at : at + len(wanted)] == wanted for at in range(0, len(rows), len(wanted)))
 
@@ -238,12 +238,12 @@ class Table:
             yield from docnos_of(self.words[start : start + BATCH]).tolist()
 
 
-def home_of(words: Iterable[int], homes: int) -> int:
+def slot_of(words: Iterable[int], homes: int) -> int:
     """One of so many numbers from 0, the same for the same docno."""
-    return (mixed(words) >> 32) * homes >> 32
+    return (hash_words(words) >> 32) * homes >> 32
 
 
-def homes_of(mixed: Words, homes: int) -> Places:
+def slots_of(mixed: Words, homes: int) -> Places:
     """The same of many, whose hashes are known."""
     result = mixed >> 32
     result *= homes
@@ -251,7 +251,7 @@ def homes_of(mixed: Words, homes: int) -> Places:
     return result.view(np.intp)
 
 
-def mixed(words: Iterable[int]) -> int:
+def hash_words(words: Iterable[int]) -> int:
     """A hash in 64 bits of the words of one docno.
 
     Each word is multiplied, which carries its bits upwards, folded, which carries them down, and
@@ -267,7 +267,7 @@ def mixed(words: Iterable[int]) -> int:
     return (result ^ (result >> 32)) * SPREAD & ALL
 
 
-def all_mixed(docnos: Words) -> Words:
+def hash_all_words(docnos: Words) -> Words:
     """The same of every row of words, uint64[n]; arrays wrap by themselves."""
     result: Words | None = None
     column = SPREAD_AGAIN
@@ -380,7 +380,7 @@ def _by_home(words: Words, homes: int) -> Iterator[tuple[Places, Words]]:
         batch = words[start : start + BATCH]
         place = np.arange(start, start + len(batch), dtype=np.uint64)
         packed[start : start + BATCH] = (
-            homes_of(all_mixed(batch), homes).view(np.uint64) << 32 | place
+            slots_of(hash_all_words(batch), homes).view(np.uint64) << 32 | place
         )
     packed.sort()
     start = 0

@@ -25,9 +25,9 @@ from evaluation.reading.recognition import Recognised, of_records
 from evaluation.reading.records import (
     Lines,
     Record,
+    first_lines,
     is_storable,
     json_records,
-    sample,
     smart_records,
 )
 from evaluation.reading.tables import table_records
@@ -89,7 +89,7 @@ def recognise_documents(file: BinaryIO) -> Recognised:
     'The first 2 lines each hold one identifier.'
     """
     problems = Problems()
-    return _recognised(sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
+    return _recognised(first_lines(numbered_lines(file, problems, DOCUMENT_LIMITS.line)), problems)
 
 
 def read_documents(
@@ -112,7 +112,7 @@ def read_documents(
     taken = _Taken()
     try:
         lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
-        first = sample(lines)
+        first = first_lines(lines)
         name = format or _recognised(first, problems).format
         for record in READERS[name](chain(first, lines), problems):
             document = _document(record, problems)
@@ -158,9 +158,9 @@ def _recognised(first: list[tuple[int, bytes]], problems: Problems) -> Recognise
 
 
 def _document(record: Record, problems: Problems) -> Document | None:
-    docno = record.first_of(DOCNOS).strip()
-    title = " ".join(record.first_of(TITLES).split())
-    text = (record.first_of(TEXTS) or record.all_but(NOT_TEXT)).strip()
+    docno = record.first_text(DOCNOS).strip()
+    title = " ".join(record.first_text(TITLES).split())
+    text = (record.first_text(TEXTS) or record.other_texts(NOT_TEXT)).strip()
     if not docno:
         problems.error("E_DOCID", record.line, "the document has no docno")
     elif not is_docno(docno.encode("utf-8", "surrogatepass")):

@@ -143,7 +143,7 @@ class Table:
     def described(self) -> str:
         """
         >>> Table.of([(1, b"7 0 d1 2")], {b"7"}, {b"d1"}).described()
-        'The lines have 4 columns; column 1 holds known topics; column 3 holds known documents.'
+        'The lines have 4 columns; column 1 has known topics; column 3 has known documents.'
         """
         topic_at = self.topic_column
         docno_at = self._column_of(self.docnos, but={topic_at})

@@ -32,7 +32,7 @@ from evaluation.reading.lines import (
 )
 from evaluation.reading.piles import Numbers, Piles, Rows
 from evaluation.reading.rankings import Block, StoredRankings
-from evaluation.reading.ranks import are_spelled, counted
+from evaluation.reading.ranks import are_spelled, count_ranks
 from evaluation.reading.repairs import TAG as WELL_FORMED_TAG
 from evaluation.reading.run_checks import Traits, check_ranks, check_ties, traits_of_block
 from evaluation.reading.run_lines import report_missing_topics
@@ -87,7 +87,7 @@ def docnos_and_ranks(lines: Lines, sizes: Places) -> tuple[Words, IntArray]:
     if lengths.max() > LONGEST_IDENTIFIER:
         raise Unclear("a long docno")
     docnos, behind = lines.text.tokens_before(ends, lengths)
-    ranks = counted(lines.token(RANK, 0), sizes)
+    ranks = count_ranks(lines.token(RANK, 0), sizes)
     before, after = (int(lines.text.bytes[lines.ends[column][0]]) for column in (DOCNO, RANK))
     if ranks is None or not are_spelled(ranks, behind, before, after):
         ranks = lines.text.integers(lines.starts(RANK), lines.ends[RANK])
@@ -293,7 +293,7 @@ def warn(run: FastRun, rules: RunRules, line_at: Callable[[int], int], problems:
     report_missing_topics(run.rankings.keys(), rules, problems)
     if problems.errors:
         raise Unclear("missing topics")
-    traits = Traits.joined(run.traits)
+    traits = Traits.join_traits(run.traits)
     places = np.concatenate(run.first_lines)
 
     def first_line(topic: int) -> int:

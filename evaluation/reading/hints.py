@@ -19,9 +19,9 @@ COMPARED = 500
 _NOT_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 
 
-def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
+def hint_for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
     """
-    >>> for_unknown_topic(b"0301", {b"301", b"302"})
+    >>> hint_for_unknown_topic(b"0301", {b"301", b"302"})
     'Did you mean topic "301"?'
     """
     candidates = [*_variants(topic), topic.zfill(2), topic.zfill(3), topic.zfill(4)]
@@ -32,7 +32,7 @@ def for_unknown_topic(topic: bytes, topics: Container[bytes]) -> str:
     return "" if found is None else f'Did you mean topic "{_text(found)}"?'
 
 
-def for_unknown_topics(
+def hint_for_unknown_topics(
     unknown: Collection[bytes],
     topics: Container[bytes] | None,
     docnos: Container[bytes] | None = None,
@@ -40,8 +40,8 @@ def for_unknown_topics(
 ) -> str:
     """What would make all unknown topics known at once; `known` others are.
 
-    >>> for_unknown_topics([b"001", b"002"], {b"1", b"2"})
-    'Without leading zeros all of them are known: "001" is "1".'
+    >>> hint_for_unknown_topics([b"001", b"002"], {b"1", b"2"})
+    'Without leading zeros they all match: "001" is "1".'
     """
     looked_at = list(islice(unknown, COMPARED))
     if topics is None or len(looked_at) < 2:
@@ -67,10 +67,10 @@ _CHANGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def for_mostly_unknown(example: bytes, docnos: Container[bytes]) -> str:
+def hint_for_other_docnos(example: bytes, docnos: Container[bytes]) -> str:
     """How the docnos of a file differ from those of the collection, by an example of each.
 
-    >>> for_mostly_unknown(b"1234", {b"D1234"})
+    >>> hint_for_other_docnos(b"1234", {b"D1234"})
     'The file has "1234", the collection "D1234". Same document?'
     """
     meant = _document_like(example, docnos)
@@ -81,9 +81,9 @@ def for_mostly_unknown(example: bytes, docnos: Container[bytes]) -> str:
     return f"{differ}Are these documents from another collection?"
 
 
-def for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
+def hint_for_unknown_document(docno: bytes, docnos: Container[bytes]) -> str:
     """
-    >>> for_unknown_document(b"1234", {b"D1234", b"D1235"})
+    >>> hint_for_unknown_document(b"1234", {b"D1234", b"D1235"})
     'The collection has "D1234".'
     """
     if docno == b"0" and b"1" in docnos:
@@ -125,10 +125,10 @@ def _variants(identifier: bytes) -> Iterator[bytes]:
     yield re.sub(rb"\.[A-Za-z]{1,5}$", b"", identifier)
 
 
-def for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
+def hint_for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
     """What a line may be that has not the columns that its run should have.
 
-    >>> for_run_columns(b"301 0 FT911-3 1".split())
+    >>> hint_for_run_columns(b"301 0 FT911-3 1".split())
     'This looks like relevance judgments, not a run.'
     """
     count = len(columns)
@@ -157,10 +157,10 @@ def _for_six_columns(columns: Sequence[bytes]) -> str:
     return ""
 
 
-def for_qrels_columns(columns: Sequence[bytes]) -> str:
+def hint_for_qrels_columns(columns: Sequence[bytes]) -> str:
     """What a line may be that has not the four columns of qrels.
 
-    >>> for_qrels_columns(b"301 Q0 FT911-3 1 12.5 bm25".split())
+    >>> hint_for_qrels_columns(b"301 Q0 FT911-3 1 12.5 bm25".split())
     'This looks like a run, not relevance judgments.'
     """
     count = len(columns)
@@ -175,28 +175,28 @@ def for_qrels_columns(columns: Sequence[bytes]) -> str:
     return _for_other_formats(columns)
 
 
-def for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> str:
+def hint_for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> str:
     """What the rank column of a six-column line may hold instead of a rank."""
     if docnos is not None and columns[3] in docnos:
         return "Are the docno and rank columns swapped?"
     if DECIMAL.fullmatch(columns[3]) and INTEGER.fullmatch(columns[4]):
         return "Rank and score swapped?"
-    return for_header(columns)
+    return hint_for_header(columns)
 
 
-def for_score(score: bytes, columns: Sequence[bytes]) -> str:
+def hint_for_score(score: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a score that is no finite decimal number."""
     if score.count(b",") == 1 and DECIMAL.fullmatch(score.replace(b",", b".")):
         return "Use a decimal point, not a comma."
     if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
         return "Leave the document out, or give it the lowest score."
-    return for_header(columns)
+    return hint_for_header(columns)
 
 
 LIKE_SMART = "This looks like a SMART file of relevant documents. Select the SMART format."
 
 
-def for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
+def hint_for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a grade that is no small integer."""
     if b" " in grade:
         return "Columns 3 and 4 are 0 in SMART files. Select another format."
@@ -208,7 +208,7 @@ def for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
         return "Map grades to integers; trec_eval would truncate the decimals."
     if re.fullmatch(rb"[Ll]\d+", grade):
         return "Remove the letter, or select the NTCIR format."
-    return for_header(columns)
+    return hint_for_header(columns)
 
 
 HEADERS = frozenset(
@@ -216,7 +216,7 @@ HEADERS = frozenset(
 )
 
 
-def for_header(columns: Sequence[bytes]) -> str:
+def hint_for_header(columns: Sequence[bytes]) -> str:
     return "If this is a header, remove it." if columns[0].lower() in HEADERS else ""
 
 
@@ -229,4 +229,4 @@ def _for_other_formats(columns: Sequence[bytes]) -> str:
         return "This looks like JSON."
     if len(columns) == 1 and columns[0].count(b",") >= 2:
         return "Separate columns with spaces or tabs, not commas."
-    return for_header(columns)
+    return hint_for_header(columns)

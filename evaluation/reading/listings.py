@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.reading.docnos import WORD, Places, Table, Words, all_mixed, words_of
+from evaluation.reading.docnos import WORD, Places, Table, Words, hash_all_words, words_of
 from evaluation.reading.words import Text
 
 END_OF_LINE = ord("\n")
@@ -53,8 +53,8 @@ def _found(docnos: Words, wanted: Words) -> tuple[Places, Places]:
     """
     width = max(docnos.shape[1], wanted.shape[1])
     docnos, wanted = _widened(docnos, width), _widened(wanted, width)
-    hashes, sieve = all_mixed(docnos), np.zeros(1 << SIEVE, bool)
-    sieve[_first_bits(all_mixed(wanted))] = True
+    hashes, sieve = hash_all_words(docnos), np.zeros(1 << SIEVE, bool)
+    sieve[_first_bits(hash_all_words(wanted))] = True
     rows = np.flatnonzero(sieve.take(_first_bits(hashes)))
     table = Table.of(wanted, room=2)
     which = np.empty(len(wanted), np.intp)

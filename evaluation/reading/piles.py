@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.reading.docnos import all_mixed, docnos_of, words_of
+from evaluation.reading.docnos import docnos_of, hash_all_words, words_of
 from evaluation.reading.words import WORD, FloatArray, Places, Words
 
 BoolArray = npt.NDArray[np.bool_]
@@ -54,7 +54,7 @@ class Numbers:
 
     def of(self, topics: Words) -> tuple[IntArray, Places]:
         """The number of each topic, and the first lines of those that are new."""
-        slot = (all_mixed(topics) >> (65 - SLOTS.bit_length())).view(np.intp)
+        slot = (hash_all_words(topics) >> (65 - SLOTS.bit_length())).view(np.intp)
         numbers = self.slots[slot]
         missed = np.flatnonzero(~self._named(topics, numbers))
         new = []

@@ -131,7 +131,7 @@ class _QrelsLines:
                 number,
                 f"expected {self.layout.expected} but found {len(columns)}",
                 line,
-                hints.for_qrels_columns(columns),
+                hints.hint_for_qrels_columns(columns),
             )
             return
         topic, docno = judgment.topic, judgment.docno
@@ -146,7 +146,7 @@ class _QrelsLines:
         if INTEGER.fullmatch(token) and abs(int(token)) <= HIGHEST_GRADE:
             return int(token)
         message = f"the grade is not an integer from -{HIGHEST_GRADE} to {HIGHEST_GRADE}"
-        self.problems.error("E_REL", number, message, token, hints.for_grade(token, columns))
+        self.problems.error("E_REL", number, message, token, hints.hint_for_grade(token, columns))
         return 0
 
     def _store(self, number: int, judgment: Judgment, grade: int) -> None:
@@ -183,7 +183,7 @@ class _QrelsLines:
     def _hint(self, docno: bytes) -> str:
         if self.docnos is None or self.problems.counts["W_UNJUDGED"] >= HINTED:
             return ""
-        return hints.for_unknown_document(docno, self.docnos)
+        return hints.hint_for_unknown_document(docno, self.docnos)
 
     def check_whole(self) -> None:
         """What only the whole file can tell: unknown topics, topics without relevant documents."""
@@ -207,11 +207,11 @@ class _QrelsLines:
 
     def _report_unknown_topics(self, topics: Container[bytes]) -> None:
         unknown = [topic for topic in self.grades if topic not in topics]
-        all_at_once = hints.for_unknown_topics(
+        all_at_once = hints.hint_for_unknown_topics(
             unknown, topics, self.docnos, len(self.grades) - len(unknown)
         )
         for position, topic in enumerate(unknown):
-            hint = hints.for_unknown_topic(topic, topics) if position < HINTED else ""
+            hint = hints.hint_for_unknown_topic(topic, topics) if position < HINTED else ""
             self.problems.error(
                 "E_UNKNOWN_TOPIC",
                 min(self.first_line[topic].values()),

@@ -15,7 +15,7 @@ from tempfile import SpooledTemporaryFile
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.reading.docnos import SPREAD, WORD, all_mixed, docnos_of, words_of
+from evaluation.reading.docnos import SPREAD, WORD, docnos_of, hash_all_words, words_of
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -81,7 +81,7 @@ class Block:
     @cached_property
     def hashes(self) -> Words:
         """A hash of every docno: what asks for it is told apart by bytes where hashes are equal."""
-        return all_mixed(self.docnos)
+        return hash_all_words(self.docnos)
 
     def keys(self, numbers: Places) -> Words:
         """A hash of every (topic, docno), the topics by these numbers: uint64[n].

@@ -20,7 +20,7 @@ FEW = 8
 DIGITS = np.array([len(str(rank)) for rank in range(COUNTED)])
 
 
-def counted(first: bytes, sizes: Places) -> IntArray | None:
+def count_ranks(first: bytes, sizes: Places) -> IntArray | None:
     """The rank of every line, if topics of these sizes all count on from the first rank.
 
     None where ranks would be too many to be counted, or most lines are alone with their topic.

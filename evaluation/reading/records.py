@@ -31,7 +31,7 @@ class Record:
     fields: Mapping[str, str]
     attributes: Mapping[str, str] = field(default_factory=dict)
 
-    def first_of(self, names: Iterable[str]) -> str:
+    def first_text(self, names: Iterable[str]) -> str:
         """The first non-empty field, or attribute, of the given names."""
         for texts in (self.fields, self.attributes):
             for name in names:
@@ -39,7 +39,7 @@ class Record:
                     return texts[name]
         return ""
 
-    def all_but(self, names: Collection[str]) -> str:
+    def other_texts(self, names: Collection[str]) -> str:
         """The texts of all other fields."""
         others = (text.strip() for name, text in self.fields.items() if name not in names)
         return "\n".join(text for text in others if text)
@@ -92,7 +92,7 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         if text is None:
             continue
         try:
-            value = json.loads(text, object_pairs_hook=_named_once)
+            value = json.loads(text, object_pairs_hook=_refuse_repeated_names)
         except (ValueError, RecursionError) as error:
             problems.error("E_JSON", number, f"the line is not JSON: {json_fault(error)}", line)
             continue
@@ -102,20 +102,20 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
         yield Record(number, {name.lower(): _text(part) for name, part in value.items()})
 
 
-class NamedTwice(ValueError):
+class RepeatedNameError(ValueError):
     """An object of JSON has two parts of one name: readers differ in which of them they keep."""
 
 
-def _named_once(parts: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_repeated_names(parts: list[tuple[str, object]]) -> dict[str, object]:
     named = dict(parts)
     if len(named) < len(parts):
         again = next(name for i, (name, _) in enumerate(parts) if name in dict(parts[:i]))
-        raise NamedTwice(f'the name "{again[:40]}" comes twice')
+        raise RepeatedNameError(f'the name "{again[:40]}" comes twice')
     return named
 
 
 def json_fault(error: Exception) -> str:
-    if isinstance(error, NamedTwice):
+    if isinstance(error, RepeatedNameError):
         return str(error)
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} in column {error.colno}"
@@ -163,7 +163,7 @@ def json_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
         line = getattr(error, "lineno", 1)
         problems.error("E_JSON", line, f"the file is not JSON: {json_fault(error)}")
         return
-    yield from _parts(text, _skipped(text, 0), 1)
+    yield from _parts(text, _skip_separators(text, 0), 1)
 
 
 def _whole(lines: Lines, problems: Problems) -> str | None:
@@ -186,19 +186,19 @@ def _parts(text: str, start: int, line: int) -> Iterator[JsonPart]:
     """The parts of the list or object that starts in this line; repeated names too."""
     decoder = json.JSONDecoder()
     named = text[start : start + 1] == "{"
-    counted, place = start, _skipped(text, start + 1)
+    counted, place = start, _skip_separators(text, start + 1)
     while text[place : place + 1] not in ("}", "]", ""):
         line, counted = line + text.count("\n", counted, place), place
         name: str | None = None
         if named:
             name, place = decoder.raw_decode(text, place)
-            place = _skipped(text, place)
+            place = _skip_separators(text, place)
         value, end = decoder.raw_decode(text, place)
         yield JsonPart(text, counted, place, line, name, value)
-        place = _skipped(text, end)
+        place = _skip_separators(text, end)
 
 
-def _skipped(text: str, place: int) -> int:
+def _skip_separators(text: str, place: int) -> int:
     """The place after the blanks, commas and colons that stand here."""
     while place < len(text) and text[place] in " \t\r\n,:":
         place += 1
@@ -219,7 +219,7 @@ def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
     [Record(line=1, fields={'number': '20001', 'text': 'obama family tree'}, attributes={})]
     """
     following = data_lines(lines, problems, comments=False)
-    first = sample(following)
+    first = first_lines(following)
     prioritised = all(_PRIORITISED.match(line) for _, line in first)
     for number, line in chain(first, following):
         text = text_of(number, line, problems)
@@ -236,7 +236,7 @@ def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 _PRIORITISED = re.compile(rb"[^:]+:\d{1,3}:")
 
 
-def sample(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+def first_lines(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
     """The first lines of a file, enough to recognise it by."""
     taken: list[tuple[int, bytes]] = []
     size = 0

@@ -73,14 +73,14 @@ class SixColumns:
     lacks_q0: bool = False
 
 
-def columns_meant(
+def guess_columns(
     columns: Sequence[bytes], docnos: Container[bytes] | None = None
 ) -> SixColumns | None:
     """The one reading of a line by which rank and score are numbers; None where several are.
 
-    >>> columns_meant(b"7 Q0 d1 1 9.5 LMD m".split()).tag
+    >>> guess_columns(b"7 Q0 d1 1 9.5 LMD m".split()).tag
     b'LMD m'
-    >>> columns_meant(b"7 d1 1 9.5 bm25".split()).lacks_q0
+    >>> guess_columns(b"7 d1 1 9.5 bm25".split()).lacks_q0
     True
     """
     if len(columns) < 5:
@@ -111,10 +111,10 @@ def _are_numbers(columns: Sequence[bytes]) -> bool:
     return INTEGER.fullmatch(rank) is not None and is_score is not None
 
 
-def tag_meant(texts: Collection[bytes]) -> bytes:
+def guess_tag(texts: Collection[bytes]) -> bytes:
     """The tag that is meant by what stands in its place; empty where nobody can tell.
 
-    >>> tag_meant([b"LMD m"]), tag_meant([b"bm25", b"bm25 extra"]), tag_meant([b"a", b"b"])
+    >>> guess_tag([b"LMD m"]), guess_tag([b"bm25", b"bm25 extra"]), guess_tag([b"a", b"b"])
     (b'LMD-m', b'bm25', b'')
     """
     if len(texts) == 1:
@@ -125,16 +125,16 @@ def tag_meant(texts: Collection[bytes]) -> bytes:
     return tag if TAG.fullmatch(tag) else b""
 
 
-def spelled_as_known(
+def match_known_topics(
     unknown: Iterable[bytes], topics: Container[bytes] | None, taken: Container[bytes]
 ) -> dict[bytes, bytes]:
     """The known topics that are meant by unknown ones, if only their prefix or zeros differ.
 
     Empty where it is not certain: several prefixes, or a known topic that would come twice.
 
-    >>> spelled_as_known([b"MB001", b"MB002"], {b"1", b"2", b"3"}, {b"3"})
+    >>> match_known_topics([b"MB001", b"MB002"], {b"1", b"2", b"3"}, {b"3"})
     {b'MB001': b'1', b'MB002': b'2'}
-    >>> spelled_as_known([b"MB001"], {b"AR1"}, ())
+    >>> match_known_topics([b"MB001"], {b"AR1"}, ())
     {}
     """
     if not isinstance(topics, Collection):

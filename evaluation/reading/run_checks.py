@@ -46,7 +46,7 @@ class Traits:
     across: BoolArray
 
     @classmethod
-    def joined(cls, parts: Sequence[Traits]) -> Traits:
+    def join_traits(cls, parts: Sequence[Traits]) -> Traits:
         """The traits of parts of a run that follow each other."""
         names = [each.name for each in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

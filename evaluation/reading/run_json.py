@@ -58,7 +58,7 @@ def take_json(file: BinaryIO, collected: RunLines) -> None:
             _take_documents(scanner, topic, collected)
             more = scanner.expect(_NEXT, "a comma or the end")[0] == b","
         scanner.expect_end()
-    except _NotAsExpected as fault:
+    except _UnexpectedJsonError as fault:
         message = f"invalid JSON: expected {fault}"
         collected.problems.error("E_JSON", scanner.line, message, scanner.coming())
     except Refused as broken:
@@ -74,7 +74,7 @@ def _take_documents(scanner: _Scanner, topic: bytes, collected: RunLines) -> Non
         more = end == b","
 
 
-class _NotAsExpected(ValueError):
+class _UnexpectedJsonError(ValueError):
     """The file goes on otherwise than a run in JSON does."""
 
 
@@ -95,13 +95,13 @@ class _Scanner:
     def expect(self, pattern: re.Pattern[bytes], what: str) -> re.Match[bytes]:
         found = self.match(pattern)
         if found is None:
-            raise _NotAsExpected(what)
+            raise _UnexpectedJsonError(what)
         return found
 
     def expect_end(self) -> None:
         self._skip_blanks()
         if self.place < len(self.buffer):
-            raise _NotAsExpected("nothing more")
+            raise _UnexpectedJsonError("nothing more")
 
     def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
         """What comes after blanks, taken if it is this."""

@@ -19,10 +19,10 @@ from evaluation.reading.repairs import (
     THOUSANDS,
     Cause,
     Conflicts,
-    columns_meant,
+    guess_columns,
+    guess_tag,
     is_decimal_comma,
-    spelled_as_known,
-    tag_meant,
+    match_known_topics,
 )
 from evaluation.reading.run_rules import RunRules
 
@@ -117,7 +117,7 @@ class RunLines:
     def diagnose(self, number: int, line: bytes) -> None:
         """Say everything that is wrong with a line, and keep of it what can be compared."""
         columns = columns_of(number, line, self.problems)
-        meant = columns_meant(columns, self.rules.docnos)
+        meant = guess_columns(columns, self.rules.docnos)
         if meant is not None:
             if meant.lacks_q0:
                 self._see("q0", number, line)
@@ -218,7 +218,7 @@ class RunLines:
         if INTEGER.fullmatch(row.rank):
             return int(row.rank)
         if row.rank or not row.score:
-            hint = hints.for_rank(row.columns, self.rules.docnos)
+            hint = hints.hint_for_rank(row.columns, self.rules.docnos)
             self.problems.error("E_RANK", number, "the rank is not an integer", row.rank, hint)
         return 0
 
@@ -233,7 +233,7 @@ class RunLines:
             message = "the score is not a finite decimal number"
         else:
             return float(row.score)
-        hint = hints.for_score(row.score, row.columns)
+        hint = hints.hint_for_score(row.score, row.columns)
         self.problems.error("E_SCORE", number, message, row.score, hint)
         return 0.0
 
@@ -261,7 +261,7 @@ class RunLines:
 
     def _settle_tag(self) -> None:
         asked = (self.rules.tag or "").encode()
-        meant = tag_meant(self.tags) if self.tags else asked
+        meant = guess_tag(self.tags) if self.tags else asked
         if "tag" in self.rules.fix and (asked or meant):
             self._replace_tag(asked or meant)
             return
@@ -376,14 +376,14 @@ class RunLines:
     ) -> None:
         names = f"{len(expected)} columns ({' '.join(expected)})"
         message = f"expected {names} but found {len(columns)}"
-        hint = hints.for_run_columns(columns, len(expected))
+        hint = hints.hint_for_run_columns(columns, len(expected))
         self.problems.error("E_COLUMNS", number, message, line, hint)
 
     def _report_unknown_document(self, number: int, docno: bytes) -> None:
         hint = ""
         self.unknown_document = self.unknown_document or docno
         if self.problems.counts["E_UNKNOWN_DOC"] < HINTED and self.rules.docnos is not None:
-            hint = hints.for_unknown_document(docno, self.rules.docnos)
+            hint = hints.hint_for_unknown_document(docno, self.rules.docnos)
         message = "the document is not in the collection"
         if self.rules.unknown_documents == "drop":
             self.problems.warn("W_UNKNOWN_DOC", number, message + "; it was ignored", docno, hint)
@@ -393,7 +393,7 @@ class RunLines:
     def _report_unknown_topics(self) -> None:
         unknown = self.unknown_topics
         known = self.by_topic.keys() - unknown.keys()
-        renamed = spelled_as_known(unknown, self.rules.topics, known) if unknown else {}
+        renamed = match_known_topics(unknown, self.rules.topics, known) if unknown else {}
         share = f"unknown topics: {len(unknown):,} of {len(unknown) + len(known):,}"
         if "topics" in self.rules.fix:
             self._rename_topics(renamed)
@@ -409,11 +409,11 @@ class RunLines:
     def _hints_for_topics(self, unknown: dict[bytes, int], known: int) -> dict[bytes, str]:
         """The unknown topics to report, with hints; only the first where one hint explains all."""
         topics = self.rules.topics
-        at_once = hints.for_unknown_topics(unknown, topics, self.rules.docnos, known)
+        at_once = hints.hint_for_unknown_topics(unknown, topics, self.rules.docnos, known)
         if at_once:
             return {next(iter(unknown)): at_once}
         looked_at = list(unknown)[:HINTED] if topics is not None else []
-        own = {topic: hints.for_unknown_topic(topic, topics) for topic in looked_at if topics}
+        own = {topic: hints.hint_for_unknown_topic(topic, topics) for topic in looked_at if topics}
         otherwise = "" if known else "Is this run for other topics?"
         if otherwise and len(unknown) > 1 and not any(own.values()):
             return {next(iter(unknown)): otherwise}
@@ -421,7 +421,7 @@ class RunLines:
 
     def _offer_topics(self, renamed: dict[bytes, bytes], share: str, known: int) -> None:
         first, meant = next(iter(renamed.items()))
-        said = hints.for_unknown_topics(renamed, self.rules.topics, known=known)
+        said = hints.hint_for_unknown_topics(renamed, self.rules.topics, known=known)
         offer = f"Read {first.decode()} as {meant.decode()}"
         hint = f"{said} {offer}, and so on?" if len(renamed) > 1 else f"{offer}?"
         message = f"the topic is not in this track; {share}"
@@ -453,7 +453,7 @@ class RunLines:
         unknown = self.problems.counts["E_UNKNOWN_DOC"] + self.problems.counts["W_UNKNOWN_DOC"]
         if 2 * unknown > self.count and self.rules.docnos is not None:
             message = f"{unknown:,} of {self.count:,} lines have unknown documents"
-            hint = hints.for_mostly_unknown(self.unknown_document, self.rules.docnos)
+            hint = hints.hint_for_other_docnos(self.unknown_document, self.rules.docnos)
             self.problems.note("W_MOSTLY_UNKNOWN", None, message, self.unknown_document, hint)
 
     def _report_depth(self, topic: bytes, rows: TopicLines) -> None:

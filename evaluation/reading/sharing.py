@@ -54,18 +54,18 @@ def read_shared(
     file: BinaryIO, head: bytes, rules: RunRules, rankings: StoredRankings, processes: int
 ) -> FastRun:
     """What `read_fast` makes of the same, by so many processes where it pays."""
-    parts = parts_of(file, file.tell() - len(head), processes) if processes > 1 else []
+    parts = split_by_topics(file, file.tell() - len(head), processes) if processes > 1 else []
     if len(parts) < 2 or not rankings.can_be_handed_over:
         return read_fast(file, head, rules, rankings)
     tag = tag_of(head, rules)
-    with forks(parts[1:], tag, rules, rankings) as others:
+    with worker_processes(parts[1:], tag, rules, rankings) as others:
         run = read_fast(cast(BinaryIO, parts[0]), b"", rules, rankings, tag)
         for part, other in zip(parts[1:], others, strict=True):
-            run.join(answer(other), part.start - parts[0].start)
+            run.join(receive_run(other), part.start - parts[0].start)
     return run
 
 
-def parts_of(file: BinaryIO, start: int, count: int) -> list[Part]:
+def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
     """So many parts of about one size, fewer where no topic ends near; none of what is no file."""
     try:
         descriptor = file.fileno()
@@ -75,11 +75,13 @@ def parts_of(file: BinaryIO, start: int, count: int) -> list[Part]:
     if size - start < SMALLEST:
         return []
     guesses = (start + (size - start) * number // count for number in range(1, count))
-    borders = sorted({start, size, *(border(descriptor, guess, size) for guess in guesses)})
+    borders = sorted(
+        {start, size, *(find_topic_border(descriptor, guess, size) for guess in guesses)}
+    )
     return [Part(descriptor, *each) for each in pairwise(borders)]
 
 
-def border(descriptor: int, place: int, size: int) -> int:
+def find_topic_border(descriptor: int, place: int, size: int) -> int:
     """Where the next topic behind a place begins; the size of the file where none is found."""
     text = os.pread(descriptor, SEARCHED, place)
     line = text.find(b"\n") + 1
@@ -92,20 +94,20 @@ def border(descriptor: int, place: int, size: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Fork:
+class WorkerProcess:
     process: int
     pipe: int
 
 
 @contextmanager
-def forks(
+def worker_processes(
     parts: Sequence[Part], tag: bytes, rules: RunRules, rankings: StoredRankings
-) -> Iterator[list[Fork]]:
+) -> Iterator[list[WorkerProcess]]:
     """A process for each part; whatever happens here, none is left."""
-    running: list[Fork] = []
+    running: list[WorkerProcess] = []
     try:
         for part in parts:
-            running.append(fork(part, tag, rules, rankings))
+            running.append(start_process(part, tag, rules, rankings))
         yield running
     finally:
         for each in running:
@@ -114,20 +116,22 @@ def forks(
             os.waitpid(each.process, 0)
 
 
-def fork(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> Fork:
+def start_process(
+    part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings
+) -> WorkerProcess:
     reading, writing = os.pipe()
     process = os.fork()
     if process:
         os.close(writing)
-        return Fork(process, reading)
+        return WorkerProcess(process, reading)
     try:
         with open(writing, "wb") as pipe:
-            pipe.write(told(part, tag, rules, rankings))
+            pipe.write(read_part(part, tag, rules, rankings))
     finally:
         os._exit(0)
 
 
-def told(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
+def read_part(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
     """What a fork makes of its part."""
     try:
         run = read_fast(cast(BinaryIO, part), b"", rules, rankings, tag)
@@ -138,7 +142,7 @@ def told(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> b
         return pickle.dumps("scattered")
 
 
-def answer(other: Fork) -> FastRun:
+def receive_run(other: WorkerProcess) -> FastRun:
     """The run of a fork; `Unclear` or `Scattered` where it met that, or died."""
     with open(other.pipe, "rb", closefd=False) as pipe:
         said = pipe.read()

@@ -30,9 +30,9 @@ from evaluation.reading.records import (
     Lines,
     Record,
     colon_records,
+    first_lines,
     is_storable,
     json_records,
-    sample,
     smart_records,
 )
 from evaluation.reading.tables import table_records
@@ -115,11 +115,11 @@ def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
     >>> found = read_topics(BytesIO(b"7\\tboundary layers\\n8\\theat transfer\\n"))
     >>> found.topics[0], found.because
     (Topic(number='7', title='boundary layers', description='', narrative=''), \
-'The first line has 2 columns parted by tabs.')
+'The first line has 2 tab-separated columns.')
     """
     problems = Problems()
     lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
-    first = sample(lines)
+    first = first_lines(lines)
     recognised = _recognised(first, format, problems)
     lines = chain(first, lines)
     if format is None and recognised.format == "xml":
@@ -176,7 +176,7 @@ def recognise_topics(file: BinaryIO) -> Recognised:
     'Every line begins with a number and a colon.'
     """
     problems = Problems()
-    first = sample(numbered_lines(file, problems, DOCUMENT_LIMITS.line))
+    first = first_lines(numbered_lines(file, problems, DOCUMENT_LIMITS.line))
     return _recognised(first, None, problems)
 
 
@@ -241,15 +241,15 @@ class _Topics:
 
 def _topic(record: Record) -> Topic:
     """What a record says of a topic; without a title, the first text that it has is the title."""
-    title = _paragraphs(record.first_of(TITLES), "topic")
-    description = _paragraphs(record.first_of(DESCRIPTIONS), "description|summary")
-    narrative = _paragraphs(record.first_of(NARRATIVES), "narrative")
+    title = _paragraphs(record.first_text(TITLES), "topic")
+    description = _paragraphs(record.first_text(DESCRIPTIONS), "description|summary")
+    narrative = _paragraphs(record.first_text(NARRATIVES), "narrative")
     besides = (_paragraphs(record.fields.get(name, ""), "") for name in BESIDES)
     if not title:
         title, description = description, ""
     if not title:
-        title = record.all_but({*NUMBERS, *NARRATIVES})
-    number = _without_label(record.first_of(NUMBERS), "number").strip()
+        title = record.other_texts({*NUMBERS, *NARRATIVES})
+    number = _without_label(record.first_text(NUMBERS), "number").strip()
     narrative = "\n\n".join(text for text in (narrative, *besides) if text)
     return Topic(number, " ".join(title.split()), description, narrative)
 

@@ -281,7 +281,7 @@ def _eight_digits(word: Words, lengths: Places) -> Words:
     digits &= LAST.take(lengths)
     if int(np.bitwise_or.reduce(beyond_nine(digits))) & HIGH_BITS:
         raise Unclear("a character that is no digit")
-    return spelled(digits)
+    return spell_digits(digits)
 
 
 def beyond_nine(digits: Words) -> Words:
@@ -294,7 +294,7 @@ def beyond_nine(digits: Words) -> Words:
     return marks
 
 
-def spelled(digits: Words) -> Words:
+def spell_digits(digits: Words) -> Words:
     """The numbers of eight digits whose bytes, from 0 to 9, stand in the words.
 
     Neighbours are added, ten times the one before to the one behind: eight bytes of one digit,

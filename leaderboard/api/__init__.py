@@ -12,9 +12,9 @@ from ninja.openapi.docs import DocsBase
 
 from leaderboard.api import boards, collections, runs, tracks
 from leaderboard.api.auth import READ
-from leaderboard.api.describing import groups_of, pieces_of
-from leaderboard.api.errors import answer_errors, in_one_shape
-from leaderboard.api.schemas import Me, answers
+from leaderboard.api.describing import group_calls, split_code
+from leaderboard.api.errors import register_error_handlers, with_api_errors
+from leaderboard.api.schemas import Me, response_schemas
 
 DESCRIPTION = """\
 Send your API token in the header `Authorization: Bearer rf_...`. Create tokens on your account
@@ -29,8 +29,8 @@ class Docs(DocsBase):
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         context = {
-            "groups": groups_of(api.get_openapi_schema()),
-            "says": pieces_of(DESCRIPTION),
+            "groups": group_calls(api.get_openapi_schema()),
+            "says": split_code(DESCRIPTION),
             "openapi": self.get_openapi_url(api, kwargs),
             "site": request.build_absolute_uri("/").rstrip("/"),
         }
@@ -43,7 +43,7 @@ class Api(NinjaAPI):
         """Ninja's addresses, with its own refusals in the one shape too."""
         patterns, app, namespace = super().urls
         for pattern in patterns:
-            pattern.callback = in_one_shape(pattern.callback)
+            pattern.callback = with_api_errors(pattern.callback)
         return patterns, app, namespace
 
 
@@ -54,12 +54,12 @@ api = Api(
     urls_namespace="api-1",
     docs=Docs(),
 )
-answer_errors(api)
+register_error_handlers(api)
 account = Router(tags=["account"])
 elsewhere = Router()
 
 
-@account.get("/me", auth=READ, response=answers(Me))
+@account.get("/me", auth=READ, response=response_schemas(Me))
 def me(request: HttpRequest) -> dict[str, Any]:
     """Get the token's user, scopes and teams."""
     user = request.auth.user

@@ -24,14 +24,14 @@ from redis.exceptions import RedisError
 
 from leaderboard.actions.people import lacks_second_factor
 from leaderboard.actions.upload_limits import limit_for
-from leaderboard.api.errors import ApiError, not_allowed
+from leaderboard.api.errors import ApiError, permission_error
 from leaderboard.boards.disclosure import Viewer
 from leaderboard.infrastructure import request_bodies
 from leaderboard.models import ApiToken, Track, User
 
 log = logging.getLogger(__name__)
 
-READS = ("GET", "HEAD", "OPTIONS")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 MINUTE = 60
 
 
@@ -40,33 +40,33 @@ class Caller:
     user: Viewer
     token: ApiToken | None = None
 
-    def may(self, scope: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
         return self.token is not None and scope in self.token.scopes
 
 
 class Token(HttpBearer):
-    """A token with `scope`; `public` calls also come without any.
+    """Require a token with `scope`; `public` calls also work without a token.
 
-    `spares` says which requests do not count towards the writes of a minute.
+    `is_exempt` says which requests do not count towards the writes per minute.
     """
 
     def __init__(
         self,
         scope: str,
         public: bool = False,
-        spares: Callable[[HttpRequest, ApiToken], bool] | None = None,
+        is_exempt: Callable[[HttpRequest, ApiToken], bool] | None = None,
     ) -> None:
         super().__init__()
         self.scope = scope
         self.public = public
-        self.spares = spares
+        self.is_exempt = is_exempt
 
     def __call__(self, request: HttpRequest) -> Caller | None:
         if "Authorization" in request.headers:
             return super().__call__(request)
         if not self.public:
             return None
-        if request.method not in READS:
+        if request.method not in SAFE_METHODS:
             return Caller(AnonymousUser())
         # Asked now, so that every answer says `Vary: Cookie` and not only one about what is there.
         if request.user.is_authenticated:
@@ -79,15 +79,17 @@ class Token(HttpBearer):
             return None
         refuse_without_second_factor(known.user)
         if self.scope not in known.scopes:
-            raise not_allowed(f"This token lacks the scope {self.scope}.")
-        if request.method not in READS and not (self.spares and self.spares(request, known)):
+            raise permission_error(f"This token lacks the scope {self.scope}.")
+        if request.method not in SAFE_METHODS and not (
+            self.is_exempt and self.is_exempt(request, known)
+        ):
             limit_writes(known.user_id)
         refuse_large(request, known.user)
-        note_use(known)
+        record_use(known)
         return Caller(known.user, known)
 
 
-def goes_to_own_track(request: HttpRequest, token: ApiToken) -> bool:
+def is_run_for_own_track(request: HttpRequest, token: ApiToken) -> bool:
     """Whether an organiser sends a run to the own track, as with a whole old task."""
     if "organise" not in token.scopes or request.resolver_match is None:
         return False
@@ -98,7 +100,7 @@ def goes_to_own_track(request: HttpRequest, token: ApiToken) -> bool:
 PUBLIC = Token("read", public=True)
 READ = Token("read")
 SUBMIT = Token("submit")
-SUBMIT_RUN = Token("submit", spares=goes_to_own_track)
+SUBMIT_RUN = Token("submit", is_exempt=is_run_for_own_track)
 ORGANISE = Token("organise")
 
 
@@ -108,7 +110,7 @@ def viewer(request: HttpRequest) -> Viewer:
 
 def refuse_without_second_factor(user: User) -> None:
     if lacks_second_factor(user):
-        raise not_allowed("This site requires a second factor. Sign in to set one up.")
+        raise permission_error("This site requires a second factor. Sign in to set one up.")
 
 
 def refuse_large(request: HttpRequest, user: User) -> None:
@@ -123,13 +125,13 @@ def refuse_large(request: HttpRequest, user: User) -> None:
         raise ApiError(413, "E_SIZE", f"The limit is {limit:,} bytes.")
 
 
-def seconds() -> int:
+def current_second() -> int:
     return int(time.time())
 
 
 def limit_writes(user_id: int) -> None:
     """Count the writes of a user in this minute, by all tokens together."""
-    now = seconds()
+    now = current_second()
     key = f"api-writes-{user_id}-{now // MINUTE}"
     try:
         cache.add(key, 0, 2 * MINUTE)
@@ -147,7 +149,7 @@ def limit_writes(user_id: int) -> None:
         )
 
 
-def note_use(token: ApiToken) -> None:
+def record_use(token: ApiToken) -> None:
     """When the token was last used, to the minute, so that reading does not mean writing."""
     now = timezone.now()
     before = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))

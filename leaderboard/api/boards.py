@@ -12,8 +12,8 @@ from leaderboard.analysis import Pair, compare_runs
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
 from leaderboard.api.fields import Label
-from leaderboard.api.runs import BESIDE, measure_of, tested
-from leaderboard.api.schemas import BoardOut, Comparison, answers
+from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
+from leaderboard.api.schemas import BoardOut, Comparison, response_schemas
 from leaderboard.boards import exports
 from leaderboard.boards.columns import columns_of, paper_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
@@ -24,7 +24,7 @@ from leaderboard.models import Run
 router = Router(tags=["boards"])
 
 
-@router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=answers(BoardOut))
+@router.get("/{slug:slug}/leaderboard", auth=PUBLIC, response=response_schemas(BoardOut))
 def get_leaderboard(
     request: HttpRequest,
     slug: str,
@@ -38,8 +38,8 @@ def get_leaderboard(
     With a version of earlier `judgments`, get the board of that version and its measures.
     """
     sight = track_or_404(viewer(request), slug).with_judgments(judgments)
-    choice = Choice(measure=measure_of(sight, measure), baseline=baseline)
-    board = found(find_visible_board(sight, choice), choice)
+    choice = Choice(measure=find_measure(sight, measure), baseline=baseline)
+    board = board_or_404(find_visible_board(sight, choice), choice)
     request_missing_tests(board)
     if format != "json":
         papers = format in ("md", "tex")
@@ -52,11 +52,11 @@ def get_leaderboard(
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "test": sight.track.test,
         "family": sorted(each.run.pk for each in board.standings),
-        "standings": [shown(each) for each in board.standings],
+        "standings": [serialise_standing(each) for each in board.standings],
     }
 
 
-def found(board: Board | None, choice: Choice) -> Board:
+def board_or_404(board: Board | None, choice: Choice) -> Board:
     if board is None:
         raise Http404("no board to see")
     if choice.baseline and (board.baseline is None or board.baseline.pk != choice.baseline):
@@ -64,7 +64,7 @@ def found(board: Board | None, choice: Choice) -> Board:
     return board
 
 
-def shown(standing: Standing) -> dict[str, Any]:
+def serialise_standing(standing: Standing) -> dict[str, Any]:
     low, high = standing.interval or (None, None)
     against = asdict(standing.against) if standing.against is not None else {}
     return {
@@ -78,29 +78,31 @@ def shown(standing: Standing) -> dict[str, Any]:
         "scores": standing.scores,
         "judged_at_10": standing.judged_at_10,
         "p_holm": against.get("p_adjusted"),
-        **{name: against.get(name) for name in BESIDE},
+        **{name: against.get(name) for name in TEST_FIELDS},
     }
 
 
-@router.get("/{slug:slug}/compare", auth=PUBLIC, response=answers(Comparison))
+@router.get("/{slug:slug}/compare", auth=PUBLIC, response=response_schemas(Comparison))
 def compare(
     request: HttpRequest, slug: str, a: Label, b: Label, measure: Label = ""
 ) -> dict[str, Any]:
     """Compare run `b` with run `a`. Differences are b minus a."""
     sight = track_or_404(viewer(request), slug).with_every_run()
-    measure = measure_of(sight, measure)
+    measure = find_measure(sight, measure)
     choice = Choice(measure=measure)
-    board = found(find_board(sight, choice), choice)
-    return of_pair(compare_runs(sight, run_on(board, "a", a), run_on(board, "b", b), measure))
+    board = board_or_404(find_board(sight, choice), choice)
+    return serialise_pair(
+        compare_runs(sight, run_on_board(board, "a", a), run_on_board(board, "b", b), measure)
+    )
 
 
-def run_on(board: Board, name: str, run_id: str) -> Run:
+def run_on_board(board: Board, name: str, run_id: str) -> Run:
     standing = board.standing_with(run_id)
     if standing is None:
         raise field_error(name, "is no run on this board", run_id)
     return standing.run
 
 
-def of_pair(pair: Pair) -> dict[str, Any]:
+def serialise_pair(pair: Pair) -> dict[str, Any]:
     topics = [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics]
-    return {"a": pair.a.pk, "b": pair.b.pk, "topics": topics, **tested(pair)}
+    return {"a": pair.a.pk, "b": pair.b.pk, "topics": topics, **serialise_test(pair)}

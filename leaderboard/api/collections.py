@@ -12,9 +12,9 @@ from ninja import File, Form, Query, Router, Status, UploadedFile
 from leaderboard.actions import collections, uploads
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.api.auth import ORGANISE, PUBLIC, viewer
-from leaderboard.api.errors import ApiError, field_error, not_allowed
-from leaderboard.api.files import only_file, refuse_cut_short
-from leaderboard.api.listing import by_slug
+from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     CollectionIn,
     CollectionList,
@@ -26,7 +26,7 @@ from leaderboard.api.schemas import (
     JudgmentsOut,
     JudgmentsReceipt,
     Paging,
-    answers,
+    response_schemas,
 )
 from leaderboard.boards.disclosure import Viewer, visible_judgment_sets
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
@@ -38,7 +38,7 @@ router = Router(tags=["collections"])
 OptionalFile = Annotated[UploadedFile | None, File(None)]
 
 
-@router.post("", auth=ORGANISE, response=answers(CollectionReceipt, 202))
+@router.post("", auth=ORGANISE, response=response_schemas(CollectionReceipt, 202))
 def create_collection(
     request: HttpRequest,
     form: Form[CollectionIn],
@@ -50,23 +50,23 @@ def create_collection(
     """Add a collection: topics, documents (or only docnos) and judgments."""
     user = viewer(request)
     if not user.may_organise:
-        raise not_allowed("Your account cannot add collections. Ask staff for access.")
-    refuse_cut_short(request)
-    collection = new_collection(form, user, only_docnos=docnos is not None)
+        raise permission_error("Your account cannot add collections. Ask staff for access.")
+    refuse_truncated_body(request)
+    collection = build_collection(form, user, only_docnos=docnos is not None)
     top_grade = None if form.grade_scale is None else int(form.grade_scale.partition("-")[2])
     try:
         uploads.accept_collection(
-            collection, files_of(request), version=form.judgments_version, top_grade=top_grade
+            collection, read_files(request), version=form.judgments_version, top_grade=top_grade
         )
     except IntegrityError:
         raise field_error("slug", "was taken in this moment", form.slug) from None
-    return Status(202, receipt_of(collection))
+    return Status(202, serialise_receipt(collection))
 
 
-def new_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
+def build_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collection:
     if Collection.objects.filter(slug=form.slug).exists():
         raise field_error("slug", "is taken; choose another", form.slug)
-    formats = checked_formats(form.formats)
+    formats = check_formats(form.formats)
     if only_docnos:
         formats["documents"] = "docnos"
     return Collection(
@@ -78,7 +78,7 @@ def new_collection(form: CollectionIn, owner: User, only_docnos: bool) -> Collec
     )
 
 
-def files_of(request: HttpRequest) -> CollectionFiles:
+def read_files(request: HttpRequest) -> CollectionFiles:
     documents, docnos = only_file(request, "documents"), only_file(request, "docnos")
     if documents is not None and docnos is not None:
         raise field_error("docnos", "stand for documents that are not here; send one of the two")
@@ -89,7 +89,7 @@ def files_of(request: HttpRequest) -> CollectionFiles:
     )
 
 
-def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
+def check_formats(formats: dict[str, Any]) -> dict[str, str]:
     for part, format in formats.items():
         if part not in FORMATS_OF:
             raise field_error("formats", f"are of {', '.join(FORMATS_OF)}", part)
@@ -99,16 +99,18 @@ def checked_formats(formats: dict[str, Any]) -> dict[str, str]:
     return dict(formats)
 
 
-@router.get("", auth=PUBLIC, response=answers(CollectionList), exclude_unset=True)
+@router.get("", auth=PUBLIC, response=response_schemas(CollectionList), exclude_unset=True)
 def list_collections(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
-    page = by_slug(Collection.objects.visible_to(viewer(request)), paging)
-    items = [shown(viewer(request), collection) for collection in page.rows]
+    page = page_by_slug(Collection.objects.visible_to(viewer(request)), paging)
+    items = [serialise_collection(viewer(request), collection) for collection in page.rows]
     return {"items": items, "next": page.next}
 
 
-@router.get("/{slug:slug}", auth=PUBLIC, response=answers(CollectionOut), exclude_unset=True)
+@router.get(
+    "/{slug:slug}", auth=PUBLIC, response=response_schemas(CollectionOut), exclude_unset=True
+)
 def get_collection(request: HttpRequest, slug: str) -> dict[str, Any]:
-    return shown(viewer(request), collection_or_404(viewer(request), slug))
+    return serialise_collection(viewer(request), collection_or_404(viewer(request), slug))
 
 
 def collection_or_404(user: Viewer, slug: str) -> Collection:
@@ -118,14 +120,14 @@ def collection_or_404(user: Viewer, slug: str) -> Collection:
     return collection
 
 
-def organised_collection(user: Viewer, slug: str) -> Collection:
+def organised_collection_or_403(user: Viewer, slug: str) -> Collection:
     collection = collection_or_404(user, slug)
     if not collection.is_organised_by(user):
-        raise not_allowed("Only organisers of this collection can do this.")
+        raise permission_error("Only organisers of this collection can do this.")
     return collection
 
 
-def receipt_of(collection: Collection) -> dict[str, Any]:
+def serialise_receipt(collection: Collection) -> dict[str, Any]:
     return {
         "slug": collection.slug,
         "state": collection.state,
@@ -133,23 +135,23 @@ def receipt_of(collection: Collection) -> dict[str, Any]:
     }
 
 
-def shown(user: Viewer, collection: Collection) -> dict[str, Any]:
+def serialise_collection(user: Viewer, collection: Collection) -> dict[str, Any]:
     """Serialise a collection for `user`; only organisers see the preview."""
     organises = collection.is_organised_by(user)
     counts = {"documents": collection.num_documents, "topics": collection.num_topics}
-    answer = {**receipt_of(collection), "name": collection.name, "counts": counts}
+    answer = {**serialise_receipt(collection), "name": collection.name, "counts": counts}
     sets = list(visible_judgment_sets(user, collection))
     if sets or organises:
         newest = next((each for each in reversed(sets) if each.state == ImportState.READY), None)
         counts["judgments"] = newest.num_judgments if newest is not None else 0
-        answer["judgment_sets"] = [shown_judgments(each, organises=False) for each in sets]
+        answer["judgment_sets"] = [serialise_judgments(each, organises=False) for each in sets]
     if organises:
         names = ("preview", "questions", "problems", "problem_totals")
         answer |= {name: getattr(collection, name) for name in names}
     return answer
 
 
-def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any]:
+def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any]:
     answer = {
         "version": judgment_set.version,
         "state": judgment_set.state,
@@ -168,23 +170,25 @@ def shown_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str, Any
     return answer
 
 
-@router.post("/{slug:slug}/confirm", auth=ORGANISE, response=answers(CollectionReceipt, 202))
+@router.post(
+    "/{slug:slug}/confirm", auth=ORGANISE, response=response_schemas(CollectionReceipt, 202)
+)
 def confirm_collection(request: HttpRequest, slug: str, body: ConfirmIn) -> Status[dict[str, Any]]:
     """Import the previewed files, or recheck them with new answers first."""
     user = viewer(request)
-    collection = organised_collection(user, slug)
+    collection = organised_collection_or_403(user, slug)
     said = Answers(
-        formats=None if body.formats is None else checked_formats(body.formats),
-        grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
+        formats=None if body.formats is None else check_formats(body.formats),
+        grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
         renumber_topics=body.renumber_topics,
     )
     collections.confirm_collection(collection, user, said)
     collection.refresh_from_db()
-    return Status(202, receipt_of(collection))
+    return Status(202, serialise_receipt(collection))
 
 
-def checked_grades(grade_map: dict[str, Any]) -> dict[str, int]:
+def check_grades(grade_map: dict[str, Any]) -> dict[str, int]:
     for grade, becomes in grade_map.items():
         if not is_grade(grade) or not is_grade(str(becomes)):
             raise field_error("grade_map", "maps grades from -127 to 127", f"{grade}: {becomes}")
@@ -196,14 +200,16 @@ def is_grade(text: str) -> bool:
     return digits.isdecimal() and digits.isascii() and len(digits) <= 3 and int(digits) <= 127
 
 
-@router.post("/{slug:slug}/judgments", auth=ORGANISE, response=answers(JudgmentsReceipt, 202))
+@router.post(
+    "/{slug:slug}/judgments", auth=ORGANISE, response=response_schemas(JudgmentsReceipt, 202)
+)
 def create_judgments(
     request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
     """Add a new version of the judgments. Older versions do not change."""
     user = viewer(request)
-    collection = organised_collection(user, slug)
-    refuse_cut_short(request)
+    collection = organised_collection_or_403(user, slug)
+    refuse_truncated_body(request)
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", "The collection is not ready yet.")
     if collection.judgment_sets.filter(version=form.version).exists():
@@ -220,10 +226,10 @@ def create_judgments(
         format=form.format,
         asks_first=form.confirm == "ask",
     )
-    return Status(202, receipt_of_judgments(judgment_set))
+    return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-def receipt_of_judgments(judgment_set: JudgmentSet) -> dict[str, Any]:
+def serialise_judgments_receipt(judgment_set: JudgmentSet) -> dict[str, Any]:
     address = [judgment_set.collection.slug, judgment_set.version]
     return {
         "version": judgment_set.version,
@@ -235,26 +241,28 @@ def receipt_of_judgments(judgment_set: JudgmentSet) -> dict[str, Any]:
 @router.post(
     "/{slug:slug}/judgments/{slug:version}/confirm",
     auth=ORGANISE,
-    response=answers(JudgmentsReceipt, 202),
+    response=response_schemas(JudgmentsReceipt, 202),
 )
 def confirm_judgments(
     request: HttpRequest, slug: str, version: str, body: ConfirmJudgmentsIn
 ) -> Status[dict[str, Any]]:
     """Import the previewed judgments, or recheck them with new answers first."""
     user = viewer(request)
-    judgment_set = organised_judgments(user, slug, version)
+    judgment_set = organised_judgments_or_403(user, slug, version)
     said = Answers(
-        formats=checked_formats({"judgments": body.format}) if body.format else None,
-        grade_map=None if body.grade_map is None else checked_grades(body.grade_map),
+        formats=check_formats({"judgments": body.format}) if body.format else None,
+        grade_map=None if body.grade_map is None else check_grades(body.grade_map),
         relevant_from=body.relevant_from,
     )
     collections.confirm_judgments(judgment_set, user, said)
     judgment_set.refresh_from_db()
-    return Status(202, receipt_of_judgments(judgment_set))
+    return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-def organised_judgments(user: Viewer, slug: str, version: str) -> JudgmentSet:
-    judgment_set = organised_collection(user, slug).judgment_sets.filter(version=version).first()
+def organised_judgments_or_403(user: Viewer, slug: str, version: str) -> JudgmentSet:
+    judgment_set = (
+        organised_collection_or_403(user, slug).judgment_sets.filter(version=version).first()
+    )
     if judgment_set is None:
         raise Http404("no such judgments")
     return judgment_set
@@ -263,32 +271,34 @@ def organised_judgments(user: Viewer, slug: str, version: str) -> JudgmentSet:
 @router.post(
     "/{slug:slug}/judgments/{slug:version}/replace",
     auth=ORGANISE,
-    response=answers(JudgmentsReceipt, 202),
+    response=response_schemas(JudgmentsReceipt, 202),
 )
 def replace_judgments(
     request: HttpRequest, slug: str, version: str, file: File[UploadedFile]
 ) -> Status[dict[str, Any]]:
     """Replace a file before import. It is checked, then awaits confirmation."""
     user = viewer(request)
-    judgment_set = organised_judgments(user, slug, version)
-    refuse_cut_short(request)
+    judgment_set = organised_judgments_or_403(user, slug, version)
+    refuse_truncated_body(request)
     collections.replace_judgments(judgment_set, user, only_file(request, "file") or file)
     judgment_set.refresh_from_db()
-    return Status(202, receipt_of_judgments(judgment_set))
+    return Status(202, serialise_judgments_receipt(judgment_set))
 
 
-@router.delete("/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=answers(None, 204))
+@router.delete(
+    "/{slug:slug}/judgments/{slug:version}", auth=ORGANISE, response=response_schemas(None, 204)
+)
 def discard_judgments(request: HttpRequest, slug: str, version: str) -> Status[None]:
     """Delete judgments that were never imported."""
     user = viewer(request)
-    collections.discard_judgments(organised_judgments(user, slug, version), user)
+    collections.discard_judgments(organised_judgments_or_403(user, slug, version), user)
     return Status(204, None)
 
 
 @router.get(
     "/{slug:slug}/judgments/{slug:version}",
     auth=PUBLIC,
-    response=answers(JudgmentsOut),
+    response=response_schemas(JudgmentsOut),
     exclude_unset=True,
 )
 def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, Any]:
@@ -297,4 +307,4 @@ def get_judgments(request: HttpRequest, slug: str, version: str) -> dict[str, An
     judgment_set = visible_judgment_sets(user, collection).filter(version=version).first()
     if judgment_set is None:
         raise Http404("no such judgments")
-    return shown_judgments(judgment_set, organises=collection.is_organised_by(user))
+    return serialise_judgments(judgment_set, organises=collection.is_organised_by(user))

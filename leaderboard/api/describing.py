@@ -64,7 +64,7 @@ class Group:
     calls: list[Call]
 
 
-def groups_of(document: Schema) -> list[Group]:
+def group_calls(document: Schema) -> list[Group]:
     """Every call under the word that it stands under, in the order of the document."""
     schemas = document["components"]["schemas"]
     groups: dict[str, Group] = {}
@@ -75,20 +75,20 @@ def groups_of(document: Schema) -> list[Group]:
                 method=method.upper(),
                 path=path,
                 title=each["summary"].capitalize(),
-                says=[pieces_of(words) for words in paragraphs(each.get("description", ""))],
+                says=[split_code(words) for words in split_paragraphs(each.get("description", ""))],
                 parts=[part for part in _parts(each, schemas) if part.fields],
             )
             groups.setdefault(tag, Group(tag.capitalize(), [])).calls.append(call)
     return list(groups.values())
 
 
-def paragraphs(text: str) -> list[str]:
+def split_paragraphs(text: str) -> list[str]:
     return [" ".join(each.split()) for each in text.split("\n\n") if each.strip()]
 
 
-def pieces_of(text: str) -> list[Piece]:
+def split_code(text: str) -> list[Piece]:
     """
-    >>> [piece.words for piece in pieces_of("Send `a` and `b`.") if piece.is_code]
+    >>> [piece.words for piece in split_code("Send `a` and `b`.") if piece.is_code]
     ['a', 'b']
     """
     pieces = enumerate(text.split("`"))
@@ -110,7 +110,7 @@ def _parts(call: Schema, schemas: Schema) -> Iterator[Part]:
 
 
 def _properties(schema: Schema, schemas: Schema) -> list[Field]:
-    schema = _resolved(schema, schemas)
+    schema = _resolve(schema, schemas)
     required = schema.get("required", [])
     return [
         _field(name, {"schema": each, "required": name in required}, schemas)
@@ -121,12 +121,14 @@ def _properties(schema: Schema, schemas: Schema) -> list[Field]:
 def _field(name: str, given: Schema, schemas: Schema) -> Field:
     schema = given["schema"]
     says = schema.get("description") or given.get("description") or ""
-    return Field(name, in_words(schema, schemas), given.get("required", False), pieces_of(says))
+    return Field(
+        name, describe_type(schema, schemas), given.get("required", False), split_code(says)
+    )
 
 
-def in_words(schema: Schema, schemas: Schema) -> str:
+def describe_type(schema: Schema, schemas: Schema) -> str:
     """
-    >>> in_words({"type": "array", "items": {"enum": ["a", "b"]}}, {})
+    >>> describe_type({"type": "array", "items": {"enum": ["a", "b"]}}, {})
     'list of a, b'
     """
     if "enum" in schema:
@@ -134,12 +136,12 @@ def in_words(schema: Schema, schemas: Schema) -> str:
     if "const" in schema:
         return str(schema["const"])
     if choices := schema.get("anyOf"):
-        return " or ".join(_distinct(in_words(each, schemas) for each in choices))
+        return " or ".join(_distinct(describe_type(each, schemas) for each in choices))
     if schema.get("type") == "array":
-        return f"list of {in_words(schema.get('items', {}), schemas)}"
-    schema = _resolved(schema, schemas)
+        return f"list of {describe_type(schema.get('items', {}), schemas)}"
+    schema = _resolve(schema, schemas)
     if "enum" in schema:
-        return in_words(schema, schemas)
+        return describe_type(schema, schemas)
     if schema.get("properties"):
         return f"{{{', '.join(schema['properties'])}}}"
     return FORMATS.get(schema.get("format", ""), KINDS.get(schema.get("type", ""), "anything"))
@@ -149,7 +151,7 @@ def _distinct(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _resolved(schema: Schema, schemas: Schema) -> Schema:
+def _resolve(schema: Schema, schemas: Schema) -> Schema:
     """What a reference leads to; of several that are all to hold, the first."""
     [schema] = schema.get("allOf", [schema])[:1]
     return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema

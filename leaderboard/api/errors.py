@@ -75,43 +75,50 @@ def field_problem(name: str, message: str, found: str = "", hint: str = "") -> P
     return Problem("E_FIELD", "error", None, f"{name}: {message}", shown(found), hint)
 
 
-def not_allowed(message: str) -> ApiError:
+def permission_error(message: str) -> ApiError:
     return ApiError(403, "E_PERM", message)
 
 
-def answer_errors(api: NinjaAPI) -> None:
+def register_error_handlers(api: NinjaAPI) -> None:
     """Let `api` answer every exception in the one shape."""
     api.add_exception_handler(ApiError, lambda request, error: error.answer())
-    api.add_exception_handler(NotAccepted, lambda request, error: of_upload(error).answer())
-    api.add_exception_handler(ActionError, lambda request, error: of_state(error).answer())
-    api.add_exception_handler(ValidationError, lambda request, error: of_fields(error).answer())
-    api.add_exception_handler(AuthenticationError, no_token)
-    api.add_exception_handler(Http404, not_found)
-    api.add_exception_handler(RequestDataTooBig, too_big)
+    api.add_exception_handler(NotAccepted, lambda request, error: upload_error(error).answer())
+    api.add_exception_handler(ActionError, lambda request, error: state_error(error).answer())
+    api.add_exception_handler(
+        ValidationError, lambda request, error: validation_error(error).answer()
+    )
+    api.add_exception_handler(AuthenticationError, answer_unauthenticated)
+    api.add_exception_handler(Http404, answer_not_found)
+    api.add_exception_handler(RequestDataTooBig, answer_too_large)
     for malformed in MALFORMED:
-        api.add_exception_handler(malformed, cannot_be_read)
-    api.add_exception_handler(Exception, our_fault)
+        api.add_exception_handler(malformed, answer_malformed)
+    api.add_exception_handler(Exception, answer_failure)
 
 
-def of_upload(error: NotAccepted) -> ApiError:
+def upload_error(error: NotAccepted) -> ApiError:
     status = 429 if error.retry_after is not None else STATUSES.get(error.code, 403)
     return ApiError(status, error.code, error.message, retry_after=error.retry_after)
 
 
-def of_state(error: ActionError) -> ApiError:
+def state_error(error: ActionError) -> ApiError:
     return ApiError(409, "E_CONFLICT", str(error))
 
 
-def of_fields(error: ValidationError) -> ApiError:
-    problems = [field_problem(name_of(each["loc"]), words_of(each)) for each in error.errors]
+def validation_error(error: ValidationError) -> ApiError:
+    problems = [
+        field_problem(field_name(each["loc"]), describe_validation_error(each))
+        for each in error.errors
+    ]
     return ApiError(422, "E_FIELD", problems[0].message, problems)
 
 
-def name_of(place: tuple[Any, ...]) -> str:
+def field_name(place: tuple[Any, ...]) -> str:
     """The field behind pydantic's place: ("body", "body", "depth") is "depth".
 
-    >>> name_of(("body", "body", "measures", 2)), name_of(("form", "slug")), name_of(("body",))
-    ('measures.2', 'slug', 'body')
+    >>> [field_name(place) for place in [("body", "body", "measures", 2), ("form", "slug")]]
+    ['measures.2', 'slug']
+    >>> field_name(("body",))
+    'body'
     """
     words = [str(word) for word in place[1:]]
     if len(words) > 1 and words[0] in ("body", "form", "paging"):
@@ -119,7 +126,7 @@ def name_of(place: tuple[Any, ...]) -> str:
     return ".".join(words) or str(place[0])
 
 
-def words_of(error: dict[str, Any]) -> str:
+def describe_validation_error(error: dict[str, Any]) -> str:
     """Pydantic's words, beginning with a small letter and without its own prefix."""
     if error["type"] == "missing":
         return "is missing"
@@ -127,27 +134,27 @@ def words_of(error: dict[str, Any]) -> str:
     return words[:1].lower() + words[1:]
 
 
-def no_token(request: HttpRequest, error: Exception) -> HttpResponse:
+def answer_unauthenticated(request: HttpRequest, error: Exception) -> HttpResponse:
     message = "Send a valid token: `Authorization: Bearer rf_...`."
     response = ApiError(401, "E_TOKEN", message).answer()
     response["WWW-Authenticate"] = "Bearer"
     return response
 
 
-def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
+def answer_not_found(request: HttpRequest, error: Exception) -> HttpResponse:
     return ApiError(404, "E_NOT_FOUND", "Not found, or you do not have access.").answer()
 
 
-def too_big(request: HttpRequest, error: Exception) -> HttpResponse:
+def answer_too_large(request: HttpRequest, error: Exception) -> HttpResponse:
     return ApiError(413, "E_SIZE", "The request fields are too long.").answer()
 
 
-def cannot_be_read(request: HttpRequest, error: Exception) -> HttpResponse:
+def answer_malformed(request: HttpRequest, error: Exception) -> HttpResponse:
     message = "The request body is invalid or does not match its Content-Type."
     return ApiError(400, "E_FIELD", message).answer()
 
 
-def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def with_api_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """What ninja refuses before any call is found: a wrong method, a wrong address."""
 
     @wraps(view)
@@ -155,7 +162,7 @@ def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
         try:
             response = view(request, *args, **kwargs)
         except Http404 as error:
-            return not_found(request, error)
+            return answer_not_found(request, error)
         if response.status_code != 405:
             return response
         allowed = response["Allow"]
@@ -166,7 +173,7 @@ def in_one_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     return answer
 
 
-def our_fault(request: HttpRequest, error: Exception) -> HttpResponse:
+def answer_failure(request: HttpRequest, error: Exception) -> HttpResponse:
     """What nobody expected; an outage says when to try again."""
     if outage := find_outage(error):
         log.warning("%s %s: %s", request.method, request.path, str(error).strip())

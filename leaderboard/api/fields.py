@@ -19,7 +19,7 @@ LARGEST_EXACT = 2**53
 FACT_NAMES = [fact.name for fact in REQUIRABLE]
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text that any database takes: no NUL, no half of a surrogate pair."""
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
         raise ValueError("has a character that cannot be stored")
@@ -41,10 +41,10 @@ def clean_instant(value: Any) -> datetime:
 
 def clean_object(value: Any) -> dict[str, Any]:
     """A flat JSON object, itself or as the text of a form field."""
-    value = _parsed(value)
+    value = _parse_json(value)
     if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
         raise ValueError(f"is a JSON object of at most {MOST_ENTRIES} entries")
-    return {clean(key): _clean_plain(entry) for key, entry in value.items()}
+    return {clean_text(key): _clean_plain(entry) for key, entry in value.items()}
 
 
 def clean_fact_name(text: str) -> str:
@@ -54,26 +54,26 @@ def clean_fact_name(text: str) -> str:
 
 
 def read_facts(value: Any) -> dict[str, Any]:
-    return clean_facts(_parsed(value))
+    return clean_facts(_parse_json(value))
 
 
-def _parsed(value: Any) -> Any:
+def _parse_json(value: Any) -> Any:
     """JSON, itself or as the text of a form field."""
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value, parse_constant=_no_constant) if value.strip() else {}
+        return json.loads(value, parse_constant=_refuse_constant) if value.strip() else {}
     except (ValueError, RecursionError):
         raise ValueError("is not JSON") from None
 
 
-def _no_constant(text: str) -> None:
+def _refuse_constant(text: str) -> None:
     raise ValueError(text)
 
 
 def _clean_plain(value: Any) -> str | int | float | bool | None:
     if isinstance(value, str) and len(value) <= 1000:
-        return clean(value)
+        return clean_text(value)
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float) and abs(value) <= LARGEST_EXACT:
@@ -98,7 +98,7 @@ def clean_tag(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(clean)]
+Text = Annotated[str, AfterValidator(clean_text)]
 Name = Annotated[Text, StringConstraints(min_length=1, max_length=120)]
 Slug = Annotated[str, StringConstraints(max_length=60), AfterValidator(clean_slug)]
 Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_slug)]

@@ -16,7 +16,7 @@ def only_file(request: HttpRequest, name: str) -> UploadedFile | None:
     return files[0] if files else None
 
 
-def refuse_cut_short(request: HttpRequest) -> None:
+def refuse_truncated_body(request: HttpRequest) -> None:
     """A sender who goes away leaves a body shorter than announced, of which nothing is kept."""
     stream = request._stream
     if stream._pos < stream.limit:

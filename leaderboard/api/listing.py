@@ -21,11 +21,11 @@ class Page(Generic[Row]):
     next: str | None
 
 
-def by_slug(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
-    return _cut(rows.filter(slug__gt=paging.after).order_by("slug"), paging, "slug")
+def page_by_slug(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
+    return _cut_page(rows.filter(slug__gt=paging.after).order_by("slug"), paging, "slug")
 
 
-def newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:
+def page_newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:
     """Runs that come in while somebody pages do not move the others."""
     if paging.after:
         last = runs.filter(pk=paging.after).first()
@@ -33,10 +33,10 @@ def newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:
             raise field_error("after", "is not a run of this list", paging.after)
         same_instant = Q(received_at=last.received_at, pk__gt=last.pk)
         runs = runs.filter(Q(received_at__lt=last.received_at) | same_instant)
-    return _cut(runs.order_by("-received_at", "pk"), paging, "pk")
+    return _cut_page(runs.order_by("-received_at", "pk"), paging, "pk")
 
 
-def _cut(rows: QuerySet[Row], paging: Paging, key: str) -> Page[Row]:
+def _cut_page(rows: QuerySet[Row], paging: Paging, key: str) -> Page[Row]:
     found = list(rows[: paging.limit + 1])
     shown = found[: paging.limit]
     more = len(found) > paging.limit

@@ -22,11 +22,11 @@ def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
         }
     edition = sight.board_edition
     if edition is not None and sight.can_see_means_of(run):
-        provenance |= of_edition(edition, sight)
+        provenance |= describe_edition(edition, sight)
     return provenance
 
 
-def of_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
+def describe_edition(edition: Edition, sight: Sight) -> dict[str, Any]:
     track = sight.track
     measures = {text: str(resolve_measure(track, text)) for text in track.measures}
     return {

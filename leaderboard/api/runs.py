@@ -18,10 +18,10 @@ from leaderboard.actions.uploads import RunDetails
 from leaderboard.analysis import Pair, read_scores
 from leaderboard.analysis.history import compare_with_previous_best
 from leaderboard.api.auth import PUBLIC, SUBMIT, SUBMIT_RUN, viewer
-from leaderboard.api.errors import field_error, not_allowed
+from leaderboard.api.errors import field_error, permission_error
 from leaderboard.api.fields import Key, Label
-from leaderboard.api.files import only_file, refuse_cut_short
-from leaderboard.api.listing import newest_first
+from leaderboard.api.files import only_file, refuse_truncated_body
+from leaderboard.api.listing import page_newest_first
 from leaderboard.api.provenance import provenance_of
 from leaderboard.api.schemas import (
     Paging,
@@ -33,7 +33,7 @@ from leaderboard.api.schemas import (
     RunReceipt,
     TopicScores,
     Withdrawal,
-    answers,
+    response_schemas,
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
@@ -47,13 +47,13 @@ from leaderboard.runs.facts import all_facts
 router = Router(tags=["runs"])
 
 # What a test says of one run beside another.
-BESIDE = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
+TEST_FIELDS = ("difference", "low", "high", "p", "effect_size", "wins", "losses", "ties")
 
 
 @router.post(
     "/tracks/{slug:slug}/runs",
     auth=SUBMIT_RUN,
-    response=answers(RunReceipt, 201, 200),
+    response=response_schemas(RunReceipt, 201, 200),
     exclude_unset=True,
 )
 def create_run(
@@ -71,22 +71,22 @@ def create_run(
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
-    refuse_cut_short(request)
+    refuse_truncated_body(request)
     accepted = uploads.accept_run(
         sight.track,
         user,
         only_file(request, "file") or file,
-        details_of(sight.track, form, idempotency_key),
-        team=team_named(request, sight, form.team),
+        run_details(sight.track, form, idempotency_key),
+        team=find_team(request, sight, form.team),
         received_at=received_at(request),
     )
-    receipt = receipt_of(sight, accepted.run)
+    receipt = serialise_receipt(sight, accepted.run)
     if accepted.is_new:
         return Status(201, receipt)
     return Status(200, receipt | {"message": accepted.repeated_by(user)})
 
 
-def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
+def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
     if form.format and form.format not in track.run_formats:
         raise field_error("format", f"is one of {', '.join(track.run_formats)}", form.format)
     return RunDetails(
@@ -99,9 +99,9 @@ def details_of(track: Track, form: RunIn, key: str) -> RunDetails:
     )
 
 
-def team_named(request: HttpRequest, sight: Sight, name: str) -> Team | None:
+def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     """The team for which an organiser sends a run; from everybody else the field is ignored."""
-    if not name or not sight.is_organiser or not request.auth.may("organise"):
+    if not name or not sight.is_organiser or not request.auth.has_scope("organise"):
         return None
     team = sight.track.teams.filter(key=team_key(name)).first()
     if team is None:
@@ -109,25 +109,29 @@ def team_named(request: HttpRequest, sight: Sight, name: str) -> Team | None:
     return team
 
 
-@router.get("/tracks/{slug:slug}/runs", auth=PUBLIC, response=answers(RunList), exclude_unset=True)
+@router.get(
+    "/tracks/{slug:slug}/runs", auth=PUBLIC, response=response_schemas(RunList), exclude_unset=True
+)
 def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
     """List the runs you can see in a track, newest first."""
     sight = track_or_404(viewer(request), slug)
-    page = newest_first(sight.runs(), paging)
+    page = page_newest_first(sight.runs(), paging)
     runs = [sight.with_shown_name(run) for run in page.rows]
-    means = means_of(sight, runs)
+    means = read_means(sight, runs)
     seen = receipts.build_receipts(sight, runs)
-    return {"items": [shown(sight, each, means) for each in seen], "next": page.next}
+    return {"items": [serialise_run(sight, each, means) for each in seen], "next": page.next}
 
 
-@router.get("/runs/{slug:run_id}", auth=PUBLIC, response=answers(RunOut), exclude_unset=True)
+@router.get(
+    "/runs/{slug:run_id}", auth=PUBLIC, response=response_schemas(RunOut), exclude_unset=True
+)
 def get_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     seen = run_or_404(viewer(request), run_id)
     receipt = receipts.build_receipt(seen.sight, seen.run)
-    answer = shown(seen.sight, receipt, means_of(seen.sight, [seen.run]))
+    answer = serialise_run(seen.sight, receipt, read_means(seen.sight, [seen.run]))
     if seen.sight.is_organiser:
         answer["same_rankings"] = same_rankings(seen)
-    return answer | verdict_of(seen) if seen.sight.can_see_scores_of(seen.run) else answer
+    return answer | serialise_verdict(seen) if seen.sight.can_see_scores_of(seen.run) else answer
 
 
 def same_rankings(seen: VisibleRun) -> list[dict[str, str]]:
@@ -136,23 +140,23 @@ def same_rankings(seen: VisibleRun) -> list[dict[str, str]]:
     return [{"id": twin.pk, "tag": twin.tag, "team": twin.team.name} for twin in twins]
 
 
-def verdict_of(seen: VisibleRun) -> dict[str, Any]:
+def serialise_verdict(seen: VisibleRun) -> dict[str, Any]:
     """Compare a run with its team's previous best."""
     pair = compare_with_previous_best(seen.sight, seen.run)
     if pair is None:
         return {"verdict": None}
-    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **tested(pair)}}
+    return {"verdict": {"previous": pair.a.pk, "previous_tag": pair.a.tag, **serialise_test(pair)}}
 
 
-def tested(pair: Pair) -> dict[str, Any]:
+def serialise_test(pair: Pair) -> dict[str, Any]:
     said = {"measure": pair.measure, "test": pair.test, "verdict": pair.verdict or None}
-    return said | {name: getattr(pair.against, name) for name in BESIDE}
+    return said | {name: getattr(pair.against, name) for name in TEST_FIELDS}
 
 
 Means = dict[str, dict[str, float | None]]
 
 
-def means_of(sight: Sight, runs: list[Run]) -> Means:
+def read_means(sight: Sight, runs: list[Run]) -> Means:
     """Return the visible mean scores by measure."""
     scored = [run.pk for run in runs if sight.can_see_means_of(run)]
     rows = Score.objects.filter(score_set__edition=sight.board_edition, score_set__run__in=scored)
@@ -163,7 +167,7 @@ def means_of(sight: Sight, runs: list[Run]) -> Means:
     return means
 
 
-def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
+def serialise_receipt(sight: Sight, run: Run) -> dict[str, Any]:
     return {
         "id": run.pk,
         "state": sight.state_of(run),
@@ -172,11 +176,11 @@ def receipt_of(sight: Sight, run: Run) -> dict[str, Any]:
     }
 
 
-def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
+def serialise_run(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
     """A run as this viewer may see it: its way and its facts only from inside."""
     run = receipt.run
     answer = {
-        **receipt_of(sight, run),
+        **serialise_receipt(sight, run),
         "tag": run.tag,
         "team": run.team.name,
         "received_at": run.received_at,
@@ -187,7 +191,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
         answer["scores"] = means[run.pk]
         answer["topics"]["judged"] = sight.board_edition.num_evaluated
     if sight.can_see_file(run):
-        answer |= of_the_way(receipt)
+        answer |= serialise_progress(receipt)
         answer["description"] = run.description
         answer["format"] = run.format
         answer["metadata"] = run.metadata
@@ -198,7 +202,7 @@ def shown(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
     return answer
 
 
-def of_the_way(receipt: Receipt) -> dict[str, Any]:
+def serialise_progress(receipt: Receipt) -> dict[str, Any]:
     """Get a run's state and problems."""
     run = receipt.run
     return {
@@ -213,14 +217,14 @@ def of_the_way(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=answers(TopicScores))
+@router.get("/runs/{slug:run_id}/topics", auth=PUBLIC, response=response_schemas(TopicScores))
 def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[str, Any]:
     """List scores by topic. Null means the measure is undefined."""
     seen = run_or_404(viewer(request), run_id)
     edition = seen.sight.edition
     if edition is None or not seen.sight.can_see_scores_of(seen.run):
         raise Http404("no scores to see")
-    measure = measure_of(seen.sight, measure)
+    measure = find_measure(seen.sight, measure)
     edition.track = seen.sight.track
     scores = read_scores(edition, measure, [seen.run])
     values = zip(scores.topics, scores.of(seen.run), strict=True)
@@ -228,7 +232,7 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
     return {"measure": measure, "topics": topics}
 
 
-def measure_of(sight: Sight, text: str) -> str:
+def find_measure(sight: Sight, text: str) -> str:
     """The measure that `text` names, however it is spelled; without one that which ranks."""
     measures = sight.measures
     if not text or text in measures:
@@ -246,7 +250,7 @@ def measure_of(sight: Sight, text: str) -> str:
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
 def get_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Download the original file (team and organisers only)."""
-    run = run_inside(request, run_id).run
+    run = managed_run_or_403(request, run_id).run
     if not run.file:
         raise Http404("a refused file that is not kept any more")
     return FileResponse(
@@ -260,25 +264,27 @@ def get_file(request: HttpRequest, run_id: str) -> FileResponse:
 @router.get("/runs/{slug:run_id}/problems", auth=PUBLIC)
 def get_problems(request: HttpRequest, run_id: str) -> StreamingHttpResponse:
     """Stream all problems of a run as JSON Lines."""
-    run = run_inside(request, run_id).run
+    run = managed_run_or_403(request, run_id).run
     lines = (json.dumps(asdict(problem)) + "\n" for problem in receipts.load_problems(run))
     return StreamingHttpResponse(lines, content_type="application/jsonl")
 
 
-@router.patch("/runs/{slug:run_id}", auth=SUBMIT, response=answers(RunOut), exclude_unset=True)
+@router.patch(
+    "/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(RunOut), exclude_unset=True
+)
 def change_run(request: HttpRequest, run_id: str, body: RunPatch) -> dict[str, Any]:
     """Add or change facts of a run. null removes a fact; all others stay.
 
     Teams can do this until the release, organisers of the track always. Changes are recorded.
     """
-    seen = run_to_change(request, run_id)
+    seen = own_run_or_403(request, run_id)
     if not seen.sight.can_state_facts(seen.run):
-        raise not_allowed("Scores are released. Ask the organisers to correct facts.")
+        raise permission_error("Scores are released. Ask the organisers to correct facts.")
     change_facts(seen.run, viewer(request), body.facts)
     return get_run(request, run_id)
 
 
-@router.delete("/runs/{slug:run_id}", auth=SUBMIT, response=answers(None, 204))
+@router.delete("/runs/{slug:run_id}", auth=SUBMIT, response=response_schemas(None, 204))
 def withdraw_run(
     request: HttpRequest, run_id: str, body: Withdrawal = None, reason: Label = ""
 ) -> Status[None]:
@@ -286,7 +292,7 @@ def withdraw_run(
 
     The reason is shown on the page of the run.
     """
-    run = run_to_change(request, run_id).run
+    run = own_run_or_403(request, run_id).run
     run_actions.withdraw_run(run, viewer(request), body.reason if body else reason)
     return Status(204, None)
 
@@ -294,7 +300,7 @@ def withdraw_run(
 @router.post(
     "/runs/{slug:run_id}/undo-withdrawal",
     auth=SUBMIT,
-    response=answers(RunOut),
+    response=response_schemas(RunOut),
     exclude_unset=True,
 )
 def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
@@ -303,35 +309,35 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> dict[str, Any]:
     Teams can do this while the track accepts runs, organisers of the track always. It fails if
     the same file or tag was submitted again since.
     """
-    run_actions.undo_withdrawal(run_to_change(request, run_id).run, viewer(request))
+    run_actions.undo_withdrawal(own_run_or_403(request, run_id).run, viewer(request))
     return get_run(request, run_id)
 
 
 @router.post(
     "/runs/{slug:run_id}/repair",
     auth=SUBMIT,
-    response=answers(RunOut),
+    response=response_schemas(RunOut),
     exclude_unset=True,
 )
 def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, Any]:
     """Check a rejected run again with repairs. The stored file does not change."""
-    run = run_to_change(request, run_id).run
+    run = own_run_or_403(request, run_id).run
     if len(body.fix) != 1:
         raise field_error("fix", "names one repair", ", ".join(body.fix))
     run_actions.repair_run(run, viewer(request), body.fix[0], body.tag)
     return get_run(request, run_id)
 
 
-def run_to_change(request: HttpRequest, run_id: str) -> VisibleRun:
+def own_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
     """A run of one's own team, or of another with a token that may organise."""
-    seen = run_inside(request, run_id)
-    if not seen.sight.owns(seen.run) and not request.auth.may("organise"):
-        raise not_allowed("This token lacks the scope organise.")
+    seen = managed_run_or_403(request, run_id)
+    if not seen.sight.owns(seen.run) and not request.auth.has_scope("organise"):
+        raise permission_error("This token lacks the scope organise.")
     return seen
 
 
-def run_inside(request: HttpRequest, run_id: str) -> VisibleRun:
+def managed_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
     seen = run_or_404(viewer(request), run_id)
     if not seen.sight.can_see_file(seen.run):
-        raise not_allowed("Only the run's team and the organisers can do this.")
+        raise permission_error("Only the run's team and the organisers can do this.")
     return seen

@@ -35,12 +35,12 @@ from leaderboard.api.fields import (
 from leaderboard.models import Run, Track
 
 
-def finite(value: float | None) -> float | None:
+def nan_to_null(value: float | None) -> float | None:
     """JSON has no NaN: what is undefined is null."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-Number = Annotated[float | None, BeforeValidator(finite)]
+Number = Annotated[float | None, BeforeValidator(nan_to_null)]
 
 
 class ProblemOut(Schema):
@@ -63,7 +63,7 @@ class Refusal(Schema):
     problems: list[ProblemOut]
 
 
-def answers(schema: Any, *statuses: int) -> dict[int, Any]:
+def response_schemas(schema: Any, *statuses: int) -> dict[int, Any]:
     """What a call answers: `schema` where it goes well, a Refusal where it does not."""
     refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Refusal)
     return {**dict.fromkeys(statuses or (200,), schema), **refusals}

@@ -15,8 +15,8 @@ from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
-from leaderboard.api.errors import ApiError, field_error, not_allowed
-from leaderboard.api.listing import by_slug
+from leaderboard.api.errors import ApiError, field_error, permission_error
+from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
     JoinIn,
     NewTeamOut,
@@ -28,7 +28,7 @@ from leaderboard.api.schemas import (
     TrackOut,
     TrackPatch,
     TrackSettings,
-    answers,
+    response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
@@ -39,22 +39,22 @@ from leaderboard.scoring import editions
 router = Router(tags=["tracks"])
 
 # Settings that something is made of before it is stored; the others are stored as they come.
-APART = ("judgments", "public_topics", "public_share")
-PLAIN = [name for name in TrackSettings.model_fields if name not in APART]
+DERIVED_SETTINGS = ("judgments", "public_topics", "public_share")
+PLAIN_SETTINGS = [name for name in TrackSettings.model_fields if name not in DERIVED_SETTINGS]
 
-LONGEST = Score._meta.get_field("resolved").max_length
+LONGEST_MEASURE = Score._meta.get_field("resolved").max_length
 
 
-@router.post("", auth=ORGANISE, response=answers(TrackOut, 201), exclude_unset=True)
+@router.post("", auth=ORGANISE, response=response_schemas(TrackOut, 201), exclude_unset=True)
 def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     user = viewer(request)
     if not user.may_organise:
-        raise not_allowed("Your account cannot open tracks. Ask staff for access.")
-    collection = ready_collection(user, body.collection)
+        raise permission_error("Your account cannot open tracks. Ask staff for access.")
+    collection = ready_collection_or_error(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
         raise field_error("slug", "is taken; choose another", body.slug)
     track = Track(slug=body.slug, collection=collection)
-    for name, value in changes_to(track, body, [*PLAIN, *APART]).items():
+    for name, value in read_changes(track, body, [*PLAIN_SETTINGS, *DERIVED_SETTINGS]).items():
         setattr(track, name, value)
     if track.judgment_set and "relevance_threshold" not in body.model_fields_set:
         track.relevance_threshold = track.judgment_set.relevant_from
@@ -62,41 +62,43 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
         track_actions.open_track(track, user)
     except IntegrityError:
         raise field_error("slug", "was taken in this moment", body.slug) from None
-    return Status(201, shown(track_or_404(user, track.slug)))
+    return Status(201, serialise_track(track_or_404(user, track.slug)))
 
 
-def ready_collection(user: Viewer, slug: str) -> Collection:
+def ready_collection_or_error(user: Viewer, slug: str) -> Collection:
     collection = Collection.objects.visible_to(user).filter(slug=slug).first()
     if collection is None:
         raise field_error("collection", "is not one that you can see", slug)
     if not collection.is_organised_by(user):
-        raise not_allowed("Only the collection's organisers can open tracks on it.")
+        raise permission_error("Only the collection's organisers can open tracks on it.")
     if collection.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", f"The collection {slug} is not ready yet.")
     return collection
 
 
-def changes_to(track: Track, body: TrackSettings, names: list[str]) -> dict[str, Any]:
+def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[str, Any]:
     """The fields that `body` gives the track, checked beside those that it keeps."""
-    changes = {name: getattr(body, name) for name in names if name in PLAIN}
+    changes = {name: getattr(body, name) for name in names if name in PLAIN_SETTINGS}
     if "judgments" in names:
-        changes["judgment_set"] = judgments_of(track, body.judgments)
+        changes["judgment_set"] = find_judgments(track, body.judgments)
     if "measures" in changes:
-        changes["measures"] = different(changes["measures"])
+        changes["measures"] = drop_repeated_measures(changes["measures"])
     if "primary_measure" in changes:
         measures = changes.get("measures", track.measures)
-        changes["primary_measure"] = spelled_as(body.primary_measure, measures)
+        changes["primary_measure"] = match_spelling(body.primary_measure, measures)
     if "excluded_topics" in changes:
-        changes["excluded_topics"] = known_topics(
+        changes["excluded_topics"] = check_topics(
             track, changes["excluded_topics"], "excluded_topics"
         )
-    changes |= split_of(track, body, names, changes)
-    merged = {name: changes.get(name, getattr(track, name)) for name in [*PLAIN, "public_topics"]}
+    changes |= read_public_topics(track, body, names, changes)
+    merged = {
+        name: changes.get(name, getattr(track, name)) for name in [*PLAIN_SETTINGS, "public_topics"]
+    }
     refuse_contradictions(merged)
     return changes
 
 
-def judgments_of(track: Track, version: str | None) -> JudgmentSet | None:
+def find_judgments(track: Track, version: str | None) -> JudgmentSet | None:
     if version is None and track.judgment_set_id is not None:
         raise field_error("judgments", "are replaced by another version, never taken away")
     if version is None:
@@ -109,7 +111,7 @@ def judgments_of(track: Track, version: str | None) -> JudgmentSet | None:
     return judgment_set
 
 
-def split_of(
+def read_public_topics(
     track: Track, body: TrackSettings, names: list[str], changes: dict[str, Any]
 ) -> dict[str, list[str]]:
     """The public topics, where some are named or a share of them is to be drawn."""
@@ -122,10 +124,10 @@ def split_of(
         }
     if "public_topics" not in names:
         return {}
-    return {"public_topics": known_topics(track, body.public_topics, "public_topics")}
+    return {"public_topics": check_topics(track, body.public_topics, "public_topics")}
 
 
-def known_topics(track: Track, numbers: list[str], field: str) -> list[str]:
+def check_topics(track: Track, numbers: list[str], field: str) -> list[str]:
     known = set(track.collection.topics.values_list("number", flat=True))
     for number in numbers:
         if number not in known:
@@ -133,26 +135,26 @@ def known_topics(track: Track, numbers: list[str], field: str) -> list[str]:
     return list(dict.fromkeys(numbers))
 
 
-def different(texts: list[str]) -> list[str]:
+def drop_repeated_measures(texts: list[str]) -> list[str]:
     """Each measure once, spelled as it was first."""
-    first = {str(known_measure("measures", text)): text for text in reversed(texts)}
+    first = {str(check_measure("measures", text)): text for text in reversed(texts)}
     return [text for text in dict.fromkeys(texts) if text in first.values()]
 
 
-def spelled_as(text: str, measures: list[str]) -> str:
+def match_spelling(text: str, measures: list[str]) -> str:
     """The text among `measures` that means the same; `text` where there is none."""
-    wanted = known_measure("primary_measure", text)
+    wanted = check_measure("primary_measure", text)
     same = (each for each in measures if parse_measure(each) == wanted)
     return text if text in measures else next(same, text)
 
 
-def known_measure(field: str, text: str) -> Measure:
+def check_measure(field: str, text: str) -> Measure:
     """The measure of that text, short enough to be stored with any threshold of the track."""
     try:
         measure = parse_measure(text)
     except MeasureError as error:
         raise field_error(field, str(error), text) from None
-    if len(str(measure.resolved(127))) > LONGEST:
+    if len(str(measure.resolved(127))) > LONGEST_MEASURE:
         raise field_error(field, "is too long a measure", text)
     return measure
 
@@ -179,32 +181,34 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
         raise field_error("release_at", "is before the track closes", release.isoformat())
 
 
-@router.get("", auth=PUBLIC, response=answers(TrackList), exclude_unset=True)
+@router.get("", auth=PUBLIC, response=response_schemas(TrackList), exclude_unset=True)
 def list_tracks(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     tracks = Track.objects.visible_to(viewer(request)).select_related("collection", "judgment_set")
-    page = by_slug(tracks, paging)
-    items = [shown(sight_of(track, viewer(request))) for track in page.rows]
+    page = page_by_slug(tracks, paging)
+    items = [serialise_track(sight_of(track, viewer(request))) for track in page.rows]
     return {"items": items, "next": page.next}
 
 
-@router.get("/{slug:slug}", auth=PUBLIC, response=answers(TrackOut), exclude_unset=True)
+@router.get("/{slug:slug}", auth=PUBLIC, response=response_schemas(TrackOut), exclude_unset=True)
 def get_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Get a track's settings and your team's remaining quota."""
     sight = track_or_404(viewer(request), slug)
-    return shown(sight) | (quota_shown(sight.track, sight.team) if sight.team is not None else {})
+    return serialise_track(sight) | (
+        serialise_quota(sight.track, sight.team) if sight.team is not None else {}
+    )
 
 
-def quota_shown(track: Track, team: Team) -> dict[str, Any]:
+def serialise_quota(track: Track, team: Team) -> dict[str, Any]:
     quota = find_quota(track, team)
     names = ("today", "left_today", "in_all", "left_in_all")
     left = {name: getattr(quota, name) for name in names}
     return {"quota": left | {"resets_at": quota.next_day}}
 
 
-def shown(sight: Sight) -> dict[str, Any]:
+def serialise_track(sight: Sight) -> dict[str, Any]:
     """A track; what tells of its judgments only where its scores may be seen."""
     track = sight.track
-    answer = {name: getattr(track, name) for name in PLAIN}
+    answer = {name: getattr(track, name) for name in PLAIN_SETTINGS}
     answer |= {
         "slug": track.slug,
         "url": reverse("api-1:get_track", args=[track.slug]),
@@ -222,51 +226,53 @@ def shown(sight: Sight) -> dict[str, Any]:
     return answer
 
 
-def organised_track(user: Viewer, slug: str) -> Sight:
+def organised_sight_or_403(user: Viewer, slug: str) -> Sight:
     sight = track_or_404(user, slug)
     if not sight.is_organiser:
-        raise not_allowed("Only organisers of this track can do this.")
+        raise permission_error("Only organisers of this track can do this.")
     return sight
 
 
-@router.patch("/{slug:slug}", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
+@router.patch(
+    "/{slug:slug}", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True
+)
 def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str, Any]:
     """Change the settings sent. The old board remains until new scores are complete.
 
     Only the release shows the runs of a blind track: changing `disclosure` does not.
     """
     user = viewer(request)
-    sight = organised_track(user, slug)
-    refuse_fixed(sight.track, body)
+    sight = organised_sight_or_403(user, slug)
+    refuse_changes_of_fixed_fields(sight.track, body)
     names = [name for name in TrackSettings.model_fields if name in body.model_fields_set]
-    changes = changes_to(sight.track, body, names)
+    changes = read_changes(sight.track, body, names)
     with transaction.atomic():
         if changes:
             track_actions.change_track(sight.track, user, changes)
         if "baseline" in body.model_fields_set:
-            run = None if body.baseline is None else ranked_run(sight, body.baseline)
+            run = None if body.baseline is None else ranked_run_or_error(sight, body.baseline)
             track_actions.choose_baseline(sight.track, user, run)
-    return shown(track_or_404(user, slug))
+    return serialise_track(track_or_404(user, slug))
 
 
-def refuse_fixed(track: Track, body: TrackPatch) -> None:
+def refuse_changes_of_fixed_fields(track: Track, body: TrackPatch) -> None:
     for name, value in (("slug", track.slug), ("collection", track.collection.slug)):
         if name in body.model_fields_set and getattr(body, name) != value:
             raise field_error(name, "stays what it is", getattr(body, name))
 
 
-def ranked_run(sight: Sight, run_id: str) -> Run:
+def ranked_run_or_error(sight: Sight, run_id: str) -> Run:
     run = sight.runs().on_the_board().filter(pk=run_id).first()
     if run is None:
         raise field_error("baseline", "is no run on the board of this track", run_id)
     return run
 
 
-@router.post("/{slug:slug}/join", auth=SUBMIT, response=answers(TeamOut))
+@router.post("/{slug:slug}/join", auth=SUBMIT, response=response_schemas(TeamOut))
 def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str, Any]:
     """Join a track with a new team. Returns your team if you already have one."""
     user, body = viewer(request), body or JoinIn()
-    track = joinable_track(user, slug, body.invitation)
+    track = joinable_track_or_404(user, slug, body.invitation)
     asking = people.JoinDetails(body.invitation, body.team, body.team_code, body.accepts_terms)
     inviting = people.find_inviting_team(track, body.team_code)
     invited = inviting is not None or people.can_join(track, body.invitation)
@@ -279,7 +285,7 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
     return {"track": track.slug, "team": team.name}
 
 
-def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
+def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
     """A track that one sees, or whose invitation one has."""
     track = Track.objects.filter(slug=slug).first()
     if track is None:
@@ -287,11 +293,11 @@ def joinable_track(user: Viewer, slug: str, invitation: str) -> Track:
     return track if people.can_join(track, invitation) else track_or_404(user, slug).track
 
 
-@router.post("/{slug:slug}/teams", auth=ORGANISE, response=answers(NewTeamOut, 201))
+@router.post("/{slug:slug}/teams", auth=ORGANISE, response=response_schemas(NewTeamOut, 201))
 def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[str, Any]]:
     """Create a team with its own account and API token, for a team that does not sign up."""
     user = viewer(request)
-    track = organised_track(user, slug).track
+    track = organised_sight_or_403(user, slug).track
     try:
         (made,) = create_teams(track, user, [body.name])
     except people.JoinError as reason:
@@ -300,9 +306,11 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
 
 
-@router.post("/{slug:slug}/release", auth=ORGANISE, response=answers(TrackOut), exclude_unset=True)
+@router.post(
+    "/{slug:slug}/release", auth=ORGANISE, response=response_schemas(TrackOut), exclude_unset=True
+)
 def release_track(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Release the scores to everyone who sees the track. You cannot undo this."""
     user = viewer(request)
-    track_actions.release_track(organised_track(user, slug).track, user)
-    return shown(track_or_404(user, slug))
+    track_actions.release_track(organised_sight_or_403(user, slug).track, user)
+    return serialise_track(track_or_404(user, slug))

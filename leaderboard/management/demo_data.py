@@ -30,8 +30,8 @@ POOL_NOTE = (
 )
 BASELINE = "bm25"
 # Whose runs stand under the organisers: the baseline, and what shows how low a board can go.
-OF_ORGANISERS = {BASELINE, "random"}
-PATIENCE = 120
+ORGANISERS_RUNS = {BASELINE, "random"}
+IMPORT_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -42,39 +42,39 @@ class Account:
     team: str = ""
 
 
-def show_sample() -> list[Account]:
+def load_sample() -> list[Account]:
     """Make what is missing of the sample; all of it the first time, nothing the second."""
-    accounts = known_accounts()
-    ada, ben, cat = (user_of(account) for account in accounts)
+    accounts = load_accounts()
+    ada, ben, cat = (find_or_create_user(account) for account in accounts)
     track = Track.objects.filter(slug=TRACK).first()
     if track is None:
-        track = tracks.open_track(sample_track(sample_collection(ada)), ada)
+        track = tracks.open_track(build_track(find_or_import_collection(ada)), ada)
         for user, account in ((ben, accounts[1]), (cat, accounts[2])):
             people.join_track(track, user, people.JoinDetails(team_name=account.team))
     if not track.runs.exists():
-        submit_all(track, ada, [ben, cat])
+        submit_runs(track, ada, [ben, cat])
     return accounts
 
 
-def known_accounts() -> list[Account]:
+def load_accounts() -> list[Account]:
     """Names and passwords, made at the first start and kept for the next ones."""
     path = Path(settings.RANKFIELD_HOME) / "demo-accounts.json"
     if not path.exists():
         accounts = [
-            Account("ada", new_password(), "organises the track"),
-            Account("ben", new_password(), "takes part as Nordlicht", "Nordlicht"),
-            Account("cat", new_password(), "takes part as Kestrel", "Kestrel"),
+            Account("ada", generate_password(), "organises the track"),
+            Account("ben", generate_password(), "takes part as Nordlicht", "Nordlicht"),
+            Account("cat", generate_password(), "takes part as Kestrel", "Kestrel"),
         ]
         with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
             json.dump([asdict(account) for account in accounts], file)
     return [Account(**account) for account in json.loads(path.read_text())]
 
 
-def new_password() -> str:
+def generate_password() -> str:
     return secrets.token_urlsafe(9)
 
 
-def user_of(account: Account) -> User:
+def find_or_create_user(account: Account) -> User:
     user, made = User.objects.get_or_create(
         username=account.name, defaults={"can_organise": not account.team}
     )
@@ -84,31 +84,31 @@ def user_of(account: Account) -> User:
     return user
 
 
-def sample_collection(owner: User) -> Collection:
+def find_or_import_collection(owner: User) -> Collection:
     collection = Collection.objects.filter(slug=COLLECTION).first()
     if collection is None:
         collection = Collection(slug=COLLECTION, name=NAME, owner=owner, asks_first=False)
         collection.description = (FOLDER / "ABOUT.txt").read_text()
-        uploads.accept_collection(collection, sample_files())
+        uploads.accept_collection(collection, read_sample_files())
     wait_until_ready(collection)
     collection.judgment_sets.update(pool_depth=10, note=POOL_NOTE)
     return collection
 
 
-def sample_files() -> CollectionFiles:
+def read_sample_files() -> CollectionFiles:
     return CollectionFiles(
-        topics=uploaded("topics.trec"),
-        documents=uploaded("documents.jsonl"),
-        judgments=uploaded("qrels.txt"),
+        topics=read_sample_file("topics.trec"),
+        documents=read_sample_file("documents.jsonl"),
+        judgments=read_sample_file("qrels.txt"),
     )
 
 
-def uploaded(name: str) -> SimpleUploadedFile:
+def read_sample_file(name: str) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, (FOLDER / name).read_bytes())
 
 
 def wait_until_ready(collection: Collection) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + IMPORT_SECONDS
     while collection.state != ImportState.READY:
         if collection.state in (ImportState.REFUSED, ImportState.FAILED):
             raise RuntimeError(f"the sample collection was {collection.state}")
@@ -118,7 +118,7 @@ def wait_until_ready(collection: Collection) -> None:
         collection.refresh_from_db()
 
 
-def sample_track(collection: Collection) -> Track:
+def build_track(collection: Collection) -> Track:
     return Track(
         slug=TRACK,
         name=NAME,
@@ -132,23 +132,23 @@ def sample_track(collection: Collection) -> Track:
     )
 
 
-def submit_all(track: Track, organiser: User, participants: list[User]) -> None:
+def submit_runs(track: Track, organiser: User, participants: list[User]) -> None:
     """The baseline first; the others in turn by the two teams."""
     made = {run.tag: run for run in runs(FOLDER)}
-    baseline = submit(track, organiser, made.pop(BASELINE))
+    baseline = submit_run(track, organiser, made.pop(BASELINE))
     tracks.choose_baseline(track, organiser, baseline)
     for place, run in enumerate(made.values()):
-        user = organiser if run.tag in OF_ORGANISERS else participants[place % 2]
-        submit(track, user, run)
+        user = organiser if run.tag in ORGANISERS_RUNS else participants[place % 2]
+        submit_run(track, user, run)
 
 
-def submit(track: Track, user: User, run: SampleRun) -> Run:
+def submit_run(track: Track, user: User, run: SampleRun) -> Run:
     file = SimpleUploadedFile(f"{run.tag}.run", run.text)
-    details = RunDetails(description=run.description, facts=clean_facts(facts_of(run)))
+    details = RunDetails(description=run.description, facts=clean_facts(sample_facts(run)))
     return uploads.accept_run(track, user, file, details).run
 
 
-def facts_of(run: SampleRun) -> dict[str, Any]:
+def sample_facts(run: SampleRun) -> dict[str, Any]:
     """What is true of a run of the sample; its time was taken as it was made, on this machine."""
     return {
         "topic_fields": list(run.fields),

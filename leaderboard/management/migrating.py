@@ -23,12 +23,12 @@ def migrate_first() -> None:
 
 def wait_for_database(say: Callable[[str], object], migrated: bool = False) -> None:
     """Come back once the database answers, and is migrated where that is another's task."""
-    while reason := missing(migrated):
+    while reason := find_missing(migrated):
         say(f"Waiting: {reason}")
         time.sleep(2)
 
 
-def missing(migrated: bool) -> str:
+def find_missing(migrated: bool) -> str:
     """What is not there yet; empty when nothing is."""
     try:
         connection.ensure_connection()

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 from leaderboard.models import User
 
 
-def organiser(name: str | None) -> User:
+def find_organiser(name: str | None) -> User:
     """The user of that name; without one the first who organises, made where there is nobody."""
     if name is not None:
         user = User.objects.filter(username=name).first()

@@ -30,15 +30,15 @@ from django.db import connections
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 10  # from TERM to KILL, in seconds
-READY = 120  # until the first page answers
-PAUSE = 1.0  # before a process that ended is started again; doubled up to:
+STOP_SECONDS = 10  # from TERM to KILL, in seconds
+START_SECONDS = 120  # until the first page answers
+FIRST_PAUSE = 1.0  # before a process that ended is started again; doubled up to:
 LONGEST_PAUSE = 30.0
-STEADY = 10.0  # a process that ran so long may start again at once
+STEADY_SECONDS = 10.0  # a process that ran so long may start again at once
 LOCK = "serve.lock"
 
 
-class CannotServe(Exception):
+class ServeError(Exception):
     """Why the site cannot be started, in words for whoever starts it."""
 
 
@@ -50,12 +50,12 @@ def web_command(bind: str) -> list[str]:
         *("--worker-class", "leaderboard.infrastructure.connections.Worker"),
         *("--workers", "2", "--threads", "64", "--preload"),
         *("--worker-connections", "4000"),
-        *("--graceful-timeout", str(PATIENCE - 2), "--no-control-socket"),
+        *("--graceful-timeout", str(STOP_SECONDS - 2), "--no-control-socket"),
         *("--log-level", "warning"),
     ]
 
 
-def worker_words(slots: int = 2) -> list[str]:
+def worker_arguments(slots: int = 2) -> list[str]:
     """What Celery is told, so that it works with a pool of processes."""
     command = [
         *("--quiet", "--app", "leaderboard", "worker", "--hostname", f"rankfield-{os.getpid()}@%h"),
@@ -67,7 +67,7 @@ def worker_words(slots: int = 2) -> list[str]:
     return [*command, "--without-gossip", *silent]
 
 
-def prepare(quiet: bool = True) -> None:
+def migrate_and_collect(quiet: bool = True) -> None:
     """Bring the database and the static files up to this version."""
     verbosity = 0 if quiet else 1
     call_command("migrate", interactive=False, verbosity=verbosity)
@@ -77,7 +77,7 @@ def prepare(quiet: bool = True) -> None:
 
 
 @dataclass
-class Child:
+class SupervisedProcess:
     """One command that is to run, and its process."""
 
     name: str
@@ -86,7 +86,7 @@ class Child:
     keep_open: tuple[int, ...] = ()
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
-    pause: float = PAUSE
+    pause: float = FIRST_PAUSE
     due: float | None = None
 
     def start(self) -> None:
@@ -96,7 +96,7 @@ class Child:
             cwd=settings.BASE_DIR,
             start_new_session=True,
             pass_fds=self.keep_open,
-            preexec_fn=_tie_to_parent(self.when_orphaned),
+            preexec_fn=_end_with_parent(self.when_orphaned),
         )
 
     def ended(self) -> bool:
@@ -109,7 +109,7 @@ class Child:
             return
         if self.due is None:
             self.signal(signal.SIGKILL)
-            self.pause = PAUSE if now - self.started > STEADY else self.pause
+            self.pause = FIRST_PAUSE if now - self.started > STEADY_SECONDS else self.pause
             self.due = now + self.pause
             log.error(
                 "%s ended with %s; again in %.0f s", self.name, self.process.returncode, self.pause
@@ -132,7 +132,7 @@ class Child:
             os.killpg(self.process.pid, number)
 
 
-def _tie_to_parent(number: signal.Signals) -> Callable[[], None] | None:
+def _end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
     """What makes Linux send this signal to a child when the process that started it ends."""
     if sys.platform != "linux":
         return None
@@ -152,7 +152,7 @@ class Site:
 
     url: str
     home: Path
-    children: list[Child] = field(default_factory=list)
+    children: list[SupervisedProcess] = field(default_factory=list)
 
     def watch(self) -> None:
         """Keep web and worker alive until this process is told to stop."""
@@ -163,19 +163,19 @@ class Site:
 
 
 @contextmanager
-def running(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
+def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
     """Migrate, start web and worker, wait until a page answers; stop both at the end.
 
     Port 0 takes a free one.  Raises CannotServe where the folder or the port is in use.
     """
     with ExitStack() as stack:
-        lock = stack.enter_context(only_one())
-        listener = stack.enter_context(listening(host, port))
-        url = address_of(listener)
-        say_where(lock, url)
-        prepare()
-        stack.enter_context(term_as_exit())
-        site = Site(url, settings.RANKFIELD_HOME, children_for(listener))
+        lock = stack.enter_context(lock_home())
+        listener = stack.enter_context(open_listener(host, port))
+        url = url_of(listener)
+        write_address(lock, url)
+        migrate_and_collect()
+        stack.enter_context(exit_on_term())
+        site = Site(url, settings.RANKFIELD_HOME, build_processes(listener))
         stack.callback(stop_all, site.children)
         for child in site.children:
             child.start()
@@ -183,16 +183,20 @@ def running(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
         yield site
 
 
-def children_for(listener: socket.socket) -> list[Child]:
+def build_processes(listener: socket.socket) -> list[SupervisedProcess]:
     handle = listener.fileno()
     return [
-        Child("web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)),
-        Child("worker", [sys.executable, "-m", "celery", *worker_words()], signal.SIGKILL),
+        SupervisedProcess(
+            "web", web_command(f"fd://{handle}"), signal.SIGTERM, keep_open=(handle,)
+        ),
+        SupervisedProcess(
+            "worker", [sys.executable, "-m", "celery", *worker_arguments()], signal.SIGKILL
+        ),
     ]
 
 
 @contextmanager
-def only_one() -> Iterator[IO[str]]:
+def lock_home() -> Iterator[IO[str]]:
     """A second start in the same folder would run a second worker on the same SQLite file."""
     path = Path(settings.RANKFIELD_HOME) / LOCK
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,29 +206,29 @@ def only_one() -> Iterator[IO[str]]:
         except BlockingIOError:
             file.seek(0)
             other = file.read().strip() or "starting"
-            raise CannotServe(f"Rankfield runs already in {path.parent}: {other}") from None
+            raise ServeError(f"Rankfield runs already in {path.parent}: {other}") from None
         yield file
 
 
-def say_where(lock: IO[str], url: str) -> None:
+def write_address(lock: IO[str], url: str) -> None:
     lock.truncate(0)
     lock.write(f"{url} (process {os.getpid()})\n")
     lock.flush()
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
+def open_listener(host: str, port: int) -> Iterator[socket.socket]:
     """The socket is opened here and handed on: it stays open while web starts again."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise CannotServe(f"{host}:{port} cannot be opened: {error.strerror}") from None
+        raise ServeError(f"{host}:{port} cannot be opened: {error.strerror}") from None
     with listener:
         yield listener
 
 
-def address_of(listener: socket.socket) -> str:
+def url_of(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     # Every address of this machine is also this one.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
@@ -232,7 +236,7 @@ def address_of(listener: socket.socket) -> str:
 
 
 @contextmanager
-def term_as_exit() -> Iterator[None]:
+def exit_on_term() -> Iterator[None]:
     """TERM leaves the program the way Ctrl-C does, through every `finally`."""
 
     def leave(signum: int, frame: FrameType | None) -> None:
@@ -246,18 +250,18 @@ def term_as_exit() -> Iterator[None]:
 
 
 def wait_until_ready(site: Site) -> None:
-    until = time.monotonic() + READY
+    until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         for child in site.children:
             if child.ended():
-                raise CannotServe(f"{child.name} ended at once; what it said stands above")
-        if answers(site.url + "/healthz"):
+                raise ServeError(f"{child.name} ended at once; what it said stands above")
+        if is_answering(site.url + "/healthz"):
             return
         time.sleep(0.1)
-    raise CannotServe(f"{site.url} did not answer within {READY} seconds")
+    raise ServeError(f"{site.url} did not answer within {START_SECONDS} seconds")
 
 
-def answers(url: str) -> bool:
+def is_answering(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
             return response.status == 200
@@ -265,9 +269,9 @@ def answers(url: str) -> bool:
         return False
 
 
-def stop_all(children: list[Child]) -> None:
+def stop_all(children: list[SupervisedProcess]) -> None:
     """All are told at once, and share the time they have."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + STOP_SECONDS
     for child in children:
         if child.process is not None and not child.ended():
             child.process.terminate()

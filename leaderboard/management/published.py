@@ -17,53 +17,53 @@ TEXTS = ("text", "body", "contents", "abstract")
 TOPIC_TITLES = ("title", "query", "text")
 
 
-class NotPublished(Exception):
+class UnavailableCollectionError(Exception):
     """Why there is no such collection to be had."""
 
 
 def write_files(name: str, folder: Path) -> dict[str, Path]:
     """Write topics, documents and judgments of a collection; the paths of those it has."""
-    dataset = load(name)
+    dataset = load_dataset(name)
     if not dataset.has_queries():
-        raise NotPublished(f"{name} has no topics; ask for one of its parts that has")
+        raise UnavailableCollectionError(f"{name} has no topics; ask for one of its parts that has")
     lines = {"topics": ("topics.jsonl", map(topic_line, dataset.queries_iter()))}
     if dataset.has_docs():
         lines["documents"] = ("documents.jsonl", map(document_line, dataset.docs_iter()))
     if dataset.has_qrels():
         lines["judgments"] = ("qrels.txt", map(qrels_line, dataset.qrels_iter()))
-    return {part: written(folder / file, each) for part, (file, each) in lines.items()}
+    return {part: write_lines(folder / file, each) for part, (file, each) in lines.items()}
 
 
-def load(name: str) -> Any:
+def load_dataset(name: str) -> Any:
     try:
         library = importlib.import_module("ir_datasets")
     except ModuleNotFoundError:
-        raise NotPublished(
+        raise UnavailableCollectionError(
             "ir_datasets is not installed here; `pip install ir_datasets` does"
         ) from None
     try:
         return library.load(name)
     except KeyError:
-        raise NotPublished(f"ir_datasets knows no {name}") from None
+        raise UnavailableCollectionError(f"ir_datasets knows no {name}") from None
 
 
-def written(path: Path, lines: Iterable[str]) -> Path:
+def write_lines(path: Path, lines: Iterable[str]) -> Path:
     with path.open("w") as file:
         file.writelines(lines)
     return path
 
 
 def document_line(document: Any) -> str:
-    text = first_of(document, TEXTS) or document.default_text()
-    return as_line(docno=document.doc_id, title=first_of(document, TITLES), text=text)
+    text = first_text(document, TEXTS) or document.default_text()
+    return json_line(docno=document.doc_id, title=first_text(document, TITLES), text=text)
 
 
 def topic_line(topic: Any) -> str:
-    return as_line(
+    return json_line(
         number=topic.query_id,
-        title=first_of(topic, TOPIC_TITLES) or topic.default_text(),
-        description=first_of(topic, ("description",)),
-        narrative=first_of(topic, ("narrative",)),
+        title=first_text(topic, TOPIC_TITLES) or topic.default_text(),
+        description=first_text(topic, ("description",)),
+        narrative=first_text(topic, ("narrative",)),
     )
 
 
@@ -71,11 +71,11 @@ def qrels_line(judgment: Any) -> str:
     return f"{judgment.query_id} 0 {judgment.doc_id} {judgment.relevance}\n"
 
 
-def first_of(row: Any, names: Iterable[str]) -> str:
+def first_text(row: Any, names: Iterable[str]) -> str:
     """The first of these fields that holds text; pages of the Web are bytes, and not meant."""
     texts = (getattr(row, name, "") for name in names)
     return next((text for text in texts if text and isinstance(text, str)), "")
 
 
-def as_line(**fields: str) -> str:
+def json_line(**fields: str) -> str:
     return json.dumps(fields) + "\n"

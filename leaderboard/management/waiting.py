@@ -16,9 +16,9 @@ from leaderboard.models import Collection, Job, JudgmentSet, Run, Track, Worker
 from leaderboard.models.collections import ImportState
 
 PAUSE = 0.2
-WIDTH = 30
+BAR_WIDTH = 30
 SETTLED = (ImportState.PREVIEW, ImportState.READY, ImportState.REFUSED, ImportState.FAILED)
-DOING = {"check_collection": "checking", "import_collection": "importing"}
+VERBS = {"check_collection": "checking", "import_collection": "importing"}
 
 
 def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = None) -> None:
@@ -27,7 +27,7 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
     Whoever sits at a terminal sees `how_far` it is.
     """
     name = f"command-{os.getpid()}@{socket.gethostname()}"
-    bar = Bar(how_far) if how_far is not None and sys.stderr.isatty() else None
+    bar = ProgressBar(how_far) if how_far is not None and sys.stderr.isatty() else None
     try:
         while not settled():
             if not running.run_due_jobs(name, limit=1):
@@ -46,8 +46,8 @@ def wait_for_collection(collection: Collection) -> None:
         return collection.state in SETTLED
 
     def how_far() -> str:
-        job = Job.objects.open().filter(target_id=str(collection.pk), kind__in=DOING).first()
-        return f"{DOING[job.kind]} {bar_of(job.progress, job.progress_of)}" if job else ""
+        job = Job.objects.open().filter(target_id=str(collection.pk), kind__in=VERBS).first()
+        return f"{VERBS[job.kind]} {progress_text(job.progress, job.progress_of)}" if job else ""
 
     work_until(settled, how_far)
 
@@ -70,10 +70,10 @@ def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:
         edition = Job.objects.open().filter(target_id=str(track.edition_id))
         return not (unfinished.exists() or edition.filter(kind="compare").exists())
 
-    work_until(settled, lambda: f"{bar_of(len(ids) - unfinished.count(), len(ids))} runs")
+    work_until(settled, lambda: f"{progress_text(len(ids) - unfinished.count(), len(ids))} runs")
 
 
-class Bar(threading.Thread):
+class ProgressBar(threading.Thread):
     """A line of the terminal that is written again while the work goes on.
 
     It asks the database by a connection of its own: a worker elsewhere may be doing the job.
@@ -96,12 +96,12 @@ class Bar(threading.Thread):
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def bar_of(done: int, of: int) -> str:
+def progress_text(done: int, of: int) -> str:
     """How much of it is done; without a total only how much.
 
-    >>> bar_of(5, 10)
+    >>> progress_text(5, 10)
     '###############...............  5 of 10'
     """
     if not of:
         return f"{done:,}"
-    return f"{'#' * (WIDTH * done // of):.<{WIDTH}}  {done:,} of {of:,}"
+    return f"{'#' * (BAR_WIDTH * done // of):.<{BAR_WIDTH}}  {done:,} of {of:,}"

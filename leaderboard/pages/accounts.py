@@ -1,4 +1,4 @@
-"""Who may make an account here, and how a second factor is kept."""
+"""Sign-up, account email and the storage of second factors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return settings.SIGNUP_OPEN
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """A mail server that is away breaks no page: whoever waits for the mail asks again."""
+        """Send an email, but only log a failure, so that a mail server outage breaks no page."""
         try:
             super().send_mail(template_prefix, email, context)
         except OSError as error:
@@ -34,19 +34,19 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """Secrets lie in the database as text that is nothing without the secret key of the site."""
+    """Store second-factor secrets encrypted with the secret key of the site."""
 
     def encrypt(self, text: str) -> str:
-        return _box().encrypt(text.encode()).decode()
+        return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        return _box().decrypt(encrypted_text.encode()).decode()
+        return _cipher().decrypt(encrypted_text.encode()).decode()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         return not needs_second_factor(authenticator.user)
 
     def build_totp_svg(self, url: str) -> str:
-        """The address as a QR code without style and script, ready to stand in a page."""
+        """Return a URL as an SVG QR code without inline style or script."""
         code = qrcode.QRCode(border=2)
         code.add_data(url)
         rows = code.get_matrix()
@@ -61,7 +61,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         )
 
 
-def _box() -> MultiFernet:
+def _cipher() -> MultiFernet:
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     digests = (hashlib.sha256(f"second factor {key}".encode()).digest() for key in keys)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -1,7 +1,7 @@
-"""A board as its page prints it: a head and a cell for every column that the reader sees.
+"""The table of the board page: a head and a cell for every visible column.
 
-A board of hundreds of runs has thousands of cells, so they are strings here and not templates.
-Names and addresses come from strangers: what is not our own is escaped where it enters a cell.
+A board of hundreds of runs has thousands of cells, so we build strings instead of templates.
+Names come from users, so every cell escapes them.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from leaderboard.display.numbers import (
     span,
 )
 from leaderboard.models import Run
-from leaderboard.pages.addresses import address_of_runs
-from leaderboard.pages.parts import badge, marked
+from leaderboard.pages.page_urls import run_url_pattern
+from leaderboard.pages.template_tags import badge, marked
 
 JUDGED_AT_10 = "Judged@10"
-EMPTY = '<td class="num opt"></td>'
-DENSE = 40
-# Pixels: the room of a table on a desk, and what columns take of it.
-DESK = 1232
-NUMBER, LONGEST, PADDING = 60.0, 270.0, 16.0
-ROOMS = {"axis": 170.0, "confidence": 120.0, "wins": 100.0}
-# What stays on a phone; the other columns wait for "all columns".
-ON_A_PHONE = ("rank", "run", "axis", "difference")
-WORDS = ("run", "team", "type")
+EMPTY_CELL = '<td class="num opt"></td>'
+MOST_AIRY_RUNS = 40
+# Widths in pixels: of the table on a desktop, and of its columns.
+DESKTOP_WIDTH = 1232
+NUMBER_WIDTH, NAME_WIDTH, PADDING = 60.0, 270.0, 16.0
+COLUMN_WIDTHS = {"axis": 170.0, "confidence": 120.0, "wins": 100.0}
+# Columns that a phone shows; the others appear after "all columns".
+PHONE_COLUMNS = ("rank", "run", "axis", "difference")
+TEXT_COLUMNS = ("run", "team", "type")
 
 
 @dataclass(frozen=True)
 class BoardTable:
-    """The table of a board with the addresses of its other orders and of its other columns."""
+    """The table of a board, with links that change its order and its columns."""
 
     board: Board
     query: QueryDict
@@ -72,7 +72,7 @@ class BoardTable:
 
     @property
     def shown(self) -> list[str]:
-        """The names of the columns that show."""
+        """The names of the visible columns."""
         return [each.name for each in self.columns]
 
     @property
@@ -81,36 +81,38 @@ class BoardTable:
 
     @property
     def is_dense(self) -> bool:
-        return len(self.board.shown) > DENSE
+        return len(self.board.shown) > MOST_AIRY_RUNS
 
     @property
     def fits(self) -> bool:
-        """Whether all columns have room on a desk; else the table scrolls inside its frame."""
-        return sum(map(self._room, self.columns)) <= DESK
+        """Return whether all columns fit a desktop; otherwise the table scrolls in its frame."""
+        return sum(map(self._column_width, self.columns)) <= DESKTOP_WIDTH
 
-    def _room(self, column: Column) -> float:
-        """About how many pixels a column takes."""
+    def _column_width(self, column: Column) -> float:
+        """Estimate the width of a column in pixels."""
         if column.name in ("run", "team"):
             runs = [each.run for each in self.board.shown]
             names = {str(run if column.name == "run" else run.team) for run in runs}
-            return min(max(map(text_width, names), default=0.0), LONGEST) + PADDING
-        return max(ROOMS.get(column.name, NUMBER), text_width(column.measure) + PADDING)
+            return min(max(map(text_width, names), default=0.0), NAME_WIDTH) + PADDING
+        return max(
+            COLUMN_WIDTHS.get(column.name, NUMBER_WIDTH), text_width(column.measure) + PADDING
+        )
 
     @property
     def heads(self) -> list[SafeString]:
-        return [mark_safe(self._head(column)) for column in self.columns]
+        return [mark_safe(self._render_head(column)) for column in self.columns]
 
-    def _head(self, column: Column) -> str:
+    def _render_head(self, column: Column) -> str:
         if column.name == "axis":
             name = escape(self.board.measure)
             drawn = charts.column_head(self.axis)
             words = f'<span class="aside">{name} on an axis</span>'
             return f'<th class="axis" scope="col">{drawn}{words}</th>'
-        text = HEADS.get(column.name, _title)(self, column)
-        link = f'<a href="{self._sorted_by(column)}">{text}</a>'
-        return f'<th{self._classes(column)} scope="col"{self._sorting(column)}>{link}</th>'
+        text = HEADS.get(column.name, _column_head)(self, column)
+        link = f'<a href="{self._sort_link(column)}">{text}</a>'
+        return f'<th{self._classes(column)} scope="col"{self._aria_sort(column)}>{link}</th>'
 
-    def _sorting(self, column: Column) -> str:
+    def _aria_sort(self, column: Column) -> str:
         if column.name != self.sorted_by:
             return ""
         falls = find_order_of(column.name).is_descending != self.board.choice.is_reversed
@@ -118,14 +120,14 @@ class BoardTable:
 
     @property
     def sorted_by(self) -> str:
-        """Where the lines stand by their ranks, that is the measure that ranks."""
+        """The column that sorts the rows; sorting by rank counts as the ranking measure."""
         name = self.board.choice.sorted_by
         return (
             self.board.measure if name == RANK.name and not self.board.choice.is_reversed else name
         )
 
-    def _sorted_by(self, column: Column) -> str:
-        """The address that sorts by this column, and the other way round the second time."""
+    def _sort_link(self, column: Column) -> str:
+        """Return the link that sorts by a column, or reverses the order if it already does."""
         if column.name == self.sorted_by and not self.board.choice.is_reversed:
             return self._address(sort=f"-{column.name}")
         home = column.name in (RANK.name, self.board.measure)
@@ -140,22 +142,22 @@ class BoardTable:
         return escape(f"?{query.urlencode()}")
 
     def _classes(self, column: Column, more: str = "") -> str:
-        stays = column.name in ON_A_PHONE or column.measure == self.board.measure
+        stays = column.name in PHONE_COLUMNS or column.measure == self.board.measure
         pinned = "pinned" if column.name == "run" else ""
-        names = ["" if column.name in WORDS else "num", more, "" if stays else "opt", pinned]
+        names = ["" if column.name in TEXT_COLUMNS else "num", more, "" if stays else "opt", pinned]
         classes = " ".join(filter(None, names))
         return f' class="{classes}"' if classes else ""
 
     @property
     def rows(self) -> SafeString:
-        """Made column by column, so that what the cells of a column share is looked up once."""
-        columns = [CELLS.get(column.name, _measured)(self, column) for column in self.columns]
-        begins = [f"<tr{_marks(each)}>" for each in self.board.shown]
+        """Render all rows, column by column, so that shared values are looked up once."""
+        columns = [CELLS.get(column.name, _measure_cells)(self, column) for column in self.columns]
+        begins = [f"<tr{_row_class(each)}>" for each in self.board.shown]
         return mark_safe("</tr>\n".join(map("".join, zip(begins, *columns, strict=True))) + "</tr>")
 
     @property
     def baselines(self) -> SafeString:
-        """Every run as one with which the others can be compared."""
+        """Render every run as an option of the baseline menu."""
         return mark_safe(
             "".join(
                 f'<option value="{each.run.pk}"{" selected" if each.is_baseline else ""}>'
@@ -164,23 +166,23 @@ class BoardTable:
             )
         )
 
-    # What the cells of several columns share.
+    # Values that the cells of several columns share.
 
     @cached_property
     def axis(self) -> charts.Column:
-        """From the whole board, whatever is filtered."""
+        """The axis of the means, from the whole board regardless of filters."""
         board = self.board
         means = [each.scores[board.measure] for each in board.ranked]
         baseline = board.standing_of(board.baseline) if board.baseline is not None else None
         return charts.board_column(
             np.array(means, dtype=float),
-            self.half,
+            self.half_margin,
             baseline.scores[board.measure] if baseline is not None else None,
         )
 
     @cached_property
-    def half(self) -> float | None:
-        """Half the HSD margin."""
+    def half_margin(self) -> float | None:
+        """Half the margin of the all-pairs test, or None without a test."""
         margin = self.board.pairs.margin
         return margin / 2 if margin is not None else None
 
@@ -193,46 +195,51 @@ class BoardTable:
         return set(self.board.edition.judgment_set.pooled_runs.values_list("pk", flat=True))
 
     @cached_property
-    def numbers(self) -> list[str]:
-        """For each row how the link of a number begins, which leads to how it was computed."""
+    def number_links(self) -> list[str]:
+        """The start of the link that explains a number, for each row."""
         computed = reverse("computed", args=[self.board.sight.track.slug])
         return [
             f'<a class="number" href="{computed}?run={each.run.pk}' for each in self.board.shown
         ]
 
     @cached_property
-    def of_measure(self) -> dict[str, str]:
-        """How the address of an explanation ends, by measure."""
+    def explanation_links(self) -> dict[str, str]:
+        """The end of the link that explains a number, by measure."""
         measures = [*self.board.measures, JUDGED_AT_10]
         return {
-            each: escape(f"&{urlencode({**self._asked, 'measure': each})}") for each in measures
+            each: escape(f"&{urlencode({**self._explanation_parameters, 'measure': each})}")
+            for each in measures
         }
 
     @cached_property
-    def _asked(self) -> dict[str, str]:
-        """What an explanation has to know of this board: the reader's choice, other judgments."""
+    def _explanation_parameters(self) -> dict[str, str]:
+        """The query parameters that select this board: the reader's choice and the judgments."""
         other = self.board.sight.other_edition
         asked = {"judgments": other.judgment_set.version} if other is not None else {}
         return {**self.board.choice.carried, **asked}
 
     @cached_property
-    def comparisons(self) -> list[str]:
-        """For each row the link of its numbers against the baseline, up to the number."""
+    def comparison_links(self) -> list[str]:
+        """The link that explains the comparison with the baseline, for each row."""
         page = reverse("statistic", args=[self.board.sight.track.slug, "difference"])
-        asked = escape(f"&{urlencode(self._asked)}") if self._asked else ""
+        asked = (
+            escape(f"&{urlencode(self._explanation_parameters)}")
+            if self._explanation_parameters
+            else ""
+        )
         return [
             f'<a class="number" href="{page}?run={each.run.pk}{asked}">'
             for each in self.board.shown
         ]
 
     @cached_property
-    def with_baseline(self) -> str:
-        """This page against another baseline, whose id follows."""
+    def baseline_link(self) -> str:
+        """The link to this page with another baseline; the run id follows it."""
         rest = self._address(baseline=None)
         return f"{rest}&amp;baseline=" if len(rest) > 1 else "?baseline="
 
 
-def _marks(standing: Standing) -> str:
+def _row_class(standing: Standing) -> str:
     marks = {
         "own": standing.is_own,
         "baseline": standing.is_baseline,
@@ -242,18 +249,18 @@ def _marks(standing: Standing) -> str:
     return f' class="{names}"' if names else ""
 
 
-def _title(table: BoardTable, column: Column) -> str:
-    """Where there is no room, the cutoff of a measure stands beneath its name."""
+def _column_head(table: BoardTable, column: Column) -> str:
+    """Return the title of a column; it may break before the cutoff of a measure."""
     return escape(column.title).replace("@", "<wbr>@")
 
 
-def _against(table: BoardTable, column: Column) -> str:
+def _difference_head(table: BoardTable, column: Column) -> str:
     name = escape(str(table.board.baseline))
     long = f'<span class="opt">vs <bdi>{name}</bdi></span>'
     return f'{long}<span class="phone">vs baseline</span>'
 
 
-def _over_topics(table: BoardTable, column: Column) -> str:
+def _wins_head(table: BoardTable, column: Column) -> str:
     topics = counted(table.board.edition.num_evaluated, "topic")
     return f"W/L/T<small>{topics}</small>"
 
@@ -261,36 +268,36 @@ def _over_topics(table: BoardTable, column: Column) -> str:
 HEADS: dict[str, Callable[[BoardTable, Column], str]] = {
     "interval": lambda *_: "interval",
     "judged": lambda *_: "Judged<br>@10",
-    "difference": _against,
+    "difference": _difference_head,
     "confidence": lambda *_: "Interval<small>95 %</small>",
     "p": lambda *_: "p<small>Holm</small>",
     "effect": lambda *_: "Effect<small>d</small>",
-    "wins": _over_topics,
+    "wins": _wins_head,
 }
 
 Cells = Callable[[BoardTable, Column], Iterable[str]]
-# One cell from the standing alone.
+# A cell that needs only the standing.
 Cell = Callable[[Standing], str]
 
 
-def _each(cell: Cell) -> Cells:
+def _cells_by_standing(cell: Cell) -> Cells:
     return lambda table, column: map(cell, table.board.shown)
 
 
-def _rank(each: Standing) -> str:
+def _rank_cell(each: Standing) -> str:
     span_ = f'<small class="phone">{span(*each.interval)}</small>' if each.interval else ""
     rank = MISSING if each.rank is None else each.rank
     return f'<td class="num rank">{rank}{span_}</td>'
 
 
-def _interval(each: Standing) -> str:
+def _interval_cell(each: Standing) -> str:
     return f'<td class="interval opt">{span(*each.interval) if each.interval else ""}</td>'
 
 
-def _run(table: BoardTable, column: Column) -> Iterator[str]:
-    href, pooled = escape(address_of_runs("run", table.board.choice.carried)), table.pooled
+def _run_cells(table: BoardTable, column: Column) -> Iterator[str]:
+    href, pooled = escape(run_url_pattern("run", table.board.choice.carried)), table.pooled
     for each in table.board.shown:
-        words = badges(each, pooled)
+        words = badges_of(each, pooled)
         own = ["yours"] if each.is_own else []
         known = [*own, *(["baseline"] if each.is_baseline else []), *words]
         signs = "".join([f" {badge(word)}" for word in known])
@@ -304,62 +311,62 @@ def _run(table: BoardTable, column: Column) -> Iterator[str]:
         )
 
 
-def badges(standing: Standing, pooled: set[str]) -> list[str]:
-    """What a run is, beside being the baseline or the reader's."""
+def badges_of(standing: Standing, pooled: set[str]) -> list[str]:
+    """Return the badges of a run, except baseline and yours."""
     run = standing.run
     kind = [str(run.kind)] if run.kind != Run.Kind.AUTOMATIC else []
     unpooled = ["unpooled"] if pooled and run.pk not in pooled else []
     return [*kind, *unpooled, *(["late"] if run.is_late else [])]
 
 
-def _team(each: Standing) -> str:
+def _team_cell(each: Standing) -> str:
     return f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
 
 
-def _type(each: Standing) -> str:
+def _type_cell(each: Standing) -> str:
     return f'<td class="opt">{each.run.kind}</td>'
 
 
-def _axis(table: BoardTable, column: Column) -> list[str]:
+def _axis_cells(table: BoardTable, column: Column) -> list[str]:
     shown, measure = table.board.shown, table.board.measure
     kinds: list[Kind] = [
         "baseline" if each.is_baseline else "own" if each.is_own else "other" for each in shown
     ]
     means = [each.scores[measure] for each in shown]
-    drawn = charts.mean_cells(table.axis, means, table.half, kinds)
+    drawn = charts.mean_cells(table.axis, means, table.half_margin, kinds)
     return [f'<td class="axis">{each}</td>' for each in drawn]
 
 
-def _measured(table: BoardTable, column: Column) -> list[str]:
+def _measure_cells(table: BoardTable, column: Column) -> list[str]:
     measure, best = column.measure, table.best[column.measure]
     plain, marked = (f"<td{table._classes(column, more)}>" for more in ("", "best"))
     values = [each.scores[measure] for each in table.board.shown]
     begins = [marked if column.is_fixed or value == best else plain for value in values]
-    return _numbers(table, measure, begins, values)
+    return _number_cells(table, measure, begins, values)
 
 
-def _judged(table: BoardTable, column: Column) -> list[str]:
+def _judged_cells(table: BoardTable, column: Column) -> list[str]:
     values = [each.judged_at_10 for each in table.board.shown]
-    return _numbers(table, JUDGED_AT_10, ['<td class="num opt">'] * len(values), values)
+    return _number_cells(table, JUDGED_AT_10, ['<td class="num opt">'] * len(values), values)
 
 
-def _numbers(
+def _number_cells(
     table: BoardTable, measure: str, begins: list[str], values: list[float | None]
 ) -> list[str]:
-    """Measured numbers, each of which leads to how it was computed."""
-    of_measure, decimals = table.of_measure[measure], table.board.decimals
+    """Return cells of scores; each links to its explanation."""
+    of_measure, decimals = table.explanation_links[measure], table.board.decimals
     return [
         f'{begin}{link}{of_measure}" title="{exact(value)}">{text}</a></td>'
         for begin, link, value, text in zip(
-            begins, table.numbers, values, scores(values, decimals), strict=True
+            begins, table.number_links, values, scores(values, decimals), strict=True
         )
     ]
 
 
-def _difference(table: BoardTable, column: Column) -> Iterator[str]:
-    against, with_baseline = [each.against for each in table.board.shown], table.with_baseline
+def _difference_cells(table: BoardTable, column: Column) -> Iterator[str]:
+    against, with_baseline = [each.against for each in table.board.shown], table.baseline_link
     printed = differences([each and each.difference for each in against])
-    for each, link, text in zip(table.board.shown, table.comparisons, printed, strict=True):
+    for each, link, text in zip(table.board.shown, table.comparison_links, printed, strict=True):
         if each.is_baseline or each.against is None:
             yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
             continue
@@ -372,55 +379,55 @@ def _difference(table: BoardTable, column: Column) -> Iterator[str]:
         )
 
 
-def _held(number: Callable[[Difference], str]) -> Cells:
-    """One number against the baseline, which leads to how it was computed; empty without one."""
+def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
+    """Return cells of a statistic against the baseline; empty if there is none."""
 
     def cells(table: BoardTable, column: Column) -> Iterator[str]:
-        for each, link in zip(table.board.shown, table.comparisons, strict=True):
+        for each, link in zip(table.board.shown, table.comparison_links, strict=True):
             text = number(each.against) if each.against is not None else ""
-            yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY
+            yield f'<td class="num opt">{link}{text}</a></td>' if text else EMPTY_CELL
 
     return cells
 
 
-def _confidence(against: Difference) -> str:
+def _confidence_text(against: Difference) -> str:
     if against.low is None or against.high is None:
         return ""
     return interval(against.low, against.high)
 
 
-def _p(against: Difference) -> str:
+def _p_text(against: Difference) -> str:
     p = against.p_adjusted
     return "" if p is None else f'<span title="{exact(p)}">{escape(p_value(p))}</span>'
 
 
-def _effect(against: Difference) -> str:
+def _effect_text(against: Difference) -> str:
     return "" if against.effect_size is None else signed(against.effect_size, 2)
 
 
-def _wins(against: Difference) -> str:
+def _wins_text(against: Difference) -> str:
     counts = (against.wins, against.losses, against.ties)
     return ' <span class="split">/</span> '.join(map(str, counts))
 
 
-def _date(each: Standing) -> str:
+def _date_cell(each: Standing) -> str:
     received = each.run.received_at
     return f'<td class="num opt" title="{instant(received)}">{day(received)}</td>'
 
 
-# A column that is not named here shows a measure.
+# Any other column shows a measure.
 CELLS: dict[str, Cells] = {
-    "rank": _each(_rank),
-    "interval": _each(_interval),
-    "run": _run,
-    "team": _each(_team),
-    "type": _each(_type),
-    "axis": _axis,
-    "judged": _judged,
-    "difference": _difference,
-    "confidence": _held(_confidence),
-    "p": _held(_p),
-    "effect": _held(_effect),
-    "wins": _held(_wins),
-    "date": _each(_date),
+    "rank": _cells_by_standing(_rank_cell),
+    "interval": _cells_by_standing(_interval_cell),
+    "run": _run_cells,
+    "team": _cells_by_standing(_team_cell),
+    "type": _cells_by_standing(_type_cell),
+    "axis": _axis_cells,
+    "judged": _judged_cells,
+    "difference": _difference_cells,
+    "confidence": _comparison_cells(_confidence_text),
+    "p": _comparison_cells(_p_text),
+    "effect": _comparison_cells(_effect_text),
+    "wins": _comparison_cells(_wins_text),
+    "date": _cells_by_standing(_date_cell),
 }

@@ -1,4 +1,4 @@
-"""What every page may print."""
+"""Template context that every page shares."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from leaderboard.models import Job, Notice, Worker
 def site(request: HttpRequest) -> dict[str, Any]:
     return {
         "version": settings.VERSION,
-        "standstill": Standstill(),
-        "place": place_of(request.path),
+        "standstill": StalledQueue(),
+        "place": section_of(request.path),
         "signup_open": settings.SIGNUP_OPEN,
         "mails": bool(settings.EMAIL_HOST),
         "num_unread": SimpleLazyObject(lambda: Notice.objects.unread_by(request.user).count()),
     }
 
 
-def place_of(path: str) -> str:
-    """The part of the site that a page belongs to, for the bar at its top."""
+def section_of(path: str) -> str:
+    """Return the section of the site that a path belongs to, for the navigation bar."""
     first = path.split("/")[1]
     return {"": "tracks", "runs": "tracks"}.get(first, first)
 
 
-class Standstill:
-    """Jobs that wait while no worker lives; asked only where a page prints it."""
+class StalledQueue:
+    """Jobs that wait while no worker is alive; queried only if a page shows it."""
 
     def __bool__(self) -> bool:
         return self.waiting > 0 and not Worker.objects.alive().exists()

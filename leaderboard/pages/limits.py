@@ -14,8 +14,8 @@ from leaderboard.infrastructure import request_bodies
 from leaderboard.models import Track, Webhook
 from leaderboard.scoring import files, judgments
 
-# What the command checks without being told.
-CHECKED = {
+# Options of the check command that have these values by default.
+COMMAND_DEFAULTS = {
     "takes": "trec",
     "depth": "1000",
     "missing-topics": "warn",
@@ -26,23 +26,23 @@ CHECKED = {
 
 @dataclass(frozen=True)
 class Limit:
-    """A line of the page of limits: what is limited, how far, and what follows."""
+    """One limit: what it limits, its value and what happens beyond it."""
 
     what: str
     limit: str
     beyond: str
 
 
-def of_site() -> dict[str, list[Limit]]:
-    """Everything that this installation limits, by what it limits."""
+def site_limits() -> dict[str, list[Limit]]:
+    """Return all limits of this installation, in groups."""
     return {
-        "A run": of_runs(),
-        "A collection": of_collections(),
-        "Teams and programs": of_people(),
+        "A run": run_limits(),
+        "A collection": collection_limits(),
+        "Teams and programs": team_limits(),
     }
 
 
-def of_runs() -> list[Limit]:
+def run_limits() -> list[Limit]:
     runs = files.run_limits()
     from_size = mebibytes(runs.ratio_above)
     seconds, memory = settings.JOB_TIME_LIMIT, settings.JOB_MEMORY_LIMIT
@@ -59,7 +59,7 @@ def of_runs() -> list[Limit]:
     ]
 
 
-def of_collections() -> list[Limit]:
+def collection_limits() -> list[Limit]:
     return [
         Limit("Upload size per file", mebibytes(settings.COLLECTION_UPLOAD_LIMIT), "E_SIZE"),
         Limit("Unpacked per file", mebibytes(settings.COLLECTION_UNPACKED_LIMIT), "E_BOMB"),
@@ -67,13 +67,13 @@ def of_collections() -> list[Limit]:
     ]
 
 
-def of_people() -> list[Limit]:
+def team_limits() -> list[Limit]:
     attempts, writes = settings.ATTEMPTS_PER_DAY, settings.API_WRITES_PER_MINUTE
     kept = counted(settings.REFUSED_KEPT_DAYS, "day")
     return [
         Limit("Runs per team", "set by track", "E_QUOTA"),
-        Limit("Files per team", bytes_or_none(settings.TEAM_BYTES), "E_QUOTA"),
-        Limit("Files of the whole site", bytes_or_none(settings.SITE_BYTES), "E_FULL"),
+        Limit("Files per team", format_byte_limit(settings.TEAM_BYTES), "E_QUOTA"),
+        Limit("Files of the whole site", format_byte_limit(settings.SITE_BYTES), "E_FULL"),
         Limit(
             "Rejected files",
             f"{attempts} per team per day, unless set by the track",
@@ -90,7 +90,7 @@ def of_people() -> list[Limit]:
     ]
 
 
-def bytes_or_none(limit: int) -> str:
+def format_byte_limit(limit: int) -> str:
     return mebibytes(limit) if limit else "no limit"
 
 
@@ -106,7 +106,7 @@ class RunLimits:
     knows_judged: bool
 
 
-def of_track(track: Track) -> RunLimits:
+def track_limits(track: Track) -> RunLimits:
     return RunLimits(
         upload=settings.RUN_UPLOAD_LIMIT,
         unpacked=settings.RUN_UNPACKED_LIMIT,
@@ -120,7 +120,7 @@ def of_track(track: Track) -> RunLimits:
 
 
 def check_command(track: Track) -> str:
-    """What says offline what the worker says of a run of this track."""
+    """Return the command that checks a run of this track offline, as the worker does."""
     cutoff = files.find_cutoff(track.primary_measure)
     options = {
         "topics": "topics.txt",
@@ -134,6 +134,8 @@ def check_command(track: Track) -> str:
         "duplicates": track.duplicates,
     }
     asked = [
-        f"--{name} {value}" for name, value in options.items() if value != CHECKED.get(name, "")
+        f"--{name} {value}"
+        for name, value in options.items()
+        if value != COMMAND_DEFAULTS.get(name, "")
     ]
     return " \\\n  ".join(["python -m evaluation check my.run.gz", *asked])

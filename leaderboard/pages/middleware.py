@@ -1,4 +1,4 @@
-"""What holds for every answer: its headers, how long it took, how it is packed, who may ask."""
+"""Middleware: headers, compression, body limits and the second factor."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from leaderboard.infrastructure.logs import new_request_number, request_number
 
 log = logging.getLogger("leaderboard.requests")
 
-# So many bytes of an upload that is refused are still read, in pieces.
-HEARD_OUT = 64 * 2**20
-PIECE = 64 * 2**10
+# We still read up to this many bytes of a refused upload, in chunks.
+READ_AFTER_REFUSAL = 64 * 2**20
+CHUNK = 64 * 2**10
 
-Answer = Callable[[HttpRequest], HttpResponse]
+GetResponse = Callable[[HttpRequest], HttpResponse]
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -34,10 +34,10 @@ POLICY = (
 )
 
 
-def number_the_request(get_response: Answer) -> Answer:
-    """Every answer has a number, which the log has too.
+def add_request_id(get_response: GetResponse) -> GetResponse:
+    """Give every request an id, in a response header and in the log.
 
-    The query of an address is not logged: links that let others into a team are in it.
+    The query of the URL is not logged: invitation links contain a secret there.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -56,8 +56,8 @@ def number_the_request(get_response: Answer) -> Answer:
     return answer
 
 
-def content_security_policy(get_response: Answer) -> Answer:
-    """Only what this server sends may run: no inline script or style anywhere."""
+def set_content_security_policy(get_response: GetResponse) -> GetResponse:
+    """Set a content security policy that allows no inline script and no other host."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -67,10 +67,10 @@ def content_security_policy(get_response: Answer) -> Answer:
     return answer
 
 
-def keep_private(get_response: Answer) -> Answer:
-    """Tell caches on the way not to keep an answer to a request that says who asks.
+def mark_private(get_response: GetResponse) -> GetResponse:
+    """Keep answers to signed-in users out of shared caches.
 
-    What a view says itself stays: `public` for a badge, `no-store` for the account.
+    A header that a view sets stays: `public` for a badge, `no-store` for the account.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -84,8 +84,8 @@ def keep_private(get_response: Answer) -> Answer:
     return answer
 
 
-def pack_text(get_response: Answer) -> Answer:
-    """Pages and tables travel compressed, to who takes them so; files to keep go as they are."""
+def compress_text(get_response: GetResponse) -> GetResponse:
+    """Compress pages and tables for clients that accept gzip, but not streamed files."""
     packing = GZipMiddleware(get_response)
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -98,32 +98,32 @@ def pack_text(get_response: Answer) -> Answer:
     return answer
 
 
-def hear_out(get_response: Answer) -> Answer:
-    """A refused upload is read to its end, where that is not far.
+def read_refused_upload(get_response: GetResponse) -> GetResponse:
+    """Read the rest of a refused upload, up to a limit.
 
-    A connection that is closed with bytes unread is reset, and the sender never sees the refusal.
+    A connection that is closed with bytes unread is reset, and the client never sees the error.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         body = getattr(request, "_stream", None)
-        unread = isinstance(body, LimitedStream) and body.limit <= HEARD_OUT
+        unread = isinstance(body, LimitedStream) and body.limit <= READ_AFTER_REFUSAL
         if response.status_code >= 400 and unread:
             with suppress(OSError):
-                while body.read(PIECE):
+                while body.read(CHUNK):
                     pass
         return response
 
     return answer
 
 
-class BoundBodies:
-    """Refuses a body that is too large for its view, before anything of it is read or kept.
+class LimitBodySize:
+    """Refuse a body that is too large for its view before any of it is read or stored.
 
-    It stands before the check of forged forms, which reads a form and stores its files.
+    It runs before the CSRF check, which reads a form and stores its files.
     """
 
-    def __init__(self, get_response: Answer) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -146,17 +146,17 @@ class BoundBodies:
 
 
 def refuse_body(request: HttpRequest, limit: int) -> HttpResponse:
-    """Answer 413, in the shape of a page or of the API."""
+    """Answer 413, as a page or as JSON for the API."""
     if not request.path.startswith("/api/v1/"):
         return render(request, "413.html", {"limit": limit}, status=413)
     message = f"The limit is {limit:,} bytes."
     return JsonResponse({"code": "E_SIZE", "message": message, "problems": []}, status=413)
 
 
-def leave_no_upload(get_response: Answer) -> Answer:
-    """What an upload has on the disk goes with its request, also where it broke off.
+def delete_unfinished_uploads(get_response: GetResponse) -> GetResponse:
+    """Delete the temporary files of an upload when its request ends, even if it broke off.
 
-    Django closes only what has arrived whole; the rest would lie there until memory is tidied.
+    Django closes only complete files; the others would stay until garbage collection.
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -168,8 +168,8 @@ def leave_no_upload(get_response: Answer) -> Answer:
     return answer
 
 
-def time_the_answer(get_response: Answer) -> Answer:
-    """`request.started` lets the foot of a page say how long the server took."""
+def record_start_time(get_response: GetResponse) -> GetResponse:
+    """Record when the request started, so that the page footer can show how long it took."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         request.started = time.perf_counter()  # type: ignore[attr-defined]
@@ -178,9 +178,9 @@ def time_the_answer(get_response: Answer) -> Answer:
     return answer
 
 
-# Where one comes without the second factor that is asked of one: to set it, or to leave.  A
-# program is told by the API, in its own shape.
-ELSEWHERE = (
+# Users who still lack the second factor can reach these paths, to set it up or to sign out.  The
+# API answers its clients itself.
+ALLOWED_WITHOUT_SECOND_FACTOR = (
     "/account/second-factor/",
     "/account/reauthenticate/",
     "/account/logout/",
@@ -189,12 +189,16 @@ ELSEWHERE = (
 )
 
 
-def ask_for_second_factor(get_response: Answer) -> Answer:
-    """Who needs a second factor and has none sets it before anything else."""
+def require_second_factor(get_response: GetResponse) -> GetResponse:
+    """Send users who need a second factor and have none to the page that sets it up."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         asks = settings.SECOND_FACTOR != "offered"
-        if asks and not request.path.startswith(ELSEWHERE) and lacks_second_factor(request.user):
+        if (
+            asks
+            and not request.path.startswith(ALLOWED_WITHOUT_SECOND_FACTOR)
+            and lacks_second_factor(request.user)
+        ):
             return redirect(reverse("mfa_activate_totp") + "?asked=1")
         return get_response(request)
 

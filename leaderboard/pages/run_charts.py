@@ -22,15 +22,15 @@ from leaderboard.display import charts
 from leaderboard.display.charts import Bar, Mark, RecallCurves
 from leaderboard.display.charts.bars import BINS
 from leaderboard.models import Run, Topic
-from leaderboard.pages.addresses import address_of_topics
+from leaderboard.pages.page_urls import topic_url_builder
 
-# The orders in which the topics of a run can be looked at, and what it is measured from.
+# The orders of a run's topics, and what its scores can be compared with.
 ORDERS = ("difference", "topic", "difficulty")
-AGAINST = ("baseline", "median")
-# More topics than this are a page of a table each, and a file.
-TABLED = 500
+REFERENCES = ("baseline", "median")
+# With more topics than this the bars have no table; the values are in a file.
+MOST_ROWS = 500
 # The columns of the file of all topics.
-COLUMNS = (
+CSV_COLUMNS = (
     "topic",
     "title",
     "relevant",
@@ -57,13 +57,13 @@ class TopicRow:
     line: TopicLine
     cell: SafeString
     is_best: bool
-    # From the baseline or from the median, as the reader chose.
+    # The difference from the baseline or the median, as the reader chose.
     difference: float | None
 
 
 @dataclass(frozen=True)
-class Step:
-    """How many topics have a score in this step: of the run, and of the baseline."""
+class HistogramStep:
+    """One bar of the histogram: the number of topics of the run and of the baseline."""
 
     low: float
     high: float
@@ -72,8 +72,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Portrait:
-    """What a run's page draws: its measures among all runs, its topics against the baseline."""
+class RunCharts:
+    """Charts of a run page: its measures among all runs, and its topics against the baseline."""
 
     board: Board
     run: Run
@@ -87,8 +87,8 @@ class Portrait:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """What the topics can be measured from."""
-        return AGAINST if self.compared else ("median",)
+        """What the topics can be compared with."""
+        return REFERENCES if self.compared else ("median",)
 
     @property
     def against(self) -> str:
@@ -108,44 +108,48 @@ class Portrait:
         return sorted(self.breakdown.topics, key=keys[self.order])
 
     @cached_property
-    def unit(self) -> charts.Column:
-        """The axis from 0 to 1; measures beyond it draw no cell."""
+    def unit_column(self) -> charts.Column:
+        """The axis from 0 to 1; measures outside this range have no chart."""
         return charts.Column(charts.UNIT, "unit")
 
     @property
     def unit_head(self) -> SafeString:
-        return charts.column_head(self.unit)
+        return charts.column_head(self.unit_column)
 
     @property
     def summary(self) -> list[SummaryRow]:
-        return [SummaryRow(line, self._dots(line)) for line in self.breakdown.lines]
+        return [SummaryRow(line, self._dots_cell(line)) for line in self.breakdown.lines]
 
-    def _dots(self, line: MeasureLine) -> SafeString:
+    def _dots_cell(self, line: MeasureLine) -> SafeString:
         values = [*line.others.values(), line.mean or 0.0]
         if line.mean is None or min(values) < 0 or max(values) > 1:
             return SafeString("")
         baseline = self.board.baseline
         marks = [
-            Mark(mean, self._tag(run_id), "baseline" if self._is(run_id, baseline) else "other")
+            Mark(
+                mean,
+                self._tag_of(run_id),
+                "baseline" if self._is_run(run_id, baseline) else "other",
+            )
             for run_id, mean in line.others.items()
         ]
-        return charts.dots_cell(self.unit, [*marks, Mark(line.mean, self.run.tag, "own")])
+        return charts.dots_cell(self.unit_column, [*marks, Mark(line.mean, self.run.tag, "own")])
 
-    def _tag(self, run_id: str) -> str:
+    def _tag_of(self, run_id: str) -> str:
         return next(each.run.tag for each in self.board.standings if each.run.pk == run_id)
 
     @staticmethod
-    def _is(run_id: str, run: Run | None) -> bool:
+    def _is_run(run_id: str, run: Run | None) -> bool:
         return run is not None and run.pk == run_id
 
     @property
     def compared(self) -> bool:
-        """Whether there is a baseline other than this run."""
+        """Return whether there is a baseline other than this run."""
         return self.breakdown.baseline_values is not None and self.board.baseline != self.run
 
     @property
     def differing(self) -> list[TopicLine]:
-        """The topics of the bars, those on which the difference is defined."""
+        """The topics on which the difference is defined."""
         return [
             line
             for line in self.lines
@@ -158,12 +162,12 @@ class Portrait:
 
     @property
     def tabled(self) -> bool:
-        """Whether the bars have their values in a table beneath."""
-        return len(self.breakdown.topics) <= TABLED
+        """Return whether a table below the bars lists their values."""
+        return len(self.breakdown.topics) <= MOST_ROWS
 
     @property
     def bars(self) -> SafeString:
-        """The difference from the baseline or the median, a bar a topic."""
+        """Draw the difference from the baseline or the median, one bar per topic."""
         bars = [
             Bar(
                 line.topic.number,
@@ -179,7 +183,7 @@ class Portrait:
 
     @property
     def histogram(self) -> SafeString | None:
-        """How the scores by topic are spread; only for measures between 0 and 1."""
+        """Draw the distribution of topic scores; only for measures between 0 and 1."""
         values = self.breakdown.values
         if not np.isfinite(values).any() or np.nanmin(values) < 0 or np.nanmax(values) > 1:
             return None
@@ -193,48 +197,50 @@ class Portrait:
         )
 
     @property
-    def spread(self) -> list[Step]:
-        """The values of the histogram; the last step has both its ends."""
+    def spread(self) -> list[HistogramStep]:
+        """Return the values of the histogram; the last step includes both its ends."""
         edges = np.linspace(0, 1, BINS + 1)
         others = self.breakdown.baseline_values if self.compared else None
-        own = _counts(self.breakdown.values, edges)
-        other = [None] * BINS if others is None else _counts(others, edges)
-        return [Step(*each) for each in zip(edges, edges[1:], own, other, strict=False)]
+        own = _count_by_step(self.breakdown.values, edges)
+        other = [None] * BINS if others is None else _count_by_step(others, edges)
+        return [HistogramStep(*each) for each in zip(edges, edges[1:], own, other, strict=False)]
 
     @cached_property
-    def _range(self) -> charts.Column:
+    def _range_column(self) -> charts.Column:
         return charts.Column(charts.UNIT, "range")
 
     @property
     def range_head(self) -> SafeString:
-        return charts.column_head(self._range)
+        return charts.column_head(self._range_column)
 
     def rows(self, lines: Sequence[TopicLine]) -> list[TopicRow]:
-        """The rows of a table, for those of the lines that are on the page."""
+        """Return table rows for the lines of one page."""
         return [
-            TopicRow(line, self._span(line), line.best_run == self.run, self.difference_of(line))
+            TopicRow(
+                line, self._range_cell(line), line.best_run == self.run, self.difference_of(line)
+            )
             for line in lines
         ]
 
-    def _span(self, line: TopicLine) -> SafeString:
+    def _range_cell(self, line: TopicLine) -> SafeString:
         values = (line.worst, line.median, line.best)
         if not all(0 <= value <= 1 for value in values) or not np.isfinite(line.score):
             return SafeString("")
-        return charts.range_cell(self._range, *values, line.score)
+        return charts.range_cell(self._range_column, *values, line.score)
 
     @cached_property
     def _ranking_address(self) -> Callable[[str], str]:
-        return address_of_topics("ranking", self.board.choice.carried, self.run.pk)
+        return topic_url_builder("ranking", self.board.choice.carried, self.run.pk)
 
     def ranking_address(self, topic: Topic) -> str:
         return self._ranking_address(topic.number)
 
     @property
     def topics_as_csv(self) -> str:
-        """Every topic at full precision, in the order on the page."""
+        """Return every topic at full precision as CSV, in the order of the page."""
         out = io.StringIO()
         writer = csv.writer(out)
-        writer.writerow(COLUMNS)
+        writer.writerow(CSV_COLUMNS)
         for line in self.lines:
             cells = (
                 line.topic.number,
@@ -254,7 +260,7 @@ class Portrait:
         return out.getvalue()
 
 
-def _counts(values: NDArray[np.float64], edges: NDArray[np.float64]) -> list[int]:
+def _count_by_step(values: NDArray[np.float64], edges: NDArray[np.float64]) -> list[int]:
     counts: list[int] = np.histogram(values[np.isfinite(values)], bins=edges)[0].tolist()
     return counts
 
@@ -274,7 +280,7 @@ class LevelLine:
 
 
 @dataclass(frozen=True)
-class PrecisionPortrait:
+class PrecisionCharts:
     """The precision of a run by recall and by depth, among the runs of its board."""
 
     run: Run

@@ -78,7 +78,7 @@ def test_our_own_fault_is_an_error_without_a_traceback(track, ben_api, monkeypat
     def breaks(*_: object) -> None:
         raise RuntimeError("the inside")
 
-    monkeypatch.setattr("leaderboard.api.tracks.shown", breaks)
+    monkeypatch.setattr("leaderboard.api.tracks.serialise_track", breaks)
     answer = ben_api.get("/api/v1/tracks/bread")
     assert is_an_error(answer, 500, "E_FAILED")
     assert "the inside" not in answer.content.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.models import ApiToken, AuditEvent, Run, Team, User
-from leaderboard.pages.wording.trail import trail_of
+from leaderboard.pages.wording.trail import describe_events
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_user
 
@@ -44,7 +44,7 @@ def test_a_name_that_is_taken_or_none_leaves_nothing(track, ada_api, name):
 
 def test_the_trail_says_who_created_a_team(track, ada, ada_api):
     ada_api.post(TEAMS, {"name": "Crumbs"})
-    told = trail_of(AuditEvent.objects.filter(act="create"))
+    told = describe_events(AuditEvent.objects.filter(act="create"))
     assert [(each.event.actor, each.words, each.name) for each in told] == [
         (ada, "created the team", "Crumbs")
     ]

@@ -112,7 +112,7 @@ def status_of(arguments: list[str]) -> int:
 @pytest.mark.parametrize("name", CRANFIELD)
 def test_cranfield_runs_agree_in_every_printed_digit(name, data):
     folder = data / "data" / "cranfield"
-    with files.opened(str(folder / "runs" / name)) as file:
+    with files.open_input(str(folder / "runs" / name)) as file:
         run = read_run(file)
     for grades, version in product(("binary", "graded"), ("v10.0-c", "v9.0.8")):
         recording = name.replace(".gz", ".txt.gz")

@@ -48,7 +48,7 @@ def test_a_header_of_the_sender_is_no_number(db, client):
 
 
 def test_the_page_of_our_fault_names_the_request_whose_traceback_is_logged(told, db, monkeypatch):
-    monkeypatch.setattr("leaderboard.pages.views.site.families", lambda: 1 / 0)
+    monkeypatch.setattr("leaderboard.pages.views.site.measure_families", lambda: 1 / 0)
     page = Client(raise_request_exception=False).get("/measures/")
     number = page["X-Request-Id"]
     assert f"<code>{number}</code>" in page.content.decode()

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from leaderboard.actions import tracks, uploads
 from leaderboard.collections.documents import open_documents
-from leaderboard.management.waiting import Bar, bar_of
+from leaderboard.management.waiting import ProgressBar, progress_text
 from leaderboard.models import ApiToken, Collection, Run, Team, Track, User, Worker
 from leaderboard.scoring import editions
 from tests.builders import (
@@ -129,10 +129,10 @@ def test_load_collection_may_be_the_first_command_of_a_new_home(folder, tmp_path
 
 def test_a_bar_says_how_far_it_is_and_goes_away(capsys):
     said = threading.Event()
-    bar = Bar(lambda: said.set() or bar_of(5, 10))
+    bar = ProgressBar(lambda: said.set() or progress_text(5, 10))
     said.wait()
     bar.end()
-    assert f"\r\x1b[K{bar_of(5, 10)}\r\x1b[K" in capsys.readouterr().err
+    assert f"\r\x1b[K{progress_text(5, 10)}\r\x1b[K" in capsys.readouterr().err
 
 
 def test_load_collection_takes_name_owner_and_version(ada, cat, folder):

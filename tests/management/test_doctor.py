@@ -20,7 +20,7 @@ METRICS = "a-word-for-prometheus"
 
 
 def findings(name: str) -> list[health_checks.Finding]:
-    return list(health_checks.EXAMINATIONS[name]())
+    return list(health_checks.CHECKS[name]())
 
 
 def levels(name: str) -> set[str]:
@@ -29,16 +29,16 @@ def levels(name: str) -> set[str]:
 
 def test_a_healthy_site_has_nothing_bad(track, ben):
     make_run(track, ben)
-    told = dict.fromkeys(health_checks.EXAMINATIONS)
-    assert set(told) == {name for name, _ in health_checks.examine()}
-    assert [each for each in health_checks.examine() if each[1].level == "bad"] == []
+    told = dict.fromkeys(health_checks.CHECKS)
+    assert set(told) == {name for name, _ in health_checks.run_checks()}
+    assert [each for each in health_checks.run_checks() if each[1].level == "bad"] == []
 
 
 def test_every_fault_says_what_to_do(settings, track):
     settings.DEBUG, settings.ALLOWED_HOSTS = True, ["rankfield.example.org"]
     Worker.objects.all().delete()
     Job.objects.create(kind="compare", target_id="1")
-    faults = [each for _, each in health_checks.examine() if each.level != "good"]
+    faults = [each for _, each in health_checks.run_checks() if each.level != "good"]
     assert len(faults) >= 3 and all(fault.do for fault in faults)
 
 
@@ -57,8 +57,8 @@ def test_an_examination_that_fails_is_a_finding(db, monkeypatch):
         raise OSError("the cable is out")
         yield
 
-    monkeypatch.setitem(health_checks.EXAMINATIONS, "broker", broken)
-    [found] = [each for name, each in health_checks.examine() if name == "broker"]
+    monkeypatch.setitem(health_checks.CHECKS, "broker", broken)
+    [found] = [each for name, each in health_checks.run_checks() if name == "broker"]
     assert found.level == "bad" and "the cable is out" in found.what
 
 
@@ -83,9 +83,9 @@ def test_a_file_that_is_gone_is_bad(track, ben):
 
 def test_a_file_that_changed_is_found_by_its_hash(track, ben):
     run = make_run(track, ben)
-    assert list(health_checks.changed_files()) == []
+    assert list(health_checks.find_changed_files()) == []
     Path(default_storage.path(run.file.name)).write_text("other bytes")
-    assert list(health_checks.changed_files()) == [run.pk]
+    assert list(health_checks.find_changed_files()) == [run.pk]
 
 
 def test_a_secret_key_that_others_may_read_is_bad(settings, tmp_path, db):
@@ -163,6 +163,6 @@ def test_the_figures_name_nobody(client, settings, track, ben):
 def test_a_mail_server_that_does_not_answer_is_named(settings, db):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
-    faults = [each.what for name, each in health_checks.examine() if name == "mail"]
+    faults = [each.what for name, each in health_checks.run_checks() if name == "mail"]
     assert faults[0] == "Mails cannot say where the site is."
     assert faults[1].startswith("could not be looked at: [Errno 111] Connection refused")

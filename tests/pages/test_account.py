@@ -219,7 +219,7 @@ def test_a_form_that_was_not_ours_is_answered_in_our_words(ben):
 
 
 def test_a_failure_of_ours_has_a_page(ben, monkeypatch):
-    monkeypatch.setattr("leaderboard.pages.views.site.families", lambda: 1 / 0)
+    monkeypatch.setattr("leaderboard.pages.views.site.measure_families", lambda: 1 / 0)
     page = Client(raise_request_exception=False).get("/measures/")
     assertContains(page, "Something went wrong", status_code=500)
 

@@ -89,7 +89,7 @@ def test_runs_beside_a_leader_that_cannot_be_told_apart_are_counted_on(ten, ada,
 
 
 def test_a_long_board_tells_its_two_tests_apart(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(boards, "LONG", 2)
+    monkeypatch.setattr(boards, "LONG_BOARD", 2)
     with_baseline(ten, ada)
     send(ten, ben, "first", 1)
     send(ten, ben, "near", [1] * 9 + [2])
@@ -101,7 +101,7 @@ def test_a_long_board_tells_its_two_tests_apart(ten, ada, ben, client, monkeypat
 
 
 def test_a_long_board_on_which_nothing_is_better_counts(ten, ada, ben, client, monkeypatch):
-    monkeypatch.setattr(boards, "LONG", 1)
+    monkeypatch.setattr(boards, "LONG_BOARD", 1)
     with_baseline(ten, ada, 1)
     send(ten, ben, "worse", 5)
     assert "none of 1 run is significantly better, 1 worse." in words(page_of(client, ten))

@@ -6,7 +6,7 @@ import pytest
 from pytest_django.asserts import assertContains
 
 from evaluation.measures import MEASURES, example
-from leaderboard.pages.views.explained import families, worked_grades
+from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
 
 @pytest.fixture(autouse=True)
@@ -29,14 +29,14 @@ def test_a_line_has_formula_source_and_trec_evals_name(client):
 
 
 def test_every_worked_value_is_that_of_the_example():
-    worked = [each for family in families() for each in family.measures]
+    worked = [each for family in measure_families() for each in family.measures]
     assert {each.definition.name: each.value for each in worked} == {
         name: example(definition.example) for name, definition in MEASURES.items()
     }
 
 
 def test_the_details_hold_neither_source_nor_example():
-    for family in families():
+    for family in measure_families():
         for each in family.measures:
             assert "Source:" not in each.details and ">>>" not in each.details
 
@@ -44,7 +44,7 @@ def test_the_details_hold_neither_source_nor_example():
 def test_values_are_printed_by_what_they_are():
     printed = {
         each.definition.name: (each.printed, each.range, each.direction)
-        for family in families()
+        for family in measure_families()
         for each in family.measures
     }
     assert printed["AP"] == (".4821", "0 to 1", "higher is better")
@@ -53,7 +53,7 @@ def test_values_are_printed_by_what_they_are():
 
 
 def test_the_worked_ranking_stands_above_the_values(client):
-    assert worked_grades() == [2, None, 0, 1, None, 0, 1]
+    assert example_grades() == [2, None, 0, 1, None, 0, 1]
     assertContains(client.get("/measures/"), "unjudged</span>", count=2)
 
 

@@ -70,7 +70,7 @@ def break_everything(track, ben, client, monkeypatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(scoring, "measure_run", lambda read, *_: 1 / 0)
         make_run(track, ben, RUN.replace("8.0", "8.5"))
-        broken.setattr("leaderboard.pages.views.site.of_site", lambda: 1 / 0)
+        broken.setattr("leaderboard.pages.views.site.site_limits", lambda: 1 / 0)
         client.raise_request_exception = False
         client.get("/limits/")
     faulty = upload("q", QRELS + f"1 0 {JUDGED} x\n")
@@ -146,7 +146,7 @@ def test_t05_the_cache_holds_no_canary(everything_happened):
 def test_t05_our_fault_shows_no_inside(everything_happened, client, monkeypatch):
     client.raise_request_exception = False
     secret = everything_happened
-    monkeypatch.setattr("leaderboard.pages.views.site.of_site", lambda: 1 / 0)
+    monkeypatch.setattr("leaderboard.pages.views.site.site_limits", lambda: 1 / 0)
     page = client.get("/limits/", headers={"Authorization": f"Bearer {secret}"}).content.decode()
     for word in ("ZeroDivisionError", "Traceback", "site.py", "SECRET", secret):
         assert word not in page

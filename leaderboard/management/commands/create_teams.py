@@ -27,7 +27,7 @@ class Command(BaseCommand):
         track = Track.objects.filter(slug=options["track"]).first()
         if track is None:
             raise CommandError(f"No such track: {options['track']}.")
-        names = [*options["names"], *names_in(options["file"])]
+        names = [*options["names"], *read_names(options["file"])]
         if not names:
             raise CommandError("Give the names of the teams, or --file with one name per line.")
         try:
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{account.team.name}\t{account.token}")
 
 
-def names_in(path: Path | None) -> list[str]:
+def read_names(path: Path | None) -> list[str]:
     """The lines of a file that are not blank."""
     if path is None:
         return []

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.demo_data import NAME, TRACK, Account, show_sample
-from leaderboard.management.processes import CannotServe, Site, running
+from leaderboard.management.demo_data import NAME, TRACK, Account, load_sample
+from leaderboard.management.processes import ServeError, Site, run_site
 from leaderboard.models import Run
 
-PATIENCE = 120
+SCORING_SECONDS = 120
 
 
 class Command(BaseCommand):
@@ -28,15 +28,15 @@ class Command(BaseCommand):
         # Its web and worker say what goes wrong, and leave the terminal to the address.
         os.environ.setdefault("LOG_LEVEL", "WARNING")
         try:
-            with running(options["port"]) as site:
-                accounts = show_sample()
+            with run_site(options["port"]) as site:
+                accounts = load_sample()
                 wait_until_scored()
                 self.say(site, accounts)
                 if options["once"]:
                     self.check_pages(site)
                 else:
                     site.watch()
-        except CannotServe as reason:
+        except ServeError as reason:
             raise CommandError(str(reason)) from None
         except KeyboardInterrupt:
             self.stdout.write("Stopped. Run the same command to start again.")
@@ -58,10 +58,10 @@ class Command(BaseCommand):
 
 
 def wait_until_scored() -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + SCORING_SECONDS
     while waiting := Run.objects.filter(track__slug=TRACK).unfinished().count():
         if time.monotonic() > deadline:
-            raise CommandError(f"{waiting} runs not scored after {PATIENCE} seconds")
+            raise CommandError(f"{waiting} runs not scored after {SCORING_SECONDS} seconds")
         time.sleep(0.1)
 
 

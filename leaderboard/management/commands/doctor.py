@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard.management.health_checks import changed_files, examine
+from leaderboard.management.health_checks import find_changed_files, run_checks
 
 SIGNS = {"good": "ok  ", "look": "look", "bad": "BAD "}
 
@@ -25,13 +25,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_bad = False
-        for name, finding in examine():
+        for name, finding in run_checks():
             is_bad |= finding.level == "bad"
             self.stdout.write(f"{SIGNS[finding.level]} {name:9} {finding.what}")
             if finding.do:
                 self.stdout.write(f"{'':14} {finding.do}")
         if options["hash"]:
-            changed = list(changed_files())
+            changed = list(find_changed_files())
             is_bad |= bool(changed)
             for run in changed:
                 self.stdout.write(f"BAD  files     run {run} does not match its upload")

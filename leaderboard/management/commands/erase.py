@@ -38,7 +38,7 @@ class Command(BaseCommand):
         found = model.objects.filter(**{field: name}).first()
         if found is None:
             raise CommandError(f"No such {kind}: {name}.")
-        what = what_goes(found)
+        what = describe_erasure(found)
         if not options["yes"]:
             raise CommandError(f"This permanently erases {what}. Confirm with --yes.")
         AuditEvent.objects.record(None, "erase", found, before={"name": name})
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Erased {what}. Unreferenced files will be deleted.")
 
 
-def what_goes(found: Model) -> str:
+def describe_erasure(found: Model) -> str:
     """In words, with how much goes along."""
     if isinstance(found, Run):
         return f"the run {found.pk} of {found.team} in {found.track}"

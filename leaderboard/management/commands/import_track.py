@@ -41,7 +41,7 @@ from leaderboard.archives.zip_files import Archive, ArchiveError, open_archive
 from leaderboard.display.numbers import counted
 from leaderboard.jobs.erasure import erase_abandoned_imports, erase_collection
 from leaderboard.management.migrating import migrate_first
-from leaderboard.management.organisers import organiser
+from leaderboard.management.organisers import find_organiser
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments, wait_for_runs
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Track, User
 from leaderboard.models.collections import ImportState
@@ -69,13 +69,13 @@ class Command(BaseCommand):
 
     def restore(self, archive: Archive, manifest: Manifest, options: dict[str, Any]) -> None:
         erase_abandoned_imports()
-        slug = free_slug(Track, options["track"] or manifest.track.slug, "--track")
-        other = free_slug(
+        slug = unused_slug(Track, options["track"] or manifest.track.slug, "--track")
+        other = unused_slug(
             Collection, options["collection"] or manifest.collection.slug, "--collection"
         )
-        owner = organiser(options["owner"])
+        owner = find_organiser(options["owner"])
         collection = restore_collection(archive, manifest, owner, other)
-        with nothing_left_of(collection), ImportHeartbeat(collection) as arrival:
+        with erase_on_failure(collection), ImportHeartbeat(collection) as arrival:
             self.settle(collection)
             for entry in manifest.judgments[1:]:
                 self.settle(restore_judgments(archive, entry, collection))
@@ -157,7 +157,7 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def nothing_left_of(collection: Collection) -> Iterator[None]:
+def erase_on_failure(collection: Collection) -> Iterator[None]:
     """Whatever breaks an import off, also a signal to end, takes away what it brought so far."""
     before = signal(SIGTERM, lambda *_: sys.exit(1))
     try:
@@ -169,7 +169,7 @@ def nothing_left_of(collection: Collection) -> Iterator[None]:
         signal(SIGTERM, before)
 
 
-def free_slug(model: type[Track] | type[Collection], slug: str, option: str) -> str:
+def unused_slug(model: type[Track] | type[Collection], slug: str, option: str) -> str:
     if model.objects.filter(slug=slug).exists():
         raise CommandError(f"{slug} already exists. Rename with {option}.")
     return clean_slug(slug)

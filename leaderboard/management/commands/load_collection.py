@@ -22,8 +22,8 @@ from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
-from leaderboard.management.organisers import organiser
-from leaderboard.management.published import NotPublished, write_files
+from leaderboard.management.organisers import find_organiser
+from leaderboard.management.published import UnavailableCollectionError, write_files
 from leaderboard.management.waiting import wait_for_collection, wait_for_judgments
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
@@ -70,12 +70,12 @@ class Command(BaseCommand):
             metavar="PART=FORMAT",
             action="append",
             default=[],
-            type=format_of,
+            type=parse_format,
             help="format of a file that matches two formats",
         )
         parser.add_argument(
             "--grades",
-            type=grade_map_of,
+            type=parse_grade_map,
             help="map file grades, such as 1=4,2=3; `same` keeps them",
         )
         parser.add_argument("--yes", action="store_true", help="skip confirmation")
@@ -86,7 +86,7 @@ class Command(BaseCommand):
             dict(options["format"]), options["grades"], renumber_topics=options["renumber_topics"]
         )
         known = Collection.objects.ready().filter(slug=options["slug"]).first()
-        if known is not None and only_judgments(options):
+        if known is not None and has_only_judgments(options):
             self.add_judgments(known, answers, options)
             return
         collection = self.begin(options)
@@ -99,7 +99,7 @@ class Command(BaseCommand):
             wait_for_collection(collection)
         if collection.state != ImportState.READY:
             collections.discard_collection(collection, collection.owner)
-            raise CommandError(f"Nothing was imported: {why_not(collection)}.")
+            raise CommandError(f"Nothing was imported: {explain_refusal(collection)}.")
         self.stdout.write(f"{collection.slug} is ready.")
 
     def begin(self, options: dict[str, Any]) -> Collection:
@@ -115,7 +115,7 @@ class Command(BaseCommand):
             collection = Collection(
                 slug=clean_slug(slug),
                 name=options["name"] or slug,
-                owner=organiser(options["owner"]),
+                owner=find_organiser(options["owner"]),
                 asks_first=not options["yes"],
                 renumber_topics=options["renumber_topics"],
                 formats={**formats, "documents": "docnos"} if options["docnos"] else formats,
@@ -127,10 +127,10 @@ class Command(BaseCommand):
                     folder = TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR)
                     had = write_files(options["ir_datasets"], Path(stack.enter_context(folder)))
                     paths = {**had, **{part: path for part, path in paths.items() if path}}
-                files = {part: opened(path, stack) for part, path in paths.items()}
+                files = {part: open_files(path, stack) for part, path in paths.items()}
                 files["documents"] = files.pop("docnos", None) or files.get("documents")
                 return uploads.accept_collection(collection, CollectionFiles(**files), version)
-        except (OSError, ValueError, NotAccepted, NotPublished) as reason:
+        except (OSError, ValueError, NotAccepted, UnavailableCollectionError) as reason:
             raise CommandError(str(reason)) from None
 
     def add_judgments(
@@ -143,7 +143,7 @@ class Command(BaseCommand):
             with ExitStack() as stack:
                 judgment_set = uploads.accept_judgments(
                     collection,
-                    opened(options["judgments"], stack),
+                    open_files(options["judgments"], stack),
                     version,
                     owner,
                     format=(answers.formats or {}).get("judgments", ""),
@@ -160,7 +160,7 @@ class Command(BaseCommand):
             wait_for_judgments(judgment_set)
         if judgment_set.state != ImportState.READY:
             collections.discard_judgments(judgment_set, owner)
-            raise CommandError(f"Nothing was imported: {why_not(judgment_set)}.")
+            raise CommandError(f"Nothing was imported: {explain_refusal(judgment_set)}.")
         self.stdout.write(f"{collection.slug} now has judgments {version}.")
 
     def print_findings(self, preview: dict[str, Any], checked: Collection | JudgmentSet) -> None:
@@ -186,30 +186,30 @@ class Command(BaseCommand):
         left = [each for each in questions if answers.is_open(each)]
         for question in left:
             self.stderr.write(f"{ANSWERS[question['name']]} answers this.")
-        return not left and (yes or said_yes())
+        return not left and (yes or has_confirmed())
 
 
-def why_not(checked: Collection | JudgmentSet) -> str:
+def explain_refusal(checked: Collection | JudgmentSet) -> str:
     if checked.state != ImportState.PREVIEW:
         return f"the files are {checked.state}"
     return "a question is open" if checked.questions else "nobody said so; --yes does"
 
 
-def only_judgments(options: dict[str, Any]) -> bool:
+def has_only_judgments(options: dict[str, Any]) -> bool:
     others = ("topics", "documents", "docnos", "ir_datasets")
     return bool(options["judgments"]) and not any(options[name] for name in others)
 
 
-def format_of(text: str) -> tuple[str, str]:
+def parse_format(text: str) -> tuple[str, str]:
     part, _, format = text.partition("=")
     if part not in FORMATS_OF or not is_format(part, format):
         raise ArgumentTypeError(f"{text} names no part and format, as judgments=cranfield does")
     return part, format
 
 
-def grade_map_of(text: str) -> dict[str, int]:
+def parse_grade_map(text: str) -> dict[str, int]:
     """
-    >>> grade_map_of("1=4,-1=0"), grade_map_of("same")
+    >>> parse_grade_map("1=4,-1=0"), parse_grade_map("same")
     ({'1': 4, '-1': 0}, {})
     """
     if text == "same":
@@ -221,11 +221,11 @@ def grade_map_of(text: str) -> dict[str, int]:
     return {str(old): new for old, new in pairs}
 
 
-def opened(path: Path | None, stack: ExitStack) -> File | None:
+def open_files(path: Path | None, stack: ExitStack) -> File | None:
     return None if path is None else File(stack.enter_context(path.open("rb")), name=path.name)
 
 
-def said_yes() -> bool:
+def has_confirmed() -> bool:
     if not sys.stdin.isatty():
         return False
     return input("Import this? [y/N] ").strip().lower() in ("y", "yes")

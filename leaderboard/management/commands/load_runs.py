@@ -38,10 +38,12 @@ class Command(BaseCommand):
         track = Track.objects.filter(slug=options["track"]).first()
         if track is None:
             raise CommandError(f"No such track: {options['track']}.")
-        team = team_called(track, options["team"])
+        team = find_team(track, options["team"])
         fixes = tuple(dict.fromkeys(options["fix"]))
         details = RunDetails(lenient=options["lenient"], fixes=fixes)
-        sent = {path: self.send(track, path, team, details) for path in files_in(options["folder"])}
+        sent = {
+            path: self.send(track, path, team, details) for path in find_files(options["folder"])
+        }
         runs = {path: run for path, run in sent.items() if run is not None}
         wait_for_runs(track, runs.values())
         verdicts = Counter(self.report(path, run) for path, run in runs.items())
@@ -62,7 +64,9 @@ class Command(BaseCommand):
     def report(self, path: Path, run: Run) -> str:
         """One line for a run, and its problems; its state."""
         run.refresh_from_db()
-        self.stdout.write(f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {primary(run)}")
+        self.stdout.write(
+            f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {ranking_score(run)}"
+        )
         for problem in run.problems:
             self.stderr.write(f"{path.name}: {Problem(**problem)}")
         if run.reason:
@@ -70,7 +74,7 @@ class Command(BaseCommand):
         return run.state
 
 
-def files_in(folder: Path) -> list[Path]:
+def find_files(folder: Path) -> list[Path]:
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:
@@ -78,7 +82,7 @@ def files_in(folder: Path) -> list[Path]:
     return [path for path in paths if path.is_file() and not path.name.startswith(".")]
 
 
-def team_called(track: Track, name: str | None) -> Team | None:
+def find_team(track: Track, name: str | None) -> Team | None:
     try:
         return people.get_or_create_team(track, name) if name else None
     except people.JoinError as reason:
@@ -94,7 +98,7 @@ def summary(verdicts: Counter[str]) -> str:
     return f"{counted(verdicts.total(), 'file')}: {said or 'nothing to send'}"
 
 
-def primary(run: Run) -> str:
+def ranking_score(run: Run) -> str:
     """The measure that ranks, where the run has been scored."""
     track = Track.objects.get(pk=run.track_id)
     kept = Score.objects.filter(

@@ -44,12 +44,12 @@ class Command(BaseCommand):
         if track.edition is None and tried is None:
             self.stderr.write(f"{track.slug}: no edition is complete; the jobs say why.")
         if track.edition is not None:
-            self.stdout.write(f"{track.slug}: {told(track.edition)}")
+            self.stdout.write(f"{track.slug}: {describe_progress(track.edition)}")
         if tried is not None:
-            self.stdout.write(f"{track.slug}: {told(tried)}, on trial")
+            self.stdout.write(f"{track.slug}: {describe_progress(tried)}, on trial")
 
 
-def told(edition: Edition) -> str:
+def describe_progress(edition: Edition) -> str:
     runs = counted(edition.score_sets.count(), "run")
     return f"{runs} by {edition.judgment_set}, scoring version {edition.scoring_version}"
 

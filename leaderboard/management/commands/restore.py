@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.archives.backups import BackupError, restore_backup
-from leaderboard.management.processes import CannotServe, only_one
+from leaderboard.management.processes import ServeError, lock_home
 
 
 class Command(BaseCommand):
@@ -22,9 +22,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with only_one():
+            with lock_home():
                 kept = restore_backup(options["folder"])
-        except (BackupError, CannotServe) as reason:
+        except (BackupError, ServeError) as reason:
             raise CommandError(str(reason)) from None
         counts = ", ".join(f"{number:,} {name}s" for name, number in kept.counts.items())
         self.stdout.write(f"Restored the backup of {kept.made_at}: {counts}.")

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.management.processes import CannotServe, running
+from leaderboard.management.processes import ServeError, run_site
 
 
 class Command(BaseCommand):
@@ -21,11 +21,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with running(options["port"], options["host"]) as site:
+            with run_site(options["port"], options["host"]) as site:
                 self.stdout.write(f"Rankfield is at {site.url}/  (Ctrl-C stops it)")
                 self.stdout.flush()
                 site.watch()
-        except CannotServe as reason:
+        except ServeError as reason:
             raise CommandError(str(reason)) from None
         except KeyboardInterrupt:
             self.stdout.write("Stopped.")

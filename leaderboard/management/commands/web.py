@@ -10,7 +10,7 @@ from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 
 from leaderboard.management.migrating import wait_for_database
-from leaderboard.management.processes import prepare, web_command
+from leaderboard.management.processes import migrate_and_collect, web_command
 
 
 class Command(BaseCommand):
@@ -22,6 +22,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         wait_for_database(self.stderr.write)
-        prepare(quiet=False)
+        migrate_and_collect(quiet=False)
         command = web_command(options["bind"])
         os.execv(command[0], command)

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.jobs.broker import app
 from leaderboard.management.migrating import wait_for_database
-from leaderboard.management.processes import worker_words
+from leaderboard.management.processes import worker_arguments
 from leaderboard.models import Worker
 
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             report_alive(socket.gethostname())
             return
         wait_for_database(self.stderr.write, migrated=True)
-        app.start(worker_words(options["slots"]))
+        app.start(worker_arguments(options["slots"]))
 
 
 def report_alive(host: str) -> None:

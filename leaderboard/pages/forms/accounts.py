@@ -12,8 +12,8 @@ from django import forms
 GOOD_PASSWORD = "At least 8 characters. Not a common word or like your name."
 
 
-class Unprompted(forms.BaseForm):
-    """A form of allauth without the words inside its fields: the labels say them."""
+class WithoutPlaceholders(forms.BaseForm):
+    """An allauth form without placeholders, which only repeat the labels."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -23,16 +23,16 @@ class Unprompted(forms.BaseForm):
             self.fields["password1"].help_text = GOOD_PASSWORD
 
 
-class SignInForm(Unprompted, allauth.LoginForm):
+class SignInForm(WithoutPlaceholders, allauth.LoginForm):
     pass
 
 
-class SignUpForm(Unprompted, allauth.SignupForm):
+class SignUpForm(WithoutPlaceholders, allauth.SignupForm):
     pass
 
 
-class RevokesTokens(forms.BaseForm):
-    """A form for a new password, which offers to revoke the tokens of its user."""
+class OffersTokenRevocation(forms.BaseForm):
+    """A form for a new password that offers to revoke the user's tokens."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,33 +50,33 @@ class RevokesTokens(forms.BaseForm):
             self.user.tokens.revoke()
 
 
-class ChangePasswordForm(RevokesTokens, Unprompted, allauth.ChangePasswordForm):
+class ChangePasswordForm(OffersTokenRevocation, WithoutPlaceholders, allauth.ChangePasswordForm):
     pass
 
 
-class ResetPasswordForm(Unprompted, allauth.ResetPasswordForm):
+class ResetPasswordForm(WithoutPlaceholders, allauth.ResetPasswordForm):
     pass
 
 
-class NewPasswordForm(RevokesTokens, Unprompted, allauth.ResetPasswordKeyForm):
+class NewPasswordForm(OffersTokenRevocation, WithoutPlaceholders, allauth.ResetPasswordKeyForm):
     pass
 
 
-class MailAddressForm(Unprompted, allauth.AddEmailForm):
+class EmailAddressForm(WithoutPlaceholders, allauth.AddEmailForm):
     pass
 
 
-class PasswordAgainForm(Unprompted, allauth.ReauthenticateForm):
+class PasswordAgainForm(WithoutPlaceholders, allauth.ReauthenticateForm):
     pass
 
 
-class CodeForm(Unprompted, second_factor.AuthenticateForm):
+class CodeForm(WithoutPlaceholders, second_factor.AuthenticateForm):
     pass
 
 
-class CodeAgainForm(Unprompted, second_factor.ReauthenticateForm):
+class CodeAgainForm(WithoutPlaceholders, second_factor.ReauthenticateForm):
     pass
 
 
-class FirstCodeForm(Unprompted, totp.ActivateTOTPForm):
+class FirstCodeForm(WithoutPlaceholders, totp.ActivateTOTPForm):
     pass

@@ -9,7 +9,7 @@ from django import forms
 
 from leaderboard.collections.pools import find_priority, sort_by_turn
 from leaderboard.models import Collection, Pool, Run, Track
-from leaderboard.pages.forms.fields import NewFileField, Paragraphs
+from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 
 
@@ -30,7 +30,7 @@ class CollectionForm(forms.ModelForm):
         labels = {"slug": "Short name"}
         help_texts = {"slug": SHORT_NAME}
         error_messages = {"slug": {"unique": TAKEN}}
-        widgets = {"description": Paragraphs(attrs={"rows": 2})}
+        widgets = {"description": TextareaWithPlainLineEnds(attrs={"rows": 2})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,12 +54,15 @@ class JudgmentsForm(forms.Form):
     version = forms.SlugField(label="Version", max_length=40)
     file = NewFileField(label="File")
     note = forms.CharField(
-        label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
+        label="Note",
+        max_length=2000,
+        required=False,
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
 
 
 class PoolForm(forms.Form):
-    """Which runs make a pool, and how; a team's runs stand together, by priority."""
+    """The runs and the method of a new pool; runs are grouped by team, by priority."""
 
     runs = forms.ModelMultipleChoiceField(
         Run.objects.none(),
@@ -88,12 +91,12 @@ class PoolForm(forms.Form):
         self.fields["runs"].initial = [run.pk for run in in_turn]
         teams = groupby(in_turn, key=lambda run: run.team.name)
         self.fields["runs"].choices = [
-            (name, [(run.pk, labelled(run)) for run in own]) for name, own in teams
+            (name, [(run.pk, label_with_priority(run)) for run in own]) for name, own in teams
         ]
 
 
-def labelled(run: Run) -> str:
-    """A run of a pool to be, with its priority."""
+def label_with_priority(run: Run) -> str:
+    """Return the name of a run with its priority."""
     priority = find_priority(run)
     return str(run) if priority is None else f"{run}, priority {priority}"
 

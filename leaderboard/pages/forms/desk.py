@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from leaderboard.models import Run, Team, Track
-from leaderboard.pages.forms.fields import Paragraphs
+from leaderboard.pages.forms.fields import TextareaWithPlainLineEnds
 
 
 class BaselineForm(forms.Form):
@@ -23,7 +23,7 @@ class BaselineForm(forms.Form):
         self.fields["baseline"].queryset = track.runs.on_the_board()
 
 
-class TakeOffForm(forms.Form):
+class RemoveRunForm(forms.Form):
     how = forms.ChoiceField(
         label="How",
         choices=[
@@ -33,7 +33,9 @@ class TakeOffForm(forms.Form):
         widget=forms.RadioSelect,
         initial="disqualified",
     )
-    reason = forms.CharField(label="Reason", max_length=500, widget=Paragraphs(attrs={"rows": 2}))
+    reason = forms.CharField(
+        label="Reason", max_length=500, widget=TextareaWithPlainLineEnds(attrs={"rows": 2})
+    )
 
 
 class SnapshotForm(forms.Form):
@@ -41,7 +43,10 @@ class SnapshotForm(forms.Form):
         label="Name", max_length=120, help_text="For example: as published in the overview."
     )
     note = forms.CharField(
-        label="Note", max_length=2000, required=False, widget=Paragraphs(attrs={"rows": 2})
+        label="Note",
+        max_length=2000,
+        required=False,
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
 
 
@@ -50,7 +55,7 @@ class AnnouncementForm(forms.Form):
         label="Announcement",
         max_length=2000,
         help_text="Shown on all track pages. All participants get a notice.",
-        widget=Paragraphs(attrs={"rows": 3}),
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
     )
 
 

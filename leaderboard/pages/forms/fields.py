@@ -1,4 +1,4 @@
-"""Fields that more than one kind of value needs: measures, topics, times, numbers."""
+"""Form fields for measures, topics, times and numbers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
 
 
-class Paragraphs(forms.Textarea):
-    """Lines of text; browsers end each by two signs, which would look like a change of all."""
+class TextareaWithPlainLineEnds(forms.Textarea):
+    """A text area that turns CR LF into LF, so that unchanged text stays unchanged."""
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         value = super().value_from_datadict(data, files, name)
@@ -27,13 +27,13 @@ class Paragraphs(forms.Textarea):
 
 
 class NewFileField(forms.FileField):
-    """A file that comes with the form: there is none before that a request could clear."""
+    """A file field without an option to clear, because there is no earlier file."""
 
     widget = forms.FileInput
 
 
 class MeasuresField(forms.CharField):
-    """Measures as a list of words; `AP, nDCG@10` and one a line are both understood."""
+    """A list of measures, separated by commas or line breaks."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -42,12 +42,12 @@ class MeasuresField(forms.CharField):
         words = split_measures(super().to_python(value))
         if len(words) > MOST_MEASURES:
             raise ValidationError(f"Use {MOST_MEASURES} measures or fewer.")
-        asked = {str(known_measure(word)): word for word in reversed(words)}
+        asked = {str(parse_known_measure(word)): word for word in reversed(words)}
         return [word for word in words if word in asked.values()]
 
 
 def split_measures(text: str) -> list[str]:
-    """Cut at commas that stand outside brackets: parameters have commas of their own.
+    """Split a list of measures at commas, but not inside brackets.
 
     >>> split_measures("AP, nDCG(gains={1:3,2:9})@10")
     ['AP', 'nDCG(gains={1:3,2:9})@10']
@@ -62,7 +62,7 @@ def split_measures(text: str) -> list[str]:
     return [word.strip() for word in words if word.strip()]
 
 
-def known_measure(text: str) -> Measure:
+def parse_known_measure(text: str) -> Measure:
     try:
         return parse_measure(text)
     except MeasureError as error:
@@ -70,21 +70,21 @@ def known_measure(text: str) -> Measure:
 
 
 class TopicsField(forms.CharField):
-    """Topic numbers with commas or blanks between."""
+    """Topic numbers, separated by commas or blanks."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:
         text = super().to_python(value)
-        # Asked of the text: a list shows NUL as an escape, which the field's own check passes.
+        # We check the text: in a list NUL is an escape, which the field's own check accepts.
         ProhibitNullCharactersValidator()(text)
         words = re.split(r"[,\s]+", text)
         return list(dict.fromkeys(word for word in words if word))
 
 
 class LocalTimeInput(forms.DateTimeInput):
-    """Takes seconds, and prints them where there are some."""
+    """A time input that accepts seconds and shows them if they are not zero."""
 
     input_type = "datetime-local"
 
@@ -98,7 +98,7 @@ class LocalTimeInput(forms.DateTimeInput):
 
 
 class LocalTimeField(forms.DateTimeField):
-    """A time as it was written: with its own zone, or to be placed in the form's."""
+    """A time with its own zone, or without one for the zone of the form."""
 
     widget = LocalTimeInput
 
@@ -111,15 +111,15 @@ class LocalTimeField(forms.DateTimeField):
         return super().to_python(value)
 
 
-def known_zone(name: str) -> ZoneInfo:
+def find_zone(name: str) -> ZoneInfo:
     name = ZONES.get(name, name)
     if name not in available_timezones():
         raise ValidationError("Enter a zone such as UTC, Europe/Berlin or Anywhere on Earth.")
     return ZoneInfo(name)
 
 
-def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
-    """A local time in its zone; refused in the hour that a change to summer time skips."""
+def place_in_zone(local: datetime, zone: ZoneInfo) -> datetime:
+    """Place a local time in a zone; refuse times that a change to summer time skips."""
     placed = local.replace(tzinfo=zone)
     there_and_back = placed.astimezone(ZoneInfo("UTC")).astimezone(zone)
     if there_and_back.replace(tzinfo=None) != local:
@@ -127,6 +127,6 @@ def in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     return placed
 
 
-def no_larger(value: int) -> None:
+def refuse_larger(value: int) -> None:
     if value > LARGEST_INTEGER:
         raise ValidationError(f"Use {LARGEST_INTEGER:,} or less.")

@@ -1,4 +1,4 @@
-"""Names that stand in addresses."""
+"""Short names that are part of URLs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def refuse_reserved(slug: str) -> str:
 
 
 def unused_slug(name: str, model: type[Collection] | type[Track]) -> str:
-    """An address for a name, with a number where others have it already."""
+    """Return a short name that is free, with a number if the plain one is taken."""
     base = slugify(name)[:50] or "untitled"
     taken = {*model.objects.filter(slug__startswith=base).values_list("slug", flat=True), *RESERVED}
     numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))

@@ -13,7 +13,7 @@ from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
 from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications.webhooks import WebhookError, check_url
 
-# Days that a token of the page works.
+# Lifetimes of a token, in days.
 LIFETIMES = [(7, "in 7 days"), (30, "in 30 days"), (90, "in 90 days"), (365, "in 1 year")]
 DEFAULT_LIFETIME = 90
 
@@ -40,7 +40,7 @@ class JoinForm(forms.Form):
 
 
 class MemberForm(forms.Form):
-    """A member of a team, by the number of the account."""
+    """A member of a team, by account id."""
 
     user = forms.ModelChoiceField(User.objects.none())
 
@@ -82,7 +82,7 @@ class TokenForm(forms.Form):
         return ApiToken.objects.issue(self.user, scopes, name, expires_at)[1]
 
 
-class MailsForm(forms.ModelForm):
+class EmailNoticesForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["mails"]

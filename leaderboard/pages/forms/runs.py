@@ -1,4 +1,4 @@
-"""A run as the page takes it; what it holds is checked in uploads."""
+"""Forms to submit and withdraw a run; uploads check the file itself."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django import forms
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.repairs import LONGEST_TAG, TAG, TAG_RULE
 from leaderboard.models import Run, Track
-from leaderboard.pages.forms.fields import NewFileField, Paragraphs
+from leaderboard.pages.forms.fields import NewFileField, TextareaWithPlainLineEnds
 
 
 class WithdrawForm(forms.Form):
     reason = forms.CharField(
         label="Reason",
         max_length=500,
-        widget=Paragraphs(attrs={"rows": 2}),
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
         help_text="Shown on the run page.",
     )
 
@@ -41,7 +41,7 @@ class RunForm(forms.ModelForm):
     class Meta:
         model = Run
         fields = ["tag", "format", "description"]
-        widgets = {"description": Paragraphs(attrs={"rows": 3})}
+        widgets = {"description": TextareaWithPlainLineEnds(attrs={"rows": 3})}
 
     def clean_tag(self) -> str:
         tag = self.cleaned_data["tag"]

@@ -1,4 +1,4 @@
-"""What an organiser says of a track when it is made or changed."""
+"""The form that creates a track or changes its settings."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from leaderboard.pages.forms.fields import (
     ZONES,
     LocalTimeField,
     MeasuresField,
-    Paragraphs,
+    TextareaWithPlainLineEnds,
     TopicsField,
-    in_zone,
-    known_measure,
-    known_zone,
-    no_larger,
+    find_zone,
+    parse_known_measure,
+    place_in_zone,
+    refuse_larger,
 )
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
-# What becomes of a run, in the words that the form and the page about a track use.
-RULES = {
+# What happens to a run, as the form and the About page say it.
+RULE_CHOICES = {
     "missing_topics": [
         ("warn", "gets a warning; judged topics score 0"),
         ("refuse", "is rejected"),
@@ -38,10 +38,10 @@ RULES = {
     "duplicates": [("refuse", "rejects the run"), ("keep_best", "keeps its best score")],
     "repeated_tags": [("warn", "gets a warning"), ("refuse", "is rejected")],
 }
-NUMBERS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
-DATES = ("opens_at", "closes_at", "release_at")
-# What is left empty is what a new track has.
-HAVE_DEFAULTS = ("ladder_step", "grace_minutes", "late_runs", "attempts_per_day")
+NUMBER_FIELDS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
+DATE_FIELDS = ("opens_at", "closes_at", "release_at")
+# If these are empty, the track gets the default.
+OPTIONAL_WITH_DEFAULT = ("ladder_step", "grace_minutes", "late_runs", "attempts_per_day")
 
 
 class TrackForm(forms.ModelForm):
@@ -190,8 +190,8 @@ class TrackForm(forms.ModelForm):
         }
         error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
-            "description": Paragraphs(attrs={"rows": 4}),
-            "terms": Paragraphs(attrs={"rows": 3}),
+            "description": TextareaWithPlainLineEnds(attrs={"rows": 4}),
+            "terms": TextareaWithPlainLineEnds(attrs={"rows": 3}),
             "disclosure": forms.RadioSelect,
             "visibility": forms.RadioSelect,
             "joining": forms.RadioSelect,
@@ -209,27 +209,27 @@ class TrackForm(forms.ModelForm):
         if self.instance.pk is None and newest is not None:
             self.initial["relevance_threshold"] = newest.relevant_from
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
-        for name in ("slug", *HAVE_DEFAULTS):
+        for name in ("slug", *OPTIONAL_WITH_DEFAULT):
             self.fields[name].required = False
-        for name in NUMBERS:
+        for name in NUMBER_FIELDS:
             self.fields[name].max_value = LARGEST_INTEGER
-            self.fields[name].validators.append(no_larger)
-        for name in DATES:
+            self.fields[name].validators.append(refuse_larger)
+        for name in DATE_FIELDS:
             label, words = self.fields[name].label, self.fields[name].help_text
             self.fields[name] = LocalTimeField(label=label, help_text=words, required=False)
-        for name, choices in RULES.items():
+        for name, choices in RULE_CHOICES.items():
             self.fields[name].choices = choices
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
 
     def clean_excluded_topics(self) -> list[str]:
-        return self._known(self.cleaned_data["excluded_topics"])
+        return self._check_topics(self.cleaned_data["excluded_topics"])
 
     def clean_public_topics(self) -> list[str]:
-        return self._known(self.cleaned_data["public_topics"])
+        return self._check_topics(self.cleaned_data["public_topics"])
 
-    def _known(self, wanted: list[str]) -> list[str]:
+    def _check_topics(self, wanted: list[str]) -> list[str]:
         known = self.collection.topics.filter(number__in=wanted)
         unknown = set(wanted) - set(known.values_list("number", flat=True))
         if unknown:
@@ -237,21 +237,21 @@ class TrackForm(forms.ModelForm):
         return wanted
 
     def clean_zone(self) -> ZoneInfo:
-        return known_zone(self.cleaned_data["zone"] or "UTC")
+        return find_zone(self.cleaned_data["zone"] or "UTC")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        for name in HAVE_DEFAULTS:
+        for name in OPTIONAL_WITH_DEFAULT:
             if cleaned.get(name) in (None, ""):
                 cleaned[name] = Track._meta.get_field(name).get_default()
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
-        self._choose_primary(cleaned)
-        for name in DATES:
+        self._choose_ranking_measure(cleaned)
+        for name in DATE_FIELDS:
             self._place_in_zone(cleaned, name)
         if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
             self.add_error("exclusion_reason", "Enter a reason for excluding topics.")
-        self._split(cleaned)
+        self._draw_public_topics(cleaned)
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", "Must be after the opening time.")
@@ -261,14 +261,14 @@ class TrackForm(forms.ModelForm):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields of the track that were changed; the drawn topics are one of them."""
+        """The changed fields of the track, with public topics if new ones are drawn."""
         names = set(self.changed_data)
         if "public_share" in names:
             names.add("public_topics")
         return {name: self.cleaned_data[name] for name in self.Meta.fields if name in names}
 
-    def _split(self, cleaned: dict[str, Any]) -> None:
-        """Draw the public topics; they and a ladder belong to a leaderboard."""
+    def _draw_public_topics(self, cleaned: dict[str, Any]) -> None:
+        """Draw the public topics; they and a ladder step need leaderboard disclosure."""
         share, left_out = cleaned.get("public_share"), cleaned.get("excluded_topics") or []
         if share:
             cleaned["public_topics"] = draw_public_topics(self.collection, left_out, share)
@@ -276,14 +276,14 @@ class TrackForm(forms.ModelForm):
             if cleaned.get(name) and cleaned.get("disclosure") != Track.Disclosure.LEADERBOARD:
                 self.add_error(name, "Only available with rounded leaderboard means.")
 
-    def _choose_primary(self, cleaned: dict[str, Any]) -> None:
+    def _choose_ranking_measure(self, cleaned: dict[str, Any]) -> None:
         measures = cleaned.get("measures") or []
         wanted = cleaned.get("primary_measure") or (measures[0] if measures else "")
         cleaned["primary_measure"] = wanted
         if not measures or wanted in measures:
             return
         try:
-            known_measure(wanted)
+            parse_known_measure(wanted)
         except ValidationError as error:
             self.add_error("primary_measure", error)
         else:
@@ -294,11 +294,11 @@ class TrackForm(forms.ModelForm):
         if local is None or zone is None or local.tzinfo is not None:
             return
         try:
-            placed = in_zone(local, zone)
+            placed = place_in_zone(local, zone)
         except (ValidationError, OverflowError):
             self.add_error(name, f"This time does not exist in {zone.key}.")
             return
-        # Fractions of a second are not printed, so they are not taken away either.
+        # The form shows no fractions of a second, so saving must not remove them.
         stored = getattr(self.instance, name)
         is_as_printed = stored is not None and placed == stored.replace(microsecond=0)
         cleaned[name] = stored if is_as_printed else placed

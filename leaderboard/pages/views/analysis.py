@@ -1,4 +1,4 @@
-"""A whole board at once: which runs differ, how measures agree, which topics are hard."""
+"""Analyses of a whole board: significance, agreement of measures, topic difficulty."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from leaderboard.display.charts.heat import (
 )
 from leaderboard.display.charts.matrix import Pairs, agreement_cells, pair_cells, value_cells
 from leaderboard.pages import wording
-from leaderboard.pages.addresses import address, address_of_topics
-from leaderboard.pages.views.parts import board_of, page_of
+from leaderboard.pages.page_urls import page_url, topic_url_builder
+from leaderboard.pages.views.lookups import board_or_404, page_number
 from leaderboard.pages.views.tables import (
     agreement_csv,
     letters_csv,
@@ -39,19 +39,19 @@ from leaderboard.pages.views.tables import (
     wants_csv,
 )
 
-# So many runs stand in a matrix or have a column; more cannot be read.
+# A matrix shows up to this many runs; more would be unreadable.
 RUNS = 40
-# So many cells of a map are drawn one by one; more are an image.
+# A map with more cells than this is an image instead of single shapes.
 CELLS = 3000
-# So many topics stand on a page of its table.
+# Topics per page of the table.
 TOPICS = 100
-# With more of them a drawing has the values of those on this page beneath it.
+# With more topics than this the box plot lists the values of one page only.
 TABLED = 500
 
 
 @dataclass(frozen=True)
 class MatrixLine:
-    """A run with its letters, and its cells beside all others."""
+    """A run with its letters and its comparisons with all others."""
 
     standing: Standing
     mean: float | None
@@ -61,9 +61,9 @@ class MatrixLine:
 
 @require_GET
 def significance(request: HttpRequest, slug: str) -> HttpResponse:
-    """All ranked runs against each other; the first of them on a long board."""
+    """Compare all ranked runs with each other, or the first ones of a long board."""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     as_file = wants_csv(request)
     most = len(board.ranked) if as_file else RUNS
     matrix = build_significance_matrix(board, most) if len(board.ranked) > 1 else None
@@ -75,7 +75,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "board": board,
-        "power": wording.power(board),
+        "power": wording.describe_power(board),
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }
@@ -89,7 +89,7 @@ def _matrix_lines(matrix: SignificanceMatrix, chosen: Mapping[str, str]) -> list
         differences=matrix.differences,
         p=matrix.p,
         hrefs=[
-            [address("compare", chosen, a.track.slug, a=b.pk, b=a.pk) for b in runs] for a in runs
+            [page_url("compare", chosen, a.track.slug, a=b.pk, b=a.pk) for b in runs] for a in runs
         ],
         direction=matrix.direction,
     )
@@ -103,7 +103,7 @@ def _matrix_lines(matrix: SignificanceMatrix, chosen: Mapping[str, str]) -> list
 
 @dataclass(frozen=True)
 class AgreementLine:
-    """A measure with its cells beside all others."""
+    """A measure with its agreement with all others."""
 
     measure: str
     cells: SafeString
@@ -117,7 +117,7 @@ class RankAndMean:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run with its rank and mean by every measure."""
+    """A run with its rank and mean for every measure."""
 
     ranked: RankedRun
     values: list[RankAndMean]
@@ -125,9 +125,9 @@ class RunLine:
 
 @require_GET
 def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """The board by each of the track's measures: do they put the runs in the same order?"""
+    """Show how far the measures of the track agree on the order of the runs."""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     found = compute_agreement(board)
     if wants_csv(request):
         if request.GET.get("table") == "agreement":
@@ -143,23 +143,25 @@ def measures_agreement(request: HttpRequest, slug: str) -> HttpResponse:
             for row, measure in enumerate(found.measures)
         ],
         "runs": [
-            RunLine(each, [_rank(each, place, board) for place in range(len(found.measures))])
+            RunLine(
+                each, [_rank_and_mean(each, place, board) for place in range(len(found.measures))]
+            )
             for each in found.runs
         ],
-        "chart": _bumps(found, board.choice.carried),
+        "chart": _draw_bumps(found, board.choice.carried),
         "is_cut": len(found.runs) > RUNS,
         "num_drawn": RUNS,
     }
     return render(request, "measures_agreement.html", context)
 
 
-def _rank(ranked: RankedRun, place: int, board: Board) -> RankAndMean:
+def _rank_and_mean(ranked: RankedRun, place: int, board: Board) -> RankAndMean:
     return RankAndMean(ranked.ranks[place], ranked.standing.scores[board.measures[place]])
 
 
-def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString:
+def _draw_bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString:
     drawn = agreement.runs[:RUNS]
-    # Places among the runs that are drawn, so that a long board leaves no gaps.
+    # Places count only the drawn runs, so that a long board leaves no gaps.
     columns = [sorted(column) for column in zip(*(each.places for each in drawn), strict=True)]
     climbers = [
         RankLine(
@@ -167,7 +169,7 @@ def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString
             places=[
                 column.index(place) + 1 for column, place in zip(columns, each.places, strict=True)
             ],
-            href=address("run", chosen, each.run.pk),
+            href=page_url("run", chosen, each.run.pk),
             kind="own" if each.standing.is_own else "asks" if each.is_short else "",
         )
         for each in drawn
@@ -177,7 +179,7 @@ def _bumps(agreement: MeasureAgreement, chosen: Mapping[str, str]) -> SafeString
 
 @dataclass(frozen=True)
 class MapLine:
-    """A topic with the score of every run that has a column."""
+    """A topic with the scores of the runs shown."""
 
     mapped: MappedTopic
     cells: SafeString
@@ -185,14 +187,14 @@ class MapLine:
 
 @require_GET
 def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every run on every topic: from light to dark, from easy to hard."""
+    """Show the scores of every run on every topic as a map."""
     sight = track_or_404(request.user, slug)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     found = build_topic_map(board)
     if wants_csv(request):
         return map_csv(f"{slug}-topics", found, sight.is_organiser)
-    page = Paginator(range(len(found.topics)), TOPICS).get_page(page_of(request))
-    topic_address = address_of_topics("topic", board.choice.carried, slug)
+    page = Paginator(range(len(found.topics)), TOPICS).get_page(page_number(request))
+    topic_address = topic_url_builder("topic", board.choice.carried, slug)
     hrefs = [topic_address(each.topic.number) for each in found.topics]
     context = {
         "sight": sight,
@@ -202,16 +204,16 @@ def all_topics(request: HttpRequest, slug: str) -> HttpResponse:
         "columns": found.standings[:RUNS],
         "page": page,
         "lines": _map_lines(found, slug, page),
-        "chart": _heat(found, hrefs, sight.is_organiser) if found.standings else "",
+        "chart": _draw_heat_map(found, hrefs, sight.is_organiser) if found.standings else "",
         "is_image": found.values.size > CELLS,
-        "difficulties": difficulty_chart(_difficulties(found, hrefs), found.measure),
-        **(_spread(found, hrefs, page) if found.standings else {}),
+        "difficulties": difficulty_chart(_difficulties_of(found, hrefs), found.measure),
+        **(_box_plot_context(found, hrefs, page) if found.standings else {}),
     }
     return render(request, "topic_map.html", context)
 
 
 def _map_lines(found: TopicMap, slug: str, page: Page) -> list[MapLine]:
-    explained = address_of_topics("computed", {}, slug, measure=found.measure)
+    explained = topic_url_builder("computed", {}, slug, measure=found.measure)
     lines = []
     for place in page:
         mapped, values = found.topics[place], found.values[:RUNS, place].tolist()
@@ -221,8 +223,8 @@ def _map_lines(found: TopicMap, slug: str, page: Page) -> list[MapLine]:
     return lines
 
 
-def _spread(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
-    """How the runs spread on every topic: the drawing, and its values, of many topics a page."""
+def _box_plot_context(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
+    """Return the box plot of every topic and the values below it."""
     boxes = [
         Box(each.topic.number, *values, href)
         for each, values, href in zip(found.topics, found.spread.T.tolist(), hrefs, strict=True)
@@ -235,8 +237,8 @@ def _spread(found: TopicMap, hrefs: list[str], page: Page) -> dict[str, object]:
     }
 
 
-def _heat(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
-    """The cells as a drawing, `marks` where topics are inverted; empty where they are too many."""
+def _draw_heat_map(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
+    """Draw the map, or nothing if it is too large; `marks` marks inverted topics."""
     if found.values.size > CELLS:
         return SafeString()
     rows = [HeatRow(str(each.run), each.is_own) for each in found.standings]
@@ -252,7 +254,7 @@ def _heat(found: TopicMap, hrefs: list[str], marks: bool) -> SafeString:
     return heat_map(rows, columns, found.shares, f"{found.measure} of every run on every topic")
 
 
-def _difficulties(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
+def _difficulties_of(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
     return [
         Difficulty(
             number=each.topic.number,
@@ -266,6 +268,6 @@ def _difficulties(found: TopicMap, hrefs: list[str]) -> list[Difficulty]:
 
 @require_GET
 def topic_map_image(request: HttpRequest, slug: str) -> HttpResponse:
-    """The cells of a map that is too large to be drawn."""
-    board = board_of(track_or_404(request.user, slug), request)
+    """Return a large map as an image."""
+    board = board_or_404(track_or_404(request.user, slug), request)
     return HttpResponse(heat_image(build_topic_map(board).shares), content_type="image/png")

@@ -1,4 +1,4 @@
-"""The board of a track, and the pages right behind it."""
+"""The board of a track and its judgments."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ from leaderboard.collections.pools import find_pool
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
-from leaderboard.pages.drawings import grade_lines
-from leaderboard.pages.judgment_charts import HoleDrawing, judged_lines
-from leaderboard.pages.views.parts import board_of, choice_of, page_of, sight_asked_for
+from leaderboard.pages.judgment_charts import HoleCharts, judged_lines
+from leaderboard.pages.topic_charts import grade_lines
+from leaderboard.pages.views.lookups import (
+    board_or_404,
+    page_number,
+    requested_choice,
+    requested_sight,
+)
 from leaderboard.pages.views.tables import grades_csv, holes_csv, judged_csv, wants_csv
 
 TOPICS = 100
@@ -31,8 +36,8 @@ TOPICS = 100
 
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = sight_asked_for(request, slug)
-    found = find_visible_board(sight, choice_of(request))
+    sight = requested_sight(request, slug)
+    found = find_visible_board(sight, requested_choice(request))
     format = request.GET.get("format", "")
     if found is not None and format in exports.FORMATS:
         return exports.download(found, format, shown_columns(found))
@@ -40,17 +45,17 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": sight.track,
         "board": found,
-        "made_without": wording.made_without(found) if found is not None else "",
+        "made_without": wording.describe_missing_measures(found) if found is not None else "",
         "waiting": find_waiting_runs(sight),
         "num_accepted": sight.runs().accepted().count() if found is None else 0,
         "tests_follow": found is not None and request_missing_tests(found),
-        **(_said_and_drawn(request, found) if found is not None and found.standings else {}),
+        **(_board_context(request, found) if found is not None and found.standings else {}),
     }
     return render(request, "board.html", context)
 
 
-def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
-    """What the page prints of a board: its sentences and its table."""
+def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
+    """Return the sentences and the table of a board."""
     frozen = (
         board.sight.track.snapshots.without_contents().first()
         if board.sight.can_see_snapshots
@@ -58,14 +63,14 @@ def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
     )
     return {
         "frozen": frozen,
-        "provisional": wording.provisional(board, frozen)
+        "provisional": wording.describe_provisional_state(board, frozen)
         if board.sight.other_edition is None
         else "",
         "table": BoardTable(board, request.GET),
         "verdict": wording.board_verdict(board),
-        "power": wording.power(board),
-        "rule": wording.selection_rule(board),
-        "much_unjudged": wording.much_unjudged(board),
+        "power": wording.describe_power(board),
+        "rule": wording.describe_selection(board),
+        "much_unjudged": wording.warn_of_unjudged(board),
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,
         "exports": exports.FORMATS,
@@ -74,29 +79,33 @@ def _said_and_drawn(request: HttpRequest, board: Board) -> dict[str, object]:
 
 @require_GET
 def judgments(request: HttpRequest, slug: str) -> HttpResponse:
-    """How many documents were judged, and what the others could change."""
+    """Show the judgments of a track and what unjudged documents could change."""
     sight = track_or_404(request.user, slug)
     context: dict[str, object] = {"sight": sight, "track": sight.track}
     if sight.edition is None:
         context["versions"] = find_other_versions(sight)
         return render(request, "judgments.html", context)
-    board = board_of(sight, request)
+    board = board_or_404(sight, request)
     topics = load_judged_topics(board.edition, load_evaluated_topics(board.edition))
     holes = build_hole_table(board, request.GET.get("measure", ""))
     if wants_csv(request):
-        return _as_csv(request.GET.get("table", ""), board, topics, holes)
-    context |= _of_judgments(board, topics, page_of(request)) | _of_holes(board, holes)
+        return _judgments_csv(request.GET.get("table", ""), board, topics, holes)
+    context |= _judgments_context(board, topics, page_number(request)) | _holes_context(
+        board, holes
+    )
     return render(request, "judgments.html", context)
 
 
-def _as_csv(table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable) -> HttpResponse:
+def _judgments_csv(
+    table: str, board: Board, topics: list[JudgedTopic], holes: HoleTable
+) -> HttpResponse:
     slug = board.sight.track.slug
     if table == "grades":
         return grades_csv(f"{slug}-grades", count_judgments(board.edition).grades)
     return holes_csv(slug, holes) if table == "runs" else judged_csv(slug, board.edition, topics)
 
 
-def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
+def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
     judgment_set, counts = board.edition.judgment_set, count_judgments(board.edition)
     grades = grade_lines(counts.grades, judgment_set.top_grade or 1, counts.threshold)
     page = Paginator(topics, TOPICS).get_page(number)
@@ -114,11 +123,11 @@ def _of_judgments(board: Board, topics: list[JudgedTopic], number: int) -> dict[
     }
 
 
-def _of_holes(board: Board, holes: HoleTable) -> dict[str, object]:
+def _holes_context(board: Board, holes: HoleTable) -> dict[str, object]:
     return {
         "board": board,
         "holes": holes,
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
-        "drawing": HoleDrawing(holes),
+        "drawing": HoleCharts(holes),
         "holes_verdict": wording.holes_verdict(holes, board),
     }

@@ -1,4 +1,4 @@
-"""Collections: bringing one, looking at what was found in it, reading its documents."""
+"""Collections: upload, review, judgments and documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from leaderboard.pages.views.grading import Grading
 from leaderboard.pages.views.reviews import (
     SetReview,
     earlier_set,
-    moving_in,
+    imports_in_progress,
     review_of,
     review_of_judgments,
 )
@@ -84,21 +84,21 @@ def new_collection(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """A ready collection, or the review of one that is on its way."""
-    return render(request, "collection.html", _shown(request, slug))
+    """Show a ready collection, or the review of one that is not imported yet."""
+    return render(request, "collection.html", _collection_context(request, slug))
 
 
 @require_GET
 def collection_state(request: HttpRequest, slug: str) -> HttpResponse:
-    """The moving part of the page while a worker reads the files."""
-    context = _shown(request, slug)
+    """Return the progress of an import, which the page polls."""
+    context = _collection_context(request, slug)
     response = render(request, "_collection_state.html", context)
     if not context["moving"]:
         response["HX-Refresh"] = "true"
     return response
 
 
-def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
+def _collection_context(request: HttpRequest, slug: str) -> dict[str, object]:
     found = get_object_or_404(Collection.objects.visible_to(request.user), slug=slug)
     organises = found.is_organised_by(request.user)
     pools = Pool.objects.organised_by(request.user).select_related("track")
@@ -111,7 +111,7 @@ def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
         "first_set": found.judgment_sets.first(),
         "judgment_sets": ready,
         "waiting_sets": [SetReview(each, review_of_judgments(each)) for each in waiting],
-        "moving": moving_in(found, waiting) if organises else [],
+        "moving": imports_in_progress(found, waiting) if organises else [],
         "review": review_of(found) if organises and found.state != ImportState.READY else None,
         "tracks": found.tracks.visible_to(request.user),
         "first_topics": found.topics.all()[:FIRST_TOPICS],
@@ -122,16 +122,16 @@ def _shown(request: HttpRequest, slug: str) -> dict[str, object]:
 @login_required
 @require_POST
 def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Import what was found; or, when only a look is asked for, show it under other answers."""
+    """Import a collection, or check it again with other answers."""
     found = _organised_or_404(request, slug)
     first_set = found.judgment_sets.first()
     judgments = found.preview.get("judgments", {})
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
     look, confirm = collection_actions.preview_answers, collection_actions.confirm_collection
-    return _answered(request, slug, grading, partial(look, found), partial(confirm, found))
+    return _apply_answers(request, slug, grading, partial(look, found), partial(confirm, found))
 
 
-def _answered(
+def _apply_answers(
     request: HttpRequest,
     slug: str,
     grading: Grading | None,
@@ -159,7 +159,7 @@ def _answered(
 @login_required
 @require_POST
 def check_again(request: HttpRequest, slug: str) -> HttpResponse:
-    """Another file in place of a faulty one; without any, the same files once more."""
+    """Check a collection again, with replaced files if any were sent."""
     found = _organised_or_404(request, slug)
     files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
     try:
@@ -184,7 +184,7 @@ def discard_collection(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
-    """Another version of the judgments; checked first, imported when confirmed."""
+    """Upload a new version of the judgments; it is checked before it is imported."""
     found = _organised_or_404(request, slug)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
@@ -194,7 +194,9 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("collection", slug=slug)
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
-    return render(request, "collection.html", {**_shown(request, slug), "form": form}, status=422)
+    return render(
+        request, "collection.html", {**_collection_context(request, slug), "form": form}, status=422
+    )
 
 
 @login_required
@@ -204,7 +206,7 @@ def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
     preview = judgment_set.preview
     grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
     look, confirm = collection_actions.check_judgments_again, collection_actions.confirm_judgments
-    return _answered(
+    return _apply_answers(
         request, slug, grading, partial(look, judgment_set), partial(confirm, judgment_set)
     )
 
@@ -212,7 +214,7 @@ def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
 @login_required
 @require_POST
 def check_judgments_again(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """Another file in place of one that was refused, or the same once more."""
+    """Check new judgments again, with another file if one was sent."""
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
         replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
@@ -235,7 +237,7 @@ def discard_judgments(request: HttpRequest, slug: str, version: str) -> HttpResp
 @login_required
 @require_GET
 def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResponse:
-    """Every judgment that a version adds, changes or removes, as CSV."""
+    """Return every judgment that a version adds, changes or removes, as CSV."""
     judgment_set = _organised_set_or_404(request, slug, version)
     if not judgment_set.changes:
         raise Http404("nothing to compare with")
@@ -256,7 +258,7 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Number and text of every topic, a line each, for making runs and checking them."""
+    """Return the number and title of every topic, one per line."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
     topics = chain.from_iterable(iterate_batches(found.topics.all(), "position"))
     lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
@@ -265,7 +267,7 @@ def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 
 @require_GET
 def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Every docno, a line each; 404 where the collection came without documents."""
+    """Return every docno, one per line; 404 if the collection has no documents."""
     found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
     if not found.documents:
         raise Http404("no documents")

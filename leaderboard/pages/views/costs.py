@@ -1,4 +1,4 @@
-"""Effectiveness against cost, of the runs of a board that state what they cost."""
+"""Effectiveness against cost of the runs that state their cost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display.charts.costs import PricedRun, cost_chart
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.pages import wording
-from leaderboard.pages.addresses import address
-from leaderboard.pages.views.parts import board_of
+from leaderboard.pages.page_urls import page_url
+from leaderboard.pages.views.lookups import board_or_404
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 COLUMNS = (
@@ -38,12 +38,12 @@ COLUMNS = (
 
 @require_GET
 def cost(request: HttpRequest, slug: str) -> HttpResponse:
-    """Which run is worth its cost: dots, intervals, the front, and the test against the best."""
+    """Show effectiveness against cost, with tests against the best run."""
     sight = track_or_404(request.user, slug)
-    found = build_cost_breakdown(board_of(sight, request), request.GET.get("cost", ""))
+    found = build_cost_breakdown(board_or_404(sight, request), request.GET.get("cost", ""))
     if wants_csv(request):
         return csv_file(
-            f"{slug}-{found.cost.name}", COLUMNS, [_row(found, each) for each in found.lines]
+            f"{slug}-{found.cost.name}", COLUMNS, [_csv_row(found, each) for each in found.lines]
         )
     context = {
         "sight": sight,
@@ -54,14 +54,14 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         and found.awaits_tests
         and request_tests(found.board.edition, found.board.measure, found.best.run),
         "verdict": wording.cost_verdict(found),
-        "stating": wording.stating(found),
+        "stating": wording.count_runs_with_cost(found),
         "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),
-        "chart": _chart(found) if found.lines else "",
+        "chart": _draw_costs(found) if found.lines else "",
     }
     return render(request, "cost.html", context)
 
 
-def _chart(found: CostBreakdown) -> SafeString:
+def _draw_costs(found: CostBreakdown) -> SafeString:
     chosen, factor = found.board.choice.carried, found.cost.units[found.unit]
     runs = [
         PricedRun(
@@ -74,8 +74,8 @@ def _chart(found: CostBreakdown) -> SafeString:
             on_front=each.on_front,
             is_measured=each.figure.is_measured,
             is_named=each in (found.best, found.cheapest_good),
-            kind=_kind(each),
-            href=address("run", chosen, each.run.pk),
+            kind=_mark_kind(each),
+            href=page_url("run", chosen, each.run.pk),
         )
         for each in found.lines
     ]
@@ -84,11 +84,11 @@ def _chart(found: CostBreakdown) -> SafeString:
     return cost_chart(runs, unit, found.board.measure, title)
 
 
-def _kind(line: CostLine) -> Kind:
+def _mark_kind(line: CostLine) -> Kind:
     return "baseline" if line.standing.is_baseline else "own" if line.standing.is_own else "other"
 
 
-def _row(found: CostBreakdown, line: CostLine) -> list[str | float | None]:
+def _csv_row(found: CostBreakdown, line: CostLine) -> list[str | float | None]:
     figure, against = line.figure, line.against
     return [
         line.run.pk,

@@ -1,4 +1,4 @@
-"""The organiser's desk: what waits, what is announced, who gets more runs, who did what."""
+"""The organiser's desk: open work, announcements, extra quota and activity."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.models import JoinRequest
 from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.parts import organised_or_403, page_of
-from leaderboard.pages.wording.trail import trail_of
+from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
+from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
 EVENTS = 100
@@ -28,16 +28,16 @@ EVENTS = 100
 @login_required
 @require_GET
 def desk(request: HttpRequest, slug: str) -> HttpResponse:
-    return _desk(request, organised_or_403(request, slug))
+    return _render_desk(request, organised_sight_or_403(request, slug))
 
 
-def _desk(
+def _render_desk(
     request: HttpRequest,
     sight: Sight,
     announcement: AnnouncementForm | None = None,
     grant: GrantForm | None = None,
 ) -> HttpResponse:
-    """The desk, perhaps with a form that was not in order."""
+    """Render the desk; an invalid form is shown again."""
     track = sight.track
     asked = track.join_requests.filter(state=JoinRequest.State.WAITING).select_related("user")
     context = {
@@ -46,7 +46,7 @@ def _desk(
         "desk": build_desk(sight),
         "join_requests": asked,
         "unfinished": receipts.build_receipts(sight, sight.runs().unfinished()),
-        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
+        "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }
@@ -55,12 +55,12 @@ def _desk(
 
 @login_required
 @require_POST
-@once
+@submit_once
 def announce(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = AnnouncementForm(request.POST)
     if not form.is_valid():
-        return _desk(request, sight, announcement=form)
+        return _render_desk(request, sight, announcement=form)
     notices.announce(sight.track, request.user, form.cleaned_data["text"])
     messages.success(request, "Announcement posted. All teams were notified.")
     return redirect("desk", slug=slug)
@@ -68,12 +68,12 @@ def announce(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@once
+@submit_once
 def grant(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = GrantForm(request.POST, track=sight.track)
     if not form.is_valid():
-        return _desk(request, sight, grant=form)
+        return _render_desk(request, sight, grant=form)
     people.grant_runs(user=request.user, **form.cleaned_data)
     messages.success(request, "Granted. The team is notified.")
     return redirect("desk", slug=slug)
@@ -82,15 +82,15 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def try_job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
-    """Queue once more what failed."""
-    sight = organised_or_403(request, slug)
+    """Queue a failed job again."""
+    sight = organised_sight_or_403(request, slug)
     for failed in find_failed_jobs(sight.track):
         if failed.job.pk == job_id:
-            _try_again(request, failed)
+            _retry_job(request, failed)
     return redirect("desk", slug=slug)
 
 
-def _try_again(request: HttpRequest, failed: FailedJob) -> None:
+def _retry_job(request: HttpRequest, failed: FailedJob) -> None:
     try:
         runs.retry_job(failed.job, failed.target, request.user)
         messages.success(request, "Back in the queue.")
@@ -103,8 +103,8 @@ def _try_again(request: HttpRequest, failed: FailedJob) -> None:
 @login_required
 @require_POST
 def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Make the calls of a webhook again that were given up."""
-    track = organised_or_403(request, slug).track
+    """Queue the failed calls of a webhook again."""
+    track = organised_sight_or_403(request, slug).track
     runs.retry_webhook(get_object_or_404(track.webhooks, pk=webhook_id), request.user)
     messages.success(request, "The calls are queued again.")
     return redirect("desk", slug=slug)
@@ -113,7 +113,7 @@ def call_again(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse
 @login_required
 @require_POST
 def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     try:
         tracks.rescore_track(track, request.user)
         messages.success(request, "Rescoring all runs. The board stays up meanwhile.")
@@ -125,13 +125,13 @@ def score_all_again(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def trail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Everything that was done to a track, the latest first."""
-    sight = organised_or_403(request, slug)
-    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_of(request))
+    """Show the activity of a track, newest first."""
+    sight = organised_sight_or_403(request, slug)
+    page = Paginator(sight.track.events.latest_first(), EVENTS).get_page(page_number(request))
     context = {
         "sight": sight,
         "track": sight.track,
         "page": page,
-        "trail": trail_of(page.object_list),
+        "trail": describe_events(page.object_list),
     }
     return render(request, "trail.html", context)

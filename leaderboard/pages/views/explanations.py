@@ -1,4 +1,4 @@
-"""How is this computed?  The page behind every number, which the script shows in a drawer."""
+"""Explanations of how each number is computed; a script shows them in a drawer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from leaderboard.analysis.origins import (
 from leaderboard.analysis.precision import precision_measures
 from leaderboard.boards.standings import Board
 from leaderboard.pages import wording
-from leaderboard.pages.views.parts import board_with, sight_asked_for
+from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
 
-# The numbers that are made with the test of the track.
+# Statistics that use the test of the track.
 TESTED = ("difference", "pair", "cost", "bounds")
-# The commands of `evaluation` that make a number of all runs of a board, or what it is made of.
+# Commands of `evaluation` that compute a statistic of a whole board, or its input.
 COMMANDS = {
     "all-pairs": ["pairs"],
     "agreement": ["agree"],
@@ -37,8 +37,8 @@ COMMANDS = {
 
 @require_GET
 def computed(request: HttpRequest, slug: str) -> HttpResponse:
-    """A score: in general, of a run, or of a run on one topic."""
-    sight = sight_asked_for(request, slug)
+    """Explain a score: in general, of a run, or of a run on one topic."""
+    sight = requested_sight(request, slug)
     asked = request.GET
     measure = asked.get("measure", sight.primary_measure)
     origin = find_origin(sight, measure, asked.get("run", ""), asked.get("number", ""))
@@ -48,27 +48,29 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """What is made of the scores: in general, or of a run held to another."""
+    """Explain a statistic: in general, or of a run compared with another."""
     if name not in wording.STATISTICS:
         raise Http404("no such number")
-    sight = sight_asked_for(request, slug)
-    board = board_with(sight, request, request.GET.get("run", ""), request.GET.get("a", ""))
+    sight = requested_sight(request, slug)
+    board = board_with_runs_or_404(
+        sight, request, request.GET.get("run", ""), request.GET.get("a", "")
+    )
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
-    held = _held(request, board, name)
+    held = _find_comparison(request, board, name)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "statistic": wording.STATISTICS[name],
         "held": held,
-        "command": held.command if held is not None else _command(request, board, name),
+        "command": held.command if held is not None else _find_command(request, board, name),
         "test": test if name in TESTED else "",
     }
     return render(request, "statistic.html", context)
 
 
-def _held(request: HttpRequest, board: Board, name: str) -> RunComparison | None:
-    """The run of the address, held to the baseline or to another; None where there is none."""
+def _find_comparison(request: HttpRequest, board: Board, name: str) -> RunComparison | None:
+    """Return the requested comparison with the baseline or another run, if any."""
     run = request.GET.get("run", "")
     if run and name == "difference":
         return compare_run_with_baseline(board, run)
@@ -77,27 +79,31 @@ def _held(request: HttpRequest, board: Board, name: str) -> RunComparison | None
     return None
 
 
-def _command(request: HttpRequest, board: Board, name: str) -> str:
-    """What makes the numbers again where they are not of a run held to another; "" for none."""
+def _find_command(request: HttpRequest, board: Board, name: str) -> str:
+    """Return the command that reproduces a statistic of the board; "" if there is none."""
     run, other = request.GET.get("run", ""), request.GET.get("a", "")
     if name == "overlap" and run:
         return overlap_command(board, run, other)
     if name == "cost":
-        return _cost_command(board, request.GET.get("cost", ""))
+        return _find_cost_command(board, request.GET.get("cost", ""))
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
-    return board_command(board, COMMANDS[name], _measures(board, name)) if name in COMMANDS else ""
+    return (
+        board_command(board, COMMANDS[name], _measures_for_command(board, name))
+        if name in COMMANDS
+        else ""
+    )
 
 
-def _measures(board: Board, name: str) -> list[str]:
-    """Those that the command of a statistic is asked for."""
+def _measures_for_command(board: Board, name: str) -> list[str]:
+    """Return the measures that the command of a statistic takes."""
     if name == "precision":
         return precision_measures(board.sight.track)
     return board.measures if name == "agreement" else [board.measure]
 
 
-def _cost_command(board: Board, cost: str) -> str:
-    """What holds all runs to the best of those that state this cost."""
+def _find_cost_command(board: Board, cost: str) -> str:
+    """Return the command that compares all runs with the best run that states this cost."""
     best = build_cost_breakdown(board, cost).best
     if best is None:
         return ""

@@ -1,4 +1,4 @@
-"""The facts of a run: stating them, and taking them home."""
+"""The facts of a run: editing and download."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaderboard.runs.facts import FactsForm, all_facts, render_metadata
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
-    """A team states the facts of its run until the release; organisers correct them always."""
+    """Edit the facts of a run: its team until the release, organisers at any time."""
     seen = run_or_404(request.user, run_id)
     if not seen.sight.can_state_facts(seen.run):
         raise PermissionDenied
@@ -38,7 +38,7 @@ def run_facts(request: HttpRequest, run_id: str) -> HttpResponse:
 
 @require_GET
 def run_metadata(request: HttpRequest, run_id: str) -> HttpResponse:
-    """What is stated of a run, as ir_metadata."""
+    """Return the facts of a run as ir_metadata."""
     seen = run_or_404(request.user, run_id)
     if not seen.sight.can_see_file(seen.run) and not seen.sight.can_see_scores_of(seen.run):
         raise Http404("no facts to see")

@@ -1,4 +1,4 @@
-"""What is new on a public board, for feed readers."""
+"""The news feed of a public board."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LATEST = 50
 
 
 @dataclass(frozen=True)
-class News:
-    """One entry: a run that came on the board, or an announcement."""
+class FeedEntry:
+    """One entry of the feed: a new run or an announcement."""
 
     at: datetime
     title: str
@@ -30,7 +30,7 @@ class News:
 
 
 class TrackFeed(Feed):
-    """The board as everybody may see it; where nobody may, there is no feed."""
+    """The feed of a board as the public sees it; without a public board there is no feed."""
 
     feed_type = Atom1Feed
 
@@ -41,7 +41,7 @@ class TrackFeed(Feed):
         return board
 
     def title(self, board: Board) -> str:
-        return _plain(board.sight.track.name)
+        return _remove_control_characters(board.sight.track.name)
 
     def subtitle(self, board: Board) -> str:
         return f"New runs by {board.measure}, and what the organisers announce."
@@ -49,41 +49,46 @@ class TrackFeed(Feed):
     def link(self, board: Board) -> str:
         return reverse("board", args=[board.sight.track.slug])
 
-    def items(self, board: Board) -> list[News]:
+    def items(self, board: Board) -> list[FeedEntry]:
         track = board.sight.track
-        news = [_of_run(board, each) for each in board.standings]
-        news += [_of_announcement(track, each) for each in track.announcements.all()[:LATEST]]
+        news = [_run_entry(board, each) for each in board.standings]
+        news += [_announcement_entry(track, each) for each in track.announcements.all()[:LATEST]]
         return sorted(news, key=lambda each: each.at, reverse=True)[:LATEST]
 
-    def item_title(self, item: News) -> str:
+    def item_title(self, item: FeedEntry) -> str:
         return item.title
 
-    def item_description(self, item: News) -> str:
+    def item_description(self, item: FeedEntry) -> str:
         return item.text
 
-    def item_link(self, item: News) -> str:
+    def item_link(self, item: FeedEntry) -> str:
         return item.address
 
-    def item_pubdate(self, item: News) -> datetime:
+    def item_pubdate(self, item: FeedEntry) -> datetime:
         return item.at
 
-    def item_updateddate(self, item: News) -> datetime:
+    def item_updateddate(self, item: FeedEntry) -> datetime:
         return item.at
 
 
-def _of_run(board: Board, standing: Standing) -> News:
+def _run_entry(board: Board, standing: Standing) -> FeedEntry:
     run = standing.run
     value = f"{board.measure} {score(standing.scores[board.measure], board.decimals)}"
     place = f", rank {standing.rank} of {len(board.ranked)}" if standing.rank else ""
-    title = _plain(f"{run} by {run.team}")
-    return News(run.received_at, title, f"{value}{place}", reverse("run", args=[run.pk]))
+    title = _remove_control_characters(f"{run} by {run.team}")
+    return FeedEntry(run.received_at, title, f"{value}{place}", reverse("run", args=[run.pk]))
 
 
-def _of_announcement(track: Track, announcement: Announcement) -> News:
+def _announcement_entry(track: Track, announcement: Announcement) -> FeedEntry:
     address = f"{reverse('about', args=[track.slug])}#announcement-{announcement.pk}"
-    return News(announcement.created_at, "Announcement", _plain(announcement.text), address)
+    return FeedEntry(
+        announcement.created_at,
+        "Announcement",
+        _remove_control_characters(announcement.text),
+        address,
+    )
 
 
-def _plain(text: str) -> str:
-    """Without the control characters that XML has no way to write."""
+def _remove_control_characters(text: str) -> str:
+    """Remove the control characters that XML cannot contain."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t")

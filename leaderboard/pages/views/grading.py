@@ -1,4 +1,4 @@
-"""What the grades of a file become: a row for each, presets for the usual meanings, the effect."""
+"""The mapping of grades from a file to a track, with presets and its effect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class GradeRow:
-    """One grade of a file, how often it occurs, and what the measures make of it."""
+    """One grade of a file, how often it occurs and how measures treat it."""
 
     grade: int
     bar: SafeString
@@ -52,7 +52,7 @@ class GradeRow:
 
 @dataclass(frozen=True)
 class Preset:
-    """A usual meaning of grades, as a button."""
+    """A common mapping of grades, offered as a button."""
 
     name: str
     words: str
@@ -62,7 +62,7 @@ class Preset:
 
 @dataclass(frozen=True)
 class Grading:
-    """The grades of a file under the map that is chosen so far."""
+    """The grades of a file under the current mapping."""
 
     preview: Mapping[str, Any]
     grade_map: Mapping[str, int]
@@ -133,7 +133,7 @@ class Grading:
         return "relevant, the highest grade" if becomes == self.top > 1 else "relevant"
 
     def presets(self) -> Iterator[Preset]:
-        """The meanings that fit this file, the file's own first."""
+        """Yield the presets that fit this file, the unchanged grades first."""
         yield Preset("file", "As in the file", self._map(lambda grade: grade))
         highest = max(self.counts, default=0)
         positive = [grade for grade in self.counts if grade > 0]
@@ -159,7 +159,7 @@ class Grading:
         return (preset.grade_map, preset.relevant_from) == (chosen, self.relevant_from)
 
     def buttons(self) -> list[Choice]:
-        """Each meaning once: the first of those that come to the same for this file."""
+        """Return a button for each preset, without those that have the same effect."""
         once: dict[Any, Preset] = {}
         for preset in self.presets():
             once.setdefault((tuple(preset.grade_map.items()), preset.relevant_from), preset)
@@ -170,7 +170,7 @@ class Grading:
 
     @property
     def effect(self) -> str:
-        """How many judgments are relevant, not relevant, or none, in words."""
+        """Say how many judgments are relevant, not relevant or unjudged."""
         relevant = unjudged = 0
         for grade, number in self.counts.items():
             relevant += number if self.becomes(grade) >= self.relevant_from else 0
@@ -185,7 +185,7 @@ class Grading:
 
     @property
     def without_relevant(self) -> list[str]:
-        """The first topics that have no relevant document under this map."""
+        """The first topics without a relevant document under this mapping."""
         return [number for each in self._without_relevant for number in each["first"]][:NAMED]
 
     @cached_property

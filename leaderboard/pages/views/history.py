@@ -1,4 +1,4 @@
-"""How a track got better: the best score over time, and a badge that says it elsewhere."""
+"""The best score of a track over time, as a page and as a badge."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from leaderboard.display.charts.badges import badge as draw_badge
 from leaderboard.display.charts.steps import DatedRun, JudgmentChange, step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
-from leaderboard.pages.addresses import address, carried
-from leaderboard.pages.views.parts import organised_or_403, page_of
+from leaderboard.pages.page_urls import carried_parameters, page_url
+from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
-# So many runs stand on a page of the table beneath the drawing.
+# Runs per page of the table.
 RUNS = 500
 
 
@@ -35,19 +35,19 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404("no board to see")
     if wants_csv(request):
-        return _as_csv(f"{slug}-history", found)
+        return _history_csv(f"{slug}-history", found)
     context = {
         "sight": sight,
         "track": sight.track,
         "history": found,
         "measures": sight.measures,
-        "page": Paginator(found.lines, RUNS).get_page(page_of(request)),
-        "chart": _chart(found, carried(request.GET)) if found.lines else "",
+        "page": Paginator(found.lines, RUNS).get_page(page_number(request)),
+        "chart": _draw_history(found, carried_parameters(request.GET)) if found.lines else "",
     }
     return render(request, "history.html", context)
 
 
-def _chart(history: History, chosen: Mapping[str, str]) -> str:
+def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
     runs = [
         DatedRun(
             at=each.run.received_at,
@@ -55,7 +55,7 @@ def _chart(history: History, chosen: Mapping[str, str]) -> str:
             best=each.best,
             name=str(each.run),
             kind="own" if each.is_own else "other",
-            href=address("run", chosen, each.run.pk),
+            href=page_url("run", chosen, each.run.pk),
         )
         for each in history.lines
     ]
@@ -63,8 +63,8 @@ def _chart(history: History, chosen: Mapping[str, str]) -> str:
     return step_chart(runs, turns, f"The best {history.measure} over time")
 
 
-def _as_csv(name: str, history: History) -> HttpResponse:
-    """A line for each run: its mean, and the best mean until then."""
+def _history_csv(name: str, history: History) -> HttpResponse:
+    """Return a row for each run: its mean and the best mean so far."""
     version = history.edition.judgment_set.version
     lines = [
         [
@@ -85,19 +85,19 @@ def _as_csv(name: str, history: History) -> HttpResponse:
 @require_GET
 @cache_control(public=True, max_age=300)
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
-    """The best score of a public board, or of one of its teams, as everybody may see it."""
-    return _badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
+    """Return a badge with the best score of a public board, or of one of its teams."""
+    return _render_badge(track_or_404(AnonymousUser(), slug), request.GET.get("team", ""))
 
 
 @require_GET
 @cache_control(public=True, max_age=300)
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
-    """The same of a track that is not public, for whoever has the address of its badge."""
+    """Return the badge of a track that is not public to anyone who has its URL."""
     track = get_object_or_404(Track, badge_code=code)
-    return _badge(sight_of(track, AnonymousUser()), request.GET.get("team", ""))
+    return _render_badge(sight_of(track, AnonymousUser()), request.GET.get("team", ""))
 
 
-def _badge(sight: Sight, team: str) -> HttpResponse:
+def _render_badge(sight: Sight, team: str) -> HttpResponse:
     board = find_board(sight)
     if board is None or (team and team not in board.teams):
         raise Http404("no score to show")
@@ -111,8 +111,8 @@ def _badge(sight: Sight, team: str) -> HttpResponse:
 @login_required
 @require_POST
 def change_badge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make the badge of a track that is not public, give it another address, or take it away."""
-    track = organised_or_403(request, slug).track
+    """Create, renew or remove the badge URL of a track that is not public."""
+    track = organised_sight_or_403(request, slug).track
     if request.POST.get("act") == "remove":
         tracks.remove_badge(track, request.user)
     else:

@@ -1,4 +1,4 @@
-"""What a user is told, and the programs that a track calls."""
+"""Notices of a user and webhooks of a track."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import submission_rules, tracks
 from leaderboard.models import Delivery, Notice
 from leaderboard.pages.forms.people import WebhookForm
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 LATEST = 100
 LATEST_DELIVERIES = 20
@@ -20,7 +20,7 @@ LATEST_DELIVERIES = 20
 @login_required
 @require_http_methods(["GET", "POST"])
 def notices(request: HttpRequest) -> HttpResponse:
-    """The latest notices; a POST marks all of them as read."""
+    """Show the latest notices; a POST marks all as read."""
     if request.method == "POST":
         Notice.objects.unread_by(request.user).update(read_at=timezone.now())
         return redirect("notices")
@@ -31,7 +31,7 @@ def notices(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -54,7 +54,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     tracks.switch_on_webhook(track, request.user, webhook_id)
     return redirect("webhooks", slug=slug)
 
@@ -62,6 +62,6 @@ def switch_on_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpR
 @login_required
 @require_POST
 def remove_webhook(request: HttpRequest, slug: str, webhook_id: int) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     tracks.remove_webhook(track, request.user, webhook_id)
     return redirect("webhooks", slug=slug)

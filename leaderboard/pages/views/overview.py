@@ -1,4 +1,4 @@
-"""What the front page says: each track with its board in a line, and the reader's latest runs."""
+"""The front page: a summary of each track and the reader's latest runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWN_RANKS = 3
 
 @dataclass(frozen=True)
 class TrackLine:
-    """One track as this reader may see it; `board` is None where there is none to see."""
+    """One track as this reader may see it; `board` is None if the reader sees none."""
 
     sight: Sight
     board: BoardSummary | None
@@ -39,9 +39,9 @@ class TrackLine:
 
     @property
     def dots(self) -> SafeString:
-        """Every ranked run on a line of the measure that ranks."""
+        """Draw every ranked run on an axis of the ranking measure."""
         marks = [
-            Mark(each.mean, str(each.run), _kind(each))
+            Mark(each.mean, str(each.run), _mark_kind(each))
             for each in self.places
             if each.mean is not None
         ]
@@ -49,7 +49,7 @@ class TrackLine:
 
     @property
     def how_sure(self) -> str:
-        """What the tests allow to say of the leader."""
+        """Say how the tests compare the leader with the baseline or the other runs."""
         leader = self.board.leader if self.board is not None else None
         if leader is None:
             return ""
@@ -66,7 +66,7 @@ class TrackLine:
 
     @property
     def more_own(self) -> int:
-        """How many own runs stand below those that are named."""
+        """The number of own runs that are not listed."""
         return len(self._own[OWN_RANKS:])
 
     @cached_property
@@ -74,12 +74,12 @@ class TrackLine:
         return [each for each in self.places if each.is_own and each.rank is not None]
 
 
-def _kind(place: Place) -> Kind:
+def _mark_kind(place: Place) -> Kind:
     return "own" if place.is_own else "baseline" if place.is_baseline else "other"
 
 
 @dataclass(frozen=True)
-class Group:
+class TrackGroup:
     title: str
     lines: list[TrackLine]
 
@@ -99,21 +99,21 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
     ]
 
 
-def in_groups(lines: list[TrackLine]) -> list[Group]:
-    """Open tracks first; groups without a track are left out."""
+def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
+    """Group tracks by state, open ones first, without empty groups."""
     closed = [line for line in lines if line.state == Track.State.CLOSED]
     groups = [
-        Group("Open", [line for line in lines if line.state == Track.State.OPEN]),
-        Group("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
-        Group("Waiting for scores", [line for line in closed if line.board is None]),
-        Group("Closed", [line for line in closed if line.board is not None]),
+        TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
+        TrackGroup("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
+        TrackGroup("Waiting for scores", [line for line in closed if line.board is None]),
+        TrackGroup("Closed", [line for line in closed if line.board is not None]),
     ]
     return [group for group in groups if group.lines]
 
 
 @dataclass(frozen=True)
 class LatestRun:
-    """One of the reader's own runs, and what became of it."""
+    """One of the reader's own runs with its state and result."""
 
     run: Run
     state: str
@@ -126,13 +126,13 @@ def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
     by_track = {line.track.pk: line for line in lines}
     runs = Run.objects.filter(team__memberships__user=reader, withdrawn_at=None)
     return [
-        LatestRun(run, line.sight.state_of(run), _detail(run, line))
+        LatestRun(run, line.sight.state_of(run), _describe_result(run, line))
         for run in runs.order_by("-received_at")[:LATEST]
         if (line := by_track.get(run.track_id)) is not None
     ]
 
 
-def _detail(run: Run, line: TrackLine) -> str:
+def _describe_result(run: Run, line: TrackLine) -> str:
     if run.state == Run.State.REFUSED:
         errors = [code for code in run.problem_totals if code.startswith("E_")]
         return counted(len(errors), "kind") + " of error"

@@ -1,4 +1,4 @@
-"""Two runs beside each other: what the test says, every topic, and both rankings of one."""
+"""The comparison of two runs: the test, every topic, and both rankings of one topic."""
 
 from __future__ import annotations
 
@@ -26,27 +26,29 @@ from leaderboard.display.charts import Bar, Point, RankPair
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
 from leaderboard.pages import wording
-from leaderboard.pages.addresses import CARRIED, address_of_topics, carried
-from leaderboard.pages.views.parts import board_with, page_of
+from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, topic_url_builder
+from leaderboard.pages.views.lookups import board_with_runs_or_404, page_number
 from leaderboard.pages.views.tables import pair_csv, sides_csv, wants_csv
 
-# What the addresses of its topics hold on to.
-KEPT = (*CARRIED, "order", "depth")
-# So many of the largest differences stand beside the drawing of all of them.
+# Query parameters that links to topics keep.
+KEPT = (*CARRIED_PARAMETERS, "order", "depth")
+# The number of largest differences listed beside the chart.
 LARGEST = 11
-# So many topics stand on a page of the table of all.
+# Topics per page of the table.
 TABLED = 500
-# So many of the relevant documents that are not in view are named.
+# The number of hidden relevant documents that are named.
 NAMED = 12
 
 
 @require_GET
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """Run `b` held to run `a`; without them the best run and the baseline."""
+    """Compare run `b` with run `a`; by default the best run with the baseline."""
     sight = track_or_404(request.user, slug)
-    board = board_with(sight, request, request.GET.get("a", ""), request.GET.get("b", ""))
-    pair = _pair_asked_for(request, sight, board)
-    line = _topic_asked_for(request, pair) if pair is not None else None
+    board = board_with_runs_or_404(
+        sight, request, request.GET.get("a", ""), request.GET.get("b", "")
+    )
+    pair = _requested_pair_or_404(request, sight, board)
+    line = _requested_topic_or_404(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):
         by_document = request.GET.get("table") == "documents"
         return sides_csv(sight, pair, line.topic) if by_document else pair_csv(pair)
@@ -55,34 +57,38 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "pair": pair,
-        "kept": carried(request.GET, ("baseline", "order", "depth", "number")),
-        **(_of_pair(request, pair, line) if pair is not None else {}),
-        **(_of_topic(request, sight, pair, line) if pair is not None and line is not None else {}),
+        "kept": carried_parameters(request.GET, ("baseline", "order", "depth", "number")),
+        **(_pair_context(request, pair, line) if pair is not None else {}),
+        **(
+            _topic_context(request, sight, pair, line)
+            if pair is not None and line is not None
+            else {}
+        ),
     }
     return render(request, "compare.html", context)
 
 
-def _pair_asked_for(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
-    """The two runs of the address; None where they are one, or the board has no two."""
+def _requested_pair_or_404(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
+    """Return the requested pair; None if both are the same run or the board has only one."""
     runs = [standing.run for standing in board.ranked]
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if (a and a == b) or (not (a or b) and len(runs) < 2):
         return None
-    held_to = standing_or_404(board, a).run if a else _other(runs, board.baseline, b)
-    looked_at = standing_or_404(board, b).run if b else _other(runs, None, held_to.pk)
+    held_to = standing_or_404(board, a).run if a else _first_other(runs, board.baseline, b)
+    looked_at = standing_or_404(board, b).run if b else _first_other(runs, None, held_to.pk)
     return compare_runs(sight, held_to, looked_at, board.measure)
 
 
-def _other(runs: list[Run], wanted: Run | None, than: str) -> Run:
-    """The run that is wanted, or else the best one, if it is another than that one."""
+def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
+    """Return the wanted run or else the best one, but not the run `than`."""
     for run in [wanted, *runs]:
         if run is not None and run.pk != than:
             return run
     raise Http404("no second run")
 
 
-def _topic_asked_for(request: HttpRequest, pair: Pair) -> PairLine | None:
-    """The topic of the address, or else the one on which the two differ most."""
+def _requested_topic_or_404(request: HttpRequest, pair: Pair) -> PairLine | None:
+    """Return the requested topic, by default the one with the largest difference."""
     number = request.GET.get("number")
     if number is None:
         return next(iter(pair.by_size or pair.topics), None)
@@ -92,15 +98,15 @@ def _topic_asked_for(request: HttpRequest, pair: Pair) -> PairLine | None:
     return line
 
 
-def _order(request: HttpRequest) -> str:
+def _requested_order(request: HttpRequest) -> str:
     return "topic" if request.GET.get("order") == "topic" else "difference"
 
 
 @dataclass(frozen=True)
 class PairRow:
-    """A topic with the addresses of its rankings and of how both scores were made.
+    """A topic with the URLs of its rankings and of the explanations of both scores.
 
-    `overlap` is None where it is not worked out.
+    `overlap` is None if it is not computed.
     """
 
     line: PairLine
@@ -110,11 +116,11 @@ class PairRow:
     overlap: float | None
 
 
-def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
-    order = _order(request)
+def _pair_context(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
+    order = _requested_order(request)
     current = line.topic.number if line else ""
-    drawn = PairDrawing(pair, pair.in_order(order), current, carried(request.GET, KEPT))
-    page = Paginator(drawn.lines, TABLED).get_page(page_of(request))
+    drawn = PairCharts(pair, pair.in_order(order), current, carried_parameters(request.GET, KEPT))
+    page = Paginator(drawn.lines, TABLED).get_page(page_number(request))
     largest = pair.by_size[:LARGEST]
     known = compute_overlaps(pair.a, pair.b, [*largest, *page])
     return {
@@ -124,18 +130,18 @@ def _of_pair(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[st
         "page": page,
         "rows": drawn.rows(list(page), known),
         "verdict": wording.pair_verdict(pair),
-        "test": wording.pair_test(pair),
+        "test": wording.describe_pair_test(pair),
     }
 
 
 @dataclass(frozen=True)
-class PairDrawing:
-    """The charts of a pair, with its topics in the order in which the reader looks at them."""
+class PairCharts:
+    """The charts of a pair, with its topics in the reader's order."""
 
     pair: Pair
     lines: Sequence[PairLine]
     current: str
-    # What the reader chose, on this page and before it.
+    # The query parameters that links keep.
     kept: Mapping[str, str]
 
     @property
@@ -165,7 +171,7 @@ class PairDrawing:
 
     @property
     def scatter(self) -> SafeString | None:
-        """Only for measures from 0 up where higher is better, as the square is drawn."""
+        """Draw both scores of each topic; only for measures from 0 up where higher is better."""
         measure = parse_measure(self.pair.measure)
         if measure.direction < 0 or measure.range[0] < 0:
             return None
@@ -185,32 +191,34 @@ class PairDrawing:
         ]
 
     def _explained(self, run: Run) -> Callable[[str], str]:
-        """Where it is told how a score of the run on a topic was made."""
+        """Return a function that builds the URL which explains a topic score of the run."""
         measure = self.pair.measure
-        return address_of_topics("computed", {}, run.track.slug, measure=measure, run=run.pk)
+        return topic_url_builder("computed", {}, run.track.slug, measure=measure, run=run.pk)
 
     def rankings_of(self, line: PairLine) -> str:
-        """Both rankings of a topic, on this page."""
+        """Return the link to both rankings of a topic on this page."""
         return self._topic_address(line.topic.number) + "#topic"
 
     @cached_property
     def _topic_address(self) -> Callable[[str], str]:
         a, b = self.pair.a.pk, self.pair.b.pk
-        return address_of_topics("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
+        return topic_url_builder("compare", self.kept, self.pair.b.track.slug, a=a, b=b)
 
 
-def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) -> dict[str, object]:
-    """Both rankings of a topic, and its neighbours in the order of the page."""
+def _topic_context(
+    request: HttpRequest, sight: Sight, pair: Pair, line: PairLine
+) -> dict[str, object]:
+    """Return both rankings of a topic and the previous and next topic."""
     asked = request.GET.get("depth", "")
     depth = next((depth for depth in DEPTHS if str(depth) == asked), DEPTHS[0])
     found = build_side_by_side(sight, pair, line, depth)
-    lines = pair.in_order(_order(request))
+    lines = pair.in_order(_requested_order(request))
     place = lines.index(line) if line in lines else len(lines)
     return {
         "sides": found,
-        "left": _column(found.left, ("↗", "→", "↘")),
-        "right": _column(found.right, ("↖", "←", "↙")),
-        "joints": _joints(found, depth),
+        "left": _card_column(found.left, ("↗", "→", "↘")),
+        "right": _card_column(found.right, ("↖", "←", "↙")),
+        "joints": _draw_connections(found, depth),
         "depth": depth,
         "depths": DEPTHS,
         "previous": lines[place - 1] if place else None,
@@ -219,13 +227,13 @@ def _of_topic(request: HttpRequest, sight: Sight, pair: Pair, line: PairLine) ->
     }
 
 
-# Up, level and down, towards the other run.
+# Arrows up, level and down, which point to the other run.
 Arrows = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class CardLine:
-    """A card with the arrow to its place in the other run, and the words for it."""
+    """A document with an arrow to its rank in the other run and the text for it."""
 
     card: Card
     arrow: str
@@ -234,7 +242,7 @@ class CardLine:
 
 
 @dataclass(frozen=True)
-class Column:
+class CardColumn:
     side: Side
     lines: list[CardLine]
 
@@ -247,8 +255,8 @@ class Column:
         return len(self.side.further[NAMED:])
 
 
-def _column(side: Side, arrows: Arrows) -> Column:
-    return Column(side, [_card_line(card, arrows) for card in side.cards])
+def _card_column(side: Side, arrows: Arrows) -> CardColumn:
+    return CardColumn(side, [_card_line(card, arrows) for card in side.cards])
 
 
 def _card_line(card: Card, arrows: Arrows) -> CardLine:
@@ -262,8 +270,8 @@ def _card_line(card: Card, arrows: Arrows) -> CardLine:
     return CardLine(card, arrow, count(card.twin), f"{told}, {how}" if card.lower else told)
 
 
-def _joints(found: SideBySide, depth: int) -> SafeString:
-    """The lines between the two columns: each document of either once."""
+def _draw_connections(found: SideBySide, depth: int) -> SafeString:
+    """Draw lines between the two columns, one for each document."""
 
     def below(rank: int | None) -> int | None:
         return rank if rank is not None and rank <= depth else None

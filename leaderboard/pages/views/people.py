@@ -1,4 +1,4 @@
-"""The people of a track: who organises it, and who takes part in which team."""
+"""The organisers and participants of a track."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import people as membership
 from leaderboard.pages.forms.people import OrganiserForm
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    """Everybody with a part in the track; a POST names one more organiser."""
-    sight = organised_or_403(request, slug)
+    """List organisers and members; a POST adds an organiser."""
+    sight = organised_sight_or_403(request, slug)
     form = OrganiserForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -40,7 +40,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove_organiser(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     organiser = get_object_or_404(track.organisers(), pk=user_id)
     try:
         membership.remove_organiser(track, request.user, organiser)

@@ -1,4 +1,4 @@
-"""Pools of a track: what is to be judged, for its organisers."""
+"""Pools of a track, for its organisers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
 from leaderboard.models import Pool
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.repeated_forms import submit_once
 
-# A document: what assessors of short ones manage over a day.
+# Minutes per document: what assessors of short documents keep up over a day.
 MINUTES = 1.0
 KINDS = {
     "txt": (pool_files.trec_lines, "text/plain"),
@@ -33,10 +33,10 @@ KINDS = {
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@once
+@submit_once
 def pools(request: HttpRequest, slug: str) -> HttpResponse:
-    """The pools there are, and a form for the next."""
-    sight = organised_or_403(request, slug)
+    """List the pools and show the form for a new one."""
+    sight = organised_sight_or_403(request, slug)
     form = PoolForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
         try:
@@ -56,12 +56,14 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools, name=name)
-    return render(request, "pool.html", _shown(request, found) | {"sight": sight})
+    return render(request, "pool.html", _pool_context(request, found) | {"sight": sight})
 
 
-def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None) -> dict[str, Any]:
+def _pool_context(
+    request: HttpRequest, found: Pool, form: JudgmentsForm | None = None
+) -> dict[str, Any]:
     version = f"v{found.track.collection.judgment_sets.count() + 1}"
     cost = CostForm(request.GET if "minutes" in request.GET else None)
     minutes = cost.cleaned_data["minutes"] if cost.is_valid() else MINUTES
@@ -82,7 +84,7 @@ def _shown(request: HttpRequest, found: Pool, form: JudgmentsForm | None = None)
 @login_required
 @require_POST
 def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     try:
         pool_actions.approve_pool(get_object_or_404(track.pools, name=name), request.user)
         messages.success(request, "Approved. Download it, judge it and upload the judgments here.")
@@ -94,7 +96,7 @@ def keep_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    track = organised_or_403(request, slug).track
+    track = organised_sight_or_403(request, slug).track
     try:
         pool_actions.discard_pool(get_object_or_404(track.pools, name=name), request.user)
     except submission_rules.ActionError as reason:
@@ -106,8 +108,8 @@ def discard_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_GET
 def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResponse:
-    """What is still to be judged, or with `?all=1` the whole pool."""
-    track = organised_or_403(request, slug).track
+    """Return the unjudged documents of a pool, or with `?all=1` the whole pool."""
+    track = organised_sight_or_403(request, slug).track
     found = get_object_or_404(track.pools.exclude(file=""), name=name)
     if kind not in KINDS:
         raise Http404("no such kind of file")
@@ -119,8 +121,8 @@ def pool_file(request: HttpRequest, slug: str, name: str, kind: str) -> HttpResp
 @login_required
 @require_POST
 def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """The judgments of a kept pool come back: a new version, with its pooled runs."""
-    sight = organised_or_403(request, slug)
+    """Upload the judgments of an approved pool as a new version."""
+    sight = organised_sight_or_403(request, slug)
     found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
@@ -131,4 +133,6 @@ def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
             return redirect("collection", slug=sight.track.collection.slug)
         except NotAccepted as refusal:
             form.add_error(None, refusal.message)
-    return render(request, "pool.html", _shown(request, found, form) | {"sight": sight}, status=422)
+    return render(
+        request, "pool.html", _pool_context(request, found, form) | {"sight": sight}, status=422
+    )

@@ -1,4 +1,4 @@
-"""One ranking: what a run retrieved for a topic, and what it gained and lost by it."""
+"""One ranking of a run: its documents, its score and its gains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
 from leaderboard.pages.views.tables import gains_csv, ranking_csv, wants_csv
 
-# So many of the relevant documents elsewhere are named.
+# The number of missed relevant documents that are named.
 NAMED = 20
 
 
@@ -30,10 +30,10 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
     if wants_csv(request):
         if request.GET.get("table") == "gains":
-            return gains_csv(seen.sight, seen.run, topic, _cutoff(request))
+            return gains_csv(seen.sight, seen.run, topic, _requested_cutoff(request))
         return ranking_csv(seen.sight, seen.run, topic)
     found = build_ranking_page(
-        seen.sight, seen.run, topic, request.GET.get("page"), _cutoff(request)
+        seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request)
     )
     edition = seen.sight.edition
     context = {
@@ -45,19 +45,19 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         "num_unnamed": len(found.further[NAMED:]),
         "topic_name": f"Topic {topic.number}",
         "top_grade": edition.judgment_set.top_grade if edition is not None else None,
-        **_scored(request, seen, topic),
-        **(_gained(found.run, found.gains) if found.gains is not None else {}),
+        **_score_context(request, seen, topic),
+        **(_gains_context(found.run, found.gains) if found.gains is not None else {}),
     }
     return render(request, "ranking.html", context)
 
 
-def _cutoff(request: HttpRequest) -> int:
+def _requested_cutoff(request: HttpRequest) -> int:
     asked = request.GET.get("cutoff", "")
     return next((cutoff for cutoff in CUTOFFS if str(cutoff) == asked), CUTOFFS[0])
 
 
-def _scored(request: HttpRequest, seen: VisibleRun, topic: Topic) -> dict[str, object]:
-    """What the ranking scores, by the measure that the reader chose."""
+def _score_context(request: HttpRequest, seen: VisibleRun, topic: Topic) -> dict[str, object]:
+    """Return the score of the ranking by the requested measure."""
     sight, edition = seen.sight, seen.sight.edition
     if edition is None or not sight.can_see_scores_of(seen.run):
         return {}
@@ -67,7 +67,7 @@ def _scored(request: HttpRequest, seen: VisibleRun, topic: Topic) -> dict[str, o
 
 @dataclass(frozen=True, slots=True)
 class GainLine:
-    """The gains after one rank."""
+    """The cumulated gains at one rank."""
 
     rank: int
     own: float
@@ -75,8 +75,8 @@ class GainLine:
     ideal: float
 
 
-def _gained(run: Run, gains: GainCurves) -> dict[str, object]:
-    """What the ranking gained and lost: a sentence, a chart, a table."""
+def _gains_context(run: Run, gains: GainCurves) -> dict[str, object]:
+    """Return a sentence, a chart and a table of the gains of the ranking."""
     curves = (gains.own, gains.reordered, gains.ideal)
     ranks = range(1, gains.cutoff + 1)
     return {

@@ -1,4 +1,4 @@
-"""Runs that their team or the organisers take off the board, and bring back."""
+"""Views that withdraw, remove and restore runs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from leaderboard.actions import runs, submission_rules
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
-from leaderboard.pages.forms.desk import TakeOffForm
+from leaderboard.pages.forms.desk import RemoveRunForm
 from leaderboard.pages.forms.runs import WithdrawForm
-from leaderboard.pages.views.parts import inside_or_403
+from leaderboard.pages.views.lookups import managed_run_or_403
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         runs.withdraw_run(seen.run, request.user, form.cleaned_data["reason"])
@@ -33,7 +33,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     try:
         runs.undo_withdrawal(seen.run, request.user)
         messages.success(request, "Run restored.")
@@ -45,8 +45,8 @@ def undo_withdrawal(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = _organised_or_403(request, run_id)
-    form = TakeOffForm(request.POST or None)
+    seen = _organised_run_or_403(request, run_id)
+    form = RemoveRunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             runs.remove_run(seen.run, request.user, **form.cleaned_data)
@@ -61,13 +61,13 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
-    seen = _organised_or_403(request, run_id)
+    seen = _organised_run_or_403(request, run_id)
     runs.restore_run(seen.run, request.user)
     messages.success(request, "Run restored.")
     return redirect("run", run_id=run_id)
 
 
-def _organised_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
+def _organised_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.is_organiser:
         raise PermissionDenied

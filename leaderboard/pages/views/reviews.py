@@ -1,6 +1,6 @@
-"""What a worker found in the files of a collection, as the organiser reviews it.
+"""The review of uploaded files before they are imported.
 
-The preview of a check is a plain record; here it becomes lines that a page prints.
+The preview of a check is plain JSON; here it becomes the lines of a page.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
-from leaderboard.pages.views.differences import Difference, difference_of
 from leaderboard.pages.views.grading import Choice, Grading
+from leaderboard.pages.views.judgment_changes import JudgmentChanges, changes_in
 
-MOVING = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
+IN_PROGRESS = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
 NAMES = {
     "trec": "SGML of TREC",
     "ntcir": "SGML of NTCIR",
@@ -35,10 +35,10 @@ NAMES = {
 }
 
 
-def name_of(part: str, format: str) -> str:
-    """A format in words; of judgments also columns that are named in their order.
+def describe_format(part: str, format: str) -> str:
+    """Return a format in words; judgments can also name their columns in order.
 
-    >>> name_of("judgments", "docno topic grade")
+    >>> describe_format("judgments", "docno topic grade")
     'columns in the order docno, topic, grade'
     """
     if part != "judgments":
@@ -49,7 +49,7 @@ def name_of(part: str, format: str) -> str:
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to look at in a file, how often, and the first it is true of."""
+    """Something to check in a file, how often it occurs and the first cases."""
 
     count: int
     words: str
@@ -62,7 +62,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class ReviewedFile:
-    """One file: what it was taken for, why, and what is in it."""
+    """One file: its recognised format, the evidence and its content."""
 
     part: str
     name: str
@@ -76,18 +76,18 @@ class ReviewedFile:
 
     @property
     def format_name(self) -> str:
-        return name_of(self.part, self.format)
+        return describe_format(self.part, self.format)
 
     def formats(self) -> Iterator[Choice]:
-        """The formats it may be read in instead."""
+        """Yield the formats that the organiser can choose instead."""
         known = FORMATS_OF[self.part]
         for format in known if self.format in known else (*known, self.format):
-            yield Choice(format, name_of(self.part, format), format == self.format)
+            yield Choice(format, describe_format(self.part, format), format == self.format)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a file: the evidence, and its first records."""
+    """One way to read a file, with the evidence and the first records."""
 
     format: str
     words: str
@@ -98,7 +98,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class FormatQuestion:
-    """Which of several readings of a file is meant."""
+    """A question: which of several readings of a file is right?"""
 
     of: str
     readings: list[Reading]
@@ -106,7 +106,7 @@ class FormatQuestion:
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A topic of the file with its number there and by its order."""
+    """A topic with its number in the file and its new number by position."""
 
     number: str
     becomes: int
@@ -115,14 +115,14 @@ class Renumbered:
 
 @dataclass(frozen=True)
 class Review:
-    """Everything that was found, and what is asked before it is imported."""
+    """The findings of a check and the questions to answer before the import."""
 
     files: list[ReviewedFile]
     groups: list[ProblemGroup]
     grading: Grading | None = None
     format_questions: list[FormatQuestion] = field(default_factory=list)
     grade_question: str = ""
-    difference: Difference | None = None
+    difference: JudgmentChanges | None = None
     topics: dict[str, Any] = field(default_factory=dict)
     documents: dict[str, Any] = field(default_factory=dict)
     judgments: dict[str, Any] = field(default_factory=dict)
@@ -140,7 +140,7 @@ class Review:
 
 def review_of(collection: Collection) -> Review:
     found = collection.preview
-    question = asked(collection.questions, RENUMBER)
+    question = find_question(collection.questions, RENUMBER)
     groups = group_problems(collection.problems, collection.problem_totals)
     topics, documents, judgments = (
         found.get(name, {}) for name in ("topics", "documents", "judgments")
@@ -154,11 +154,11 @@ def review_of(collection: Collection) -> Review:
     ]
     return Review(
         files=files,
-        # The question stands for the problem that it asks about.
+        # The question replaces the problem that it asks about.
         groups=[group for group in groups if not (question and group.code == "E_UNKNOWN_TOPIC")],
         grading=grading,
         format_questions=_format_questions(collection.questions),
-        grade_question=asked(collection.questions, GRADES).get("because", ""),
+        grade_question=find_question(collection.questions, GRADES).get("because", ""),
         topics=topics,
         documents=documents,
         judgments=judgments,
@@ -167,7 +167,7 @@ def review_of(collection: Collection) -> Review:
     )
 
 
-def asked(questions: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
+def find_question(questions: Iterable[dict[str, Any]], name: str) -> dict[str, Any]:
     return next((each for each in questions if each["name"] == name), {})
 
 
@@ -186,19 +186,19 @@ def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
     format = candidate["format"]
     return Reading(
         format,
-        REFUSED_NAMES.get(format) or _with_capital(name_of(part, format)),
+        REFUSED_NAMES.get(format) or _capitalise(describe_format(part, format)),
         candidate["because"],
         candidate["refused"],
-        [_in_one_line(record) for record in candidate["first"]],
+        [_describe_record(record) for record in candidate["first"]],
     )
 
 
-def _with_capital(words: str) -> str:
+def _capitalise(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _in_one_line(record: Mapping[str, Any]) -> str:
-    """A record as it would be read: "topic 7, document d1, grade 2", or "7 boundary layers"."""
+def _describe_record(record: Mapping[str, Any]) -> str:
+    """Describe a record: "topic 7, document d1, grade 2" or "7 boundary layers"."""
     if "docno" in record:
         return f"topic {record['topic']}, document {record['docno']}, grade {record['grade']}"
     return f"{record['number']} {record['title']}"
@@ -216,8 +216,8 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
         groups=group_problems(judgment_set.problems, judgment_set.problem_totals),
         grading=grading,
         format_questions=_format_questions(judgment_set.questions),
-        grade_question=asked(judgment_set.questions, GRADES).get("because", ""),
-        difference=difference_of(found),
+        grade_question=find_question(judgment_set.questions, GRADES).get("because", ""),
+        difference=changes_in(found),
         judgments=found,
     )
 
@@ -231,7 +231,7 @@ class SetReview:
 
     @property
     def is_moving(self) -> bool:
-        return self.judgment_set.state in MOVING
+        return self.judgment_set.state in IN_PROGRESS
 
 
 def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
@@ -247,7 +247,7 @@ def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
         because=found["because"],
         found=counted(found["count"], "topic"),
         facts=facts,
-        size=_size(file),
+        size=_stored_size(file),
     )
 
 
@@ -263,7 +263,7 @@ def _documents_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
         because=found["because"],
         found=counted(found["count"], "docno" if only_docnos else "document"),
         facts="; their texts are elsewhere" if only_docnos else "",
-        size=_size(file),
+        size=_stored_size(file),
         remarks=[empty] if empty.count and not only_docnos else [],
     )
 
@@ -283,7 +283,7 @@ def _judgments_file(
         because=found["because"],
         found=counted(found["count"], "judgment"),
         facts=f" on {counted(found['topics'], 'topic')}{in_both}",
-        size=_size(judgment_set.file),
+        size=_stored_size(judgment_set.file),
         remarks=[each for each in remarks if each.count],
     )
 
@@ -319,7 +319,7 @@ def _judgment_remarks(grading: Grading) -> list[Remark]:
     ]
 
 
-def _size(file: FieldFile) -> int | None:
+def _stored_size(file: FieldFile) -> int | None:
     return file.size if file and file.storage.exists(file.name) else None
 
 
@@ -331,8 +331,8 @@ def _renumbered(topics: dict[str, Any]) -> list[Renumbered]:
 
 
 @dataclass(frozen=True)
-class Moving:
-    """What a worker reads or writes just now, how far it is, and how much waits before it."""
+class ImportInProgress:
+    """Files that a worker checks or imports, with its job and the jobs ahead of it."""
 
     name: str
     state: str
@@ -344,17 +344,23 @@ class Moving:
         return Job.objects.ahead_of(self.job).count() if self.job and queued else 0
 
 
-def moving_in(collection: Collection, judgment_sets: Iterable[JudgmentSet]) -> list[Moving]:
-    """The collection itself, or the new judgments of a ready one."""
-    if collection.state in MOVING:
-        return [Moving("The files", collection.state, _job("collection", collection.pk))]
+def imports_in_progress(
+    collection: Collection, judgment_sets: Iterable[JudgmentSet]
+) -> list[ImportInProgress]:
+    """Return the running import of a collection, or those of its new judgments."""
+    if collection.state in IN_PROGRESS:
+        return [
+            ImportInProgress(
+                "The files", collection.state, _latest_job("collection", collection.pk)
+            )
+        ]
     return [
-        Moving(f"Judgments {each.version}", each.state, _job("judgments", each.pk))
+        ImportInProgress(f"Judgments {each.version}", each.state, _latest_job("judgments", each.pk))
         for each in judgment_sets
-        if each.state in MOVING
+        if each.state in IN_PROGRESS
     ]
 
 
-def _job(noun: str, pk: int) -> Job | None:
+def _latest_job(noun: str, pk: int) -> Job | None:
     kinds = [f"check_{noun}", f"import_{noun}"]
     return Job.objects.filter(kind__in=kinds, target_id=str(pk)).order_by("-pk").first()

@@ -1,4 +1,4 @@
-"""Runs: sending one, watching it, reading what it did."""
+"""Runs: submission, progress, results and files."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
-from leaderboard.pages.run_charts import ORDERS, Portrait, PrecisionPortrait
-from leaderboard.pages.views.parts import choice_of, inside_or_403, organised_or_403
+from leaderboard.pages.run_charts import ORDERS, PrecisionCharts, RunCharts
+from leaderboard.pages.views.lookups import (
+    managed_run_or_403,
+    organised_sight_or_403,
+    requested_choice,
+)
 from leaderboard.pages.views.tables import TABLES, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import FactsForm, all_facts, build_rows
@@ -39,7 +43,7 @@ from leaderboard.runs.quotas import find_quota
 
 # Topics on one page of a run's table.
 TOPICS = 50
-# Refused files on one page.
+# Rejected files per page.
 REFUSED = 100
 
 
@@ -53,9 +57,9 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
     facts = FactsForm(request.POST or None, track=sight.track, is_strict=not sight.is_organiser)
     status = 200
-    # Both, so that all that is wrong is said at once.
+    # We check both forms, so that the page shows all errors at once.
     if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
-        details = _details(form, facts)
+        details = _run_details(form, facts)
         try:
             file, at = request.FILES["file"], received_at(request)
             accepted = accept_run(sight.track, request.user, file, details, received_at=at)
@@ -72,7 +76,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "form": form,
         "facts": facts,
-        "limits": limits.of_track(sight.track),
+        "limits": limits.track_limits(sight.track),
         "quota": find_quota(sight.track, sight.team),
         "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
         "file_hint": "Plain, .gz, or .zip with one file",
@@ -80,7 +84,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "submit.html", context, status=status)
 
 
-def _details(form: RunForm, facts: FactsForm) -> RunDetails:
+def _run_details(form: RunForm, facts: FactsForm) -> RunDetails:
     names = ("tag", "format", "description", "idempotency_key")
     said = {name: form.cleaned_data.get(name, "") for name in names}
     fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
@@ -105,8 +109,8 @@ def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was refused, of every team: organisers see what their participants stumble over."""
-    sight = organised_or_403(request, slug)
+    """List the rejected runs of all teams for the organisers."""
+    sight = organised_sight_or_403(request, slug)
     refused = sight.runs().filter(state=Run.State.REFUSED)
     page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
     context = {
@@ -122,9 +126,9 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def run(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = run_or_404(request.user, run_id)
-    scores = _scores(request, seen)
+    scores = _scores_context(request, seen)
     if wants_csv(request):
-        return _table(request.GET.get("table", ""), seen.run, scores)
+        return _table_csv(request.GET.get("table", ""), seen.run, scores)
     context = {
         "sight": seen.sight,
         "track": seen.sight.track,
@@ -135,29 +139,29 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "history": load_history(seen.run) if seen.sight.can_see_file(seen.run) else [],
         "receipt": receipts.build_receipt(seen.sight, seen.run),
         "twins": receipts.find_twins_of_other_teams(seen.sight, seen.run),
-        "withdrawn_by": wording.withdrawn_by(seen.sight, seen.run),
+        "withdrawn_by": wording.name_of_withdrawer(seen.sight, seen.run),
         "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
         "brings_back": seen.sight.can_restore(seen.run),
-        # What was refused was never on the board.
+        # A rejected run was never on the board.
         "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
     }
     return render(request, "run.html", context, status=410 if seen.run.removal else 200)
 
 
-def _table(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
-    """One of the page's tables as a file."""
+def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
+    """Return one table of the page as CSV."""
     if name not in TABLES or "portrait" not in scores:
         raise Http404("no such table")
     filename = f"{name}-{run.pk}"
     return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
 
 
-def _scores(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
-    """The board and the run's place on it, where both may be seen."""
-    portrait = _portrait(request, seen)
+def _scores_context(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
+    """Return the scores of the run on its board, if the reader may see them."""
+    portrait = _run_charts(request, seen)
     if portrait is None:
-        return _means(seen)
+        return _means_context(seen)
     board = portrait.board
     scored = seen.run.score_sets.get(edition=board.edition)
     previous = compare_with_previous_best(seen.sight, seen.run)
@@ -165,52 +169,53 @@ def _scores(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
     return {
         "board": board,
         "standing": board.standing_of(seen.run),
-        "left_out": wording.left_out(board),
+        "left_out": wording.describe_exclusion(board),
         "breakdown": portrait.breakdown,
         "portrait": portrait,
-        "precision": PrecisionPortrait(seen.run, read_precision(board)),
+        "precision": PrecisionCharts(seen.run, read_precision(board)),
         "top_grade": board.edition.judgment_set.top_grade,
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
         "losses": find_losses(board, seen.run, portrait.breakdown.topics),
         "facts": scored,
         "remarks": [
-            wording.left_open(scored, board.measure),
-            wording.little_judged(scored, board),
+            wording.describe_tied_range(scored, board.measure),
+            wording.warn_of_few_judged(scored, board),
         ],
         "page": page,
         "rows": portrait.rows(page.object_list),
     }
 
 
-def _means(seen: VisibleRun) -> dict[str, Any]:
-    """Where the run stands on a board of rounded means, and nothing behind it."""
-    board = _board_of(seen, Choice()) if not seen.sight.can_see_scores else None
+def _means_context(seen: VisibleRun) -> dict[str, Any]:
+    """Return the place of the run on a board of rounded means, without details."""
+    board = _find_board(seen, Choice()) if not seen.sight.can_see_scores else None
     standing = board.standing_of(seen.run) if board is not None else None
     if board is None or standing is None:
         return {}
-    return {"board": board, "standing": standing, "left_out": wording.left_out(board)}
+    return {"board": board, "standing": standing, "left_out": wording.describe_exclusion(board)}
 
 
-def _board_of(seen: VisibleRun, choice: Choice) -> Board | None:
-    """The board; that of every run, where the run shows a mean and the track's rule leaves it out.
+def _find_board(seen: VisibleRun, choice: Choice) -> Board | None:
+    """Find the board; if the track's rule excludes a visible run, the board of every run.
 
-    One that is scored while its page is made was left out by no rule.
+    A run that is scored while its page renders is not excluded by a rule.
     """
     shown = [seen.run.pk] if seen.sight.can_see_means_of(seen.run) else []
     return find_visible_board_with(seen.sight, choice, *shown)
 
 
-def _portrait(request: HttpRequest, seen: VisibleRun) -> Portrait | None:
-    """The run in the order and against what the reader asks; None where no score is to be seen."""
-    board = _board_of(seen, choice_of(request)) if seen.sight.can_see_scores else None
+def _run_charts(request: HttpRequest, seen: VisibleRun) -> RunCharts | None:
+    """Return the charts of a run as requested; None if the reader may see no score."""
+    board = _find_board(seen, requested_choice(request)) if seen.sight.can_see_scores else None
     if board is None or board.standing_of(seen.run) is None:
         return None
     if not seen.run.ranking_file:
-        # It was scored after this request had read it; its names are those that may be read.
+        # The run was scored after this request loaded it.  We reload only these fields, because
+        # its names may be pseudonyms.
         seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
     order, against = request.GET.get("order", ""), request.GET.get("against", "")
-    return Portrait(
+    return RunCharts(
         board,
         seen.run,
         build_run_breakdown(board, seen.run),
@@ -221,9 +226,9 @@ def _portrait(request: HttpRequest, seen: VisibleRun) -> Portrait | None:
 
 @require_GET
 def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Every topic of a run with its values, in the order in which the page shows them."""
+    """Return every topic of a run with its values as CSV, in the order of the page."""
     seen = run_or_404(request.user, run_id)
-    portrait = _portrait(request, seen)
+    portrait = _run_charts(request, seen)
     if portrait is None:
         raise Http404("no scores to see")
     return text_file(f"topics-{seen.run.pk}.csv", portrait.topics_as_csv, "text/csv")
@@ -231,7 +236,7 @@ def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
 
 @require_GET
 def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
-    """The moving part of a run's page; it asks again until nothing more will happen."""
+    """Return the state of a run; the page polls it until the run is done."""
     seen = run_or_404(request.user, run_id)
     receipt = receipts.build_receipt(seen.sight, seen.run)
     context = {
@@ -243,15 +248,15 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
     }
     response = render(request, "_run_state.html", context)
     if receipt.done:
-        # The page has more to show now than this part of it.
+        # The whole page has more to show now.
         response["HX-Refresh"] = "true"
     return response
 
 
 @require_GET
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
-    """The bytes as they came; always a download, never a page."""
-    run = _inside_or_404(request, run_id)
+    """Return the uploaded file, always as a download."""
+    run = _managed_run_or_404(request, run_id)
     if not run.file:
         raise Http404("a refused file that is not kept any more")
     return FileResponse(
@@ -264,12 +269,12 @@ def run_file(request: HttpRequest, run_id: str) -> FileResponse:
 
 @require_GET
 def run_problems(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Every problem of a run as CSV."""
-    run = _inside_or_404(request, run_id)
+    """Return every problem of a run as CSV."""
+    run = _managed_run_or_404(request, run_id)
     return text_file(f"problems-{run.pk}.csv", receipts.problems_as_csv(run), "text/csv")
 
 
-def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
+def _managed_run_or_404(request: HttpRequest, run_id: str) -> Run:
     seen = run_or_404(request.user, run_id)
     if not seen.sight.can_see_file(seen.run):
         raise Http404("no such file")
@@ -279,8 +284,8 @@ def _inside_or_404(request: HttpRequest, run_id: str) -> Run:
 @login_required
 @require_POST
 def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Another try for a run that failed by our fault."""
-    seen = inside_or_403(request, run_id)
+    """Queue a run again that failed because of an error on our side."""
+    seen = managed_run_or_403(request, run_id)
     try:
         run_actions.retry_run(seen.run, request.user)
     except NotAccepted as refusal:
@@ -292,7 +297,7 @@ def score_again(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_POST
 def repair(request: HttpRequest, run_id: str) -> HttpResponse:
     """Check a rejected run again with one of the repairs that its page offers."""
-    seen = inside_or_403(request, run_id)
+    seen = managed_run_or_403(request, run_id)
     fix = request.POST.get("fix", "")
     try:
         if fix not in FIXES:

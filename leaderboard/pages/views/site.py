@@ -1,4 +1,4 @@
-"""Pages that belong to the whole site."""
+"""Pages of the whole site: measures, limits, search and the account."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from django.views.defaults import server_error
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.infrastructure.outages import find_outage
 from leaderboard.models import Topic, Track
-from leaderboard.pages.forms.people import MailsForm, TokenForm
-from leaderboard.pages.limits import of_site
-from leaderboard.pages.views.explained import families, worked_grades
+from leaderboard.pages.forms.people import EmailNoticesForm, TokenForm
+from leaderboard.pages.limits import site_limits
+from leaderboard.pages.views.measure_reference import example_grades, measure_families
 
 FOUND = 50
 LONGEST = 100
@@ -30,17 +30,19 @@ LONGEST = 100
 
 @require_GET
 def measures(request: HttpRequest) -> HttpResponse:
-    return render(request, "measures.html", {"families": families(), "worked": worked_grades()})
+    return render(
+        request, "measures.html", {"families": measure_families(), "worked": example_grades()}
+    )
 
 
 @require_GET
 def limits(request: HttpRequest) -> HttpResponse:
-    return render(request, "limits.html", {"groups": of_site()})
+    return render(request, "limits.html", {"groups": site_limits()})
 
 
 @require_GET
 def search(request: HttpRequest) -> HttpResponse:
-    """Runs by tag and topics by number or words, in the tracks that the reader sees."""
+    """Find runs by tag and topics by number or words, in tracks that the reader sees."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
     tracks = Track.objects.visible_to(request.user) if text else Track.objects.none()
     runs = [
@@ -64,7 +66,7 @@ def search(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """One's teams and tokens; a new token shows its secret this once."""
+    """Show the user's teams and tokens; a new token shows its secret only once."""
     form = TokenForm(request.POST or None, user=request.user)
     secret = None
     if request.method == "POST" and form.is_valid():
@@ -76,7 +78,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "tokens": request.user.tokens.usable().order_by("-created_at"),
         "memberships": request.user.memberships.select_related("team", "track"),
         "mail_address": EmailAddress.objects.get_verified(request.user),
-        "mails_form": MailsForm(instance=request.user),
+        "mails_form": EmailNoticesForm(instance=request.user),
     }
     return render(request, "account.html", context, status=422 if form.is_bound else 200)
 
@@ -84,8 +86,8 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def change_mails(request: HttpRequest) -> HttpResponse:
-    """Whether one's notices come by mail too."""
-    MailsForm(request.POST, instance=request.user).save()
+    """Switch email notices on or off."""
+    EmailNoticesForm(request.POST, instance=request.user).save()
     messages.success(request, "Saved.")
     return redirect("account")
 
@@ -110,14 +112,14 @@ def revoke_tokens(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def healthz(request: HttpRequest) -> HttpResponse:
-    """A connection that was kept says nothing of the server behind it, so that is asked."""
+    """Answer ok if the database answers a query; a kept connection alone proves nothing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return HttpResponse("ok", content_type="text/plain")
 
 
-def failed(request: HttpRequest) -> HttpResponse:
-    """What is shown for an error nobody caught: an outage says when to come back."""
+def internal_error(request: HttpRequest) -> HttpResponse:
+    """Render the page for an unexpected error; for an outage, with when to retry."""
     outage = find_outage(sys.exc_info()[1])
     if outage is None:
         return server_error(request)

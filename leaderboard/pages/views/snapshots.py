@@ -1,4 +1,4 @@
-"""Snapshots of a board: frozen by its organisers, cited by everybody."""
+"""Snapshots: frozen boards that papers can cite."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Snapshot
 from leaderboard.pages.forms.desk import SnapshotForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.repeated_forms import submit_once
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
 
 
 @require_GET
 def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = _seen_or_404(request, slug)
+    sight = _sight_with_snapshots_or_404(request, slug)
     board = find_board(sight) if sight.is_organiser else None
     context = {
         "sight": sight,
@@ -39,12 +39,12 @@ def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """A frozen board, or one of its files."""
-    sight = _seen_or_404(request, slug)
+    """Show a frozen board, or return one of its files."""
+    sight = _sight_with_snapshots_or_404(request, slug)
     found = get_object_or_404(sight.track.snapshots.select_related("track__owner"), slug=name)
     format = request.GET.get("format", "")
     if format:
-        return _file(request, found, format)
+        return _snapshot_file(request, found, format)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -57,7 +57,7 @@ def snapshot(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render(request, "snapshot.html", context)
 
 
-def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
+def _snapshot_file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
     if format == "bib":
         text = snapshot_actions.render_bibtex(found, request.build_absolute_uri(request.path))
         return HttpResponse(text, content_type=BIBTEX)
@@ -69,9 +69,9 @@ def _file(request: HttpRequest, found: Snapshot, format: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@once
+@submit_once
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = SnapshotForm(request.POST)
     board = find_board(sight)
     if board is None or not form.is_valid():
@@ -85,7 +85,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("snapshot", slug=slug, name=made.slug)
 
 
-def _seen_or_404(request: HttpRequest, slug: str) -> Sight:
+def _sight_with_snapshots_or_404(request: HttpRequest, slug: str) -> Sight:
     sight = track_or_404(request.user, slug)
     if not sight.can_see_snapshots:
         raise Http404("no snapshots to see")

@@ -25,7 +25,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.exports import export_cell, text_file
 from leaderboard.boards.receipts import escape_formula
 from leaderboard.models import Edition, Run, Topic
-from leaderboard.pages.run_charts import Portrait, PrecisionPortrait
+from leaderboard.pages.run_charts import PrecisionCharts, RunCharts
 
 
 def wants_csv(request: HttpRequest) -> bool:
@@ -251,7 +251,7 @@ def holes_csv(slug: str, holes: HoleTable) -> HttpResponse:
     return csv_file(f"{slug}-unjudged", head, lines)
 
 
-def measures_csv(name: str, portrait: Portrait, *_: object) -> HttpResponse:
+def measures_csv(name: str, portrait: RunCharts, *_: object) -> HttpResponse:
     """A line for each measure: the run among all runs of the board."""
     lines = [
         [each.measure, each.mean, each.rank, each.of, each.median, each.best, each.best_run.tag]
@@ -260,25 +260,25 @@ def measures_csv(name: str, portrait: Portrait, *_: object) -> HttpResponse:
     return csv_file(name, ["measure", "run", "rank", "of", "median", "best", "best_run"], lines)
 
 
-def spread_csv(name: str, portrait: Portrait, *_: object) -> HttpResponse:
+def spread_csv(name: str, portrait: RunCharts, *_: object) -> HttpResponse:
     """A line for each step of the histogram; the last one has both its ends."""
     lines = [[each.low, each.high, each.own, each.other] for each in portrait.spread]
     return csv_file(name, ["from", "to", "topics", "topics of the baseline"], lines)
 
 
-def recall_csv(name: str, _: Portrait, precision: PrecisionPortrait, *__: object) -> HttpResponse:
+def recall_csv(name: str, _: RunCharts, precision: PrecisionCharts, *__: object) -> HttpResponse:
     """A line for each of the eleven levels of recall."""
     lines = [[each.recall, each.own, each.median, each.best] for each in precision.levels]
     return csv_file(name, ["recall", "run", "median", f"best run, {precision.best_run}"], lines)
 
 
-def depth_csv(name: str, _: Portrait, precision: PrecisionPortrait, *__: object) -> HttpResponse:
+def depth_csv(name: str, _: RunCharts, precision: PrecisionCharts, *__: object) -> HttpResponse:
     """A line for each depth."""
     lines = [[each.depth, each.own, each.median, each.best] for each in precision.depths]
     return csv_file(name, ["depth", "run", "median", "best"], lines)
 
 
-def failures_csv(name: str, _: Portrait, __: PrecisionPortrait, losses: list[Loss]) -> HttpResponse:
+def failures_csv(name: str, _: RunCharts, __: PrecisionCharts, losses: list[Loss]) -> HttpResponse:
     """A line for each topic that loses most, with the document that most explains it."""
     lines = []
     for loss in losses:
@@ -305,7 +305,7 @@ def failures_csv(name: str, _: Portrait, __: PrecisionPortrait, losses: list[Los
     return csv_file(name, [*scores, *missed, *lost], lines)
 
 
-TABLES: dict[str, Callable[[str, Portrait, PrecisionPortrait, list[Loss]], HttpResponse]] = {
+TABLES: dict[str, Callable[[str, RunCharts, PrecisionCharts, list[Loss]], HttpResponse]] = {
     "measures": measures_csv,
     "spread": spread_csv,
     "recall": recall_csv,

@@ -1,4 +1,4 @@
-"""Taking part: joining a track, asking to, and one's team."""
+"""Joining a track, requests to join, and the reader's team."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from leaderboard.actions import people, tracks
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.models import Membership, Team, Track
 from leaderboard.pages.forms.people import JoinForm, MemberForm
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take part in a track; an invitation link shows also a track that is not public."""
+    """Join a track; an invitation link also opens a track that is not public."""
     track = get_object_or_404(Track, slug=slug)
-    asking = _asking(request)
+    asking = _join_details(request)
     inviting = people.find_inviting_team(track, asking.team_code)
     invited = inviting is not None or people.can_join(track, asking.invitation)
     if not invited:
@@ -34,7 +34,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     form = JoinForm(request.POST or None, track=track, asked=asked)
     if request.method == "POST" and (invited or asks) and form.is_valid():
         try:
-            return _taken_part(request, track, replace(asking, **form.cleaned_data), asks)
+            return _join_or_ask(request, track, replace(asking, **form.cleaned_data), asks)
         except people.JoinError as reason:
             form.add_error("team_name", str(reason))
     context = {
@@ -49,14 +49,14 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "join.html", context, status=422 if form.is_bound else 200)
 
 
-def _asking(request: HttpRequest) -> people.JoinDetails:
+def _join_details(request: HttpRequest) -> people.JoinDetails:
     return people.JoinDetails(
         invitation=request.GET.get("invitation", ""),
         team_code=request.GET.get("team", ""),
     )
 
 
-def _taken_part(
+def _join_or_ask(
     request: HttpRequest, track: Track, asking: people.JoinDetails, asks: bool
 ) -> HttpResponse:
     if asks:
@@ -69,7 +69,7 @@ def _taken_part(
 @login_required
 @require_GET
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    """One's team: its members, and the link that lets others in."""
+    """Show the reader's team: its members and its invitation link."""
     sight = track_or_404(request.user, slug)
     if sight.team is None:
         raise Http404("no team here")
@@ -81,12 +81,12 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "team": sight.team,
         "members": members,
         "leads": own is not None and own.role == Membership.Role.LEADER,
-        "link": _link_to(request, sight.team),
+        "link": _team_link(request, sight.team),
     }
     return render(request, "team.html", context)
 
 
-def _link_to(request: HttpRequest, team: Team) -> str:
+def _team_link(request: HttpRequest, team: Team) -> str:
     query = urlencode({"team": team.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[team.track.slug])}?{query}")
 
@@ -94,10 +94,10 @@ def _link_to(request: HttpRequest, team: Team) -> str:
 @login_required
 @require_POST
 def change_team(request: HttpRequest, slug: str) -> HttpResponse:
-    """Leave one's team; a leader makes others leaders, or takes them out."""
+    """Leave the team; leaders can also appoint leaders and remove members."""
     team = _team_or_404(request, slug)
     if request.POST.get("act") == "leave":
-        return _left(request, team.track)
+        return _leave_team(request, team.track)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     form = MemberForm(request.POST, team=team)
     if not form.is_valid():
@@ -110,7 +110,7 @@ def change_team(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def renew_team_link(request: HttpRequest, slug: str) -> HttpResponse:
-    """Close the link into one's team and make another; for its leaders."""
+    """Replace the invitation link of a team, for its leaders."""
     team = _team_or_404(request, slug)
     get_object_or_404(team.memberships, user=request.user, role=Membership.Role.LEADER)
     people.renew_team_link(team, request.user)
@@ -124,7 +124,7 @@ def _team_or_404(request: HttpRequest, slug: str) -> Team:
     return team
 
 
-def _left(request: HttpRequest, track: Track) -> HttpResponse:
+def _leave_team(request: HttpRequest, track: Track) -> HttpResponse:
     try:
         people.leave_team(track, request.user)
     except people.JoinError as reason:
@@ -136,12 +136,12 @@ def _left(request: HttpRequest, track: Track) -> HttpResponse:
 @login_required
 @require_POST
 def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
-    """Approve or decline somebody who asks to take part."""
-    track = organised_or_403(request, slug).track
+    """Approve or decline a request to join."""
+    track = organised_sight_or_403(request, slug).track
     asked = get_object_or_404(track.join_requests, pk=request_id)
     try:
         if "approve" in request.POST:
-            # The name that was read, which may not be the one asked for since.
+            # The name that the organiser saw, because the request may have changed since.
             asked.team_name = request.POST["approve"].replace("\0", "")
             people.approve_request(asked, request.user)
         else:
@@ -154,6 +154,6 @@ def decide_request(request: HttpRequest, slug: str, request_id: int) -> HttpResp
 @login_required
 @require_POST
 def renew_invitation(request: HttpRequest, slug: str) -> HttpResponse:
-    """Close the invitation link of a track and make another."""
-    tracks.renew_invitation(organised_or_403(request, slug).track, request.user)
+    """Replace the invitation link of a track."""
+    tracks.renew_invitation(organised_sight_or_403(request, slug).track, request.user)
     return redirect("manage", slug=slug)

@@ -1,4 +1,4 @@
-"""The topics of a track, and what every run made of one."""
+"""The topics of a track and the results of every run on one topic."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.pages import wording
-from leaderboard.pages.drawings import (
+from leaderboard.pages.topic_charts import (
     answer_rows,
     grade_lines,
     judged_lines,
     summary_table,
     topic_strip,
 )
-from leaderboard.pages.views.parts import choice_of, page_of
+from leaderboard.pages.views.lookups import page_number, requested_choice
 from leaderboard.pages.views.tables import (
     answers_csv,
     grades_of_topic_csv,
@@ -46,7 +46,7 @@ TABLES = {
 def topics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every topic: with its judgments and scores where they may be seen, else its title."""
     sight = track_or_404(request.user, slug)
-    board = find_untested_board(sight, choice_of(request))
+    board = find_untested_board(sight, requested_choice(request))
     order = request.GET.get("order", "")
     summaries = build_summaries(board) if board is not None else None
     if summaries is not None and wants_csv(request):
@@ -54,7 +54,7 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
     every = (
         summaries.in_order(order) if summaries is not None else sight.track.collection.topics.all()
     )
-    page = Paginator(every, TOPICS).get_page(page_of(request))
+    page = Paginator(every, TOPICS).get_page(page_number(request))
     context = {
         "sight": sight,
         "track": sight.track,
@@ -80,10 +80,12 @@ def judged_topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse
 def topic(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
     found = topic_or_404(sight.track.collection, request.GET.get("number", ""))
-    board = find_untested_board(sight, choice_of(request))
-    breakdown = build_topic_breakdown(board, found, page_of(request)) if board is not None else None
+    board = find_untested_board(sight, requested_choice(request))
+    breakdown = (
+        build_topic_breakdown(board, found, page_number(request)) if board is not None else None
+    )
     if wants_csv(request):
-        return _as_csv(request, sight, breakdown)
+        return _table_csv(request, sight, breakdown)
     previous, following = find_neighbours(found)
     context = {
         "sight": sight,
@@ -92,12 +94,18 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
         "previous": previous,
         "next": following,
         "board": board,
-        **(_broken_down(board, breakdown) if board is not None and breakdown is not None else {}),
+        **(
+            _breakdown_context(board, breakdown)
+            if board is not None and breakdown is not None
+            else {}
+        ),
     }
     return render(request, "topic.html", context)
 
 
-def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None) -> HttpResponse:
+def _table_csv(
+    request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None
+) -> HttpResponse:
     """One of the page's tables; all judged documents are the judgments, which have their switch."""
     table = request.GET.get("table", "")
     if breakdown is None or table not in TABLES:
@@ -107,7 +115,7 @@ def _as_csv(request: HttpRequest, sight: Sight, breakdown: TopicBreakdown | None
     return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
 
 
-def _broken_down(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
+def _breakdown_context(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:
     top = board.edition.judgment_set.top_grade or 1
     return {
         "breakdown": breakdown,

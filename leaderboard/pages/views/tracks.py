@@ -1,4 +1,4 @@
-"""Tracks and their boards."""
+"""Tracks: the front page, creation, settings and release."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from leaderboard.pages import limits
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
-from leaderboard.pages.views.once import once
-from leaderboard.pages.views.overview import in_groups, latest_runs, track_lines
-from leaderboard.pages.views.parts import organised_or_403
-from leaderboard.pages.wording.trail import trail_of
+from leaderboard.pages.views.lookups import organised_sight_or_403
+from leaderboard.pages.views.overview import group_tracks, latest_runs, track_lines
+from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.wording.trail import describe_events
 from leaderboard.runs.facts import find_label
 
 LATEST_EVENTS = 20
@@ -42,7 +42,7 @@ def home(request: HttpRequest) -> HttpResponse:
         *("edition__judgment_set", "public_edition__judgment_set"),
     )
     lines = track_lines(list(tracks), request.user)
-    context = {"groups": in_groups(lines), "latest_runs": latest_runs(request.user, lines)}
+    context = {"groups": group_tracks(lines), "latest_runs": latest_runs(request.user, lines)}
     return render(request, "home.html", context)
 
 
@@ -52,7 +52,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "sight": sight,
         "track": sight.track,
-        "limits": limits.of_track(sight.track),
+        "limits": limits.track_limits(sight.track),
         "announcements": sight.track.announcements.all(),
         "organisers": sight.track.organisers(),
         "everybody": sight_of(sight.track, AnonymousUser())
@@ -66,11 +66,13 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@once
+@submit_once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
-    """A track on the collection `slug`."""
+    """Create a track on the collection `slug`."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
-    form = TrackForm(request.POST or None, collection=collection, initial=_proposal(collection))
+    form = TrackForm(
+        request.POST or None, collection=collection, initial=_default_settings(collection)
+    )
     if request.method == "POST" and form.is_valid():
         track = track_actions.open_track(form.save(commit=False), request.user)
         return redirect("board", slug=track.slug)
@@ -80,9 +82,9 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-@once
+@submit_once
 def new_board(request: HttpRequest, slug: str) -> HttpResponse:
-    """An internal board at one click: every user of this site is in and sees every score."""
+    """Create an internal track without a form: all users of this site see every score."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
     track = _internal_board(collection)
     try:
@@ -95,8 +97,8 @@ def new_board(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _internal_board(collection: Collection) -> Track:
-    """What the form proposes, for those who have an account here."""
-    proposal = _proposal(collection)
+    """Build a track with default settings that only users of this site can see."""
+    proposal = _default_settings(collection)
     newest = proposal["judgment_set"]
     fields = {
         "slug": unused_slug(collection.name, Track),
@@ -108,7 +110,7 @@ def _internal_board(collection: Collection) -> Track:
     return Track(collection=collection, **proposal | fields)
 
 
-def _proposal(collection: Collection) -> dict[str, Any]:
+def _default_settings(collection: Collection) -> dict[str, Any]:
     return {
         "name": collection.name,
         "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
@@ -122,9 +124,9 @@ def _proposal(collection: Collection) -> dict[str, Any]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     track = sight.track
-    # The form writes what was sent into its own copy; the track stays what it was until saved.
+    # The form writes into its own copy, so that the track stays unchanged until it is saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
         try:
@@ -145,21 +147,21 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
             "user"
         ),
         "off_the_board": track.runs.removed().select_related("team"),
-        "invitation": _invitation(request, track),
+        "invitation": _invitation_link(request, track),
         "badge_address": _badge_address(request, track),
-        "trail": trail_of(track.events.latest_first()[:LATEST_EVENTS]),
+        "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
     }
     return render(request, "manage.html", context, status=422 if form.is_bound else 200)
 
 
-def _invitation(request: HttpRequest, track: Track) -> str:
-    """The address that lets its reader take part."""
+def _invitation_link(request: HttpRequest, track: Track) -> str:
+    """Return the invitation link of a track."""
     query = urlencode({"invitation": track.invitation})
     return request.build_absolute_uri(f"{reverse('join', args=[track.slug])}?{query}")
 
 
 def _badge_address(request: HttpRequest, track: Track) -> str:
-    """Where its badge is for who knows it; "" where nobody has made one."""
+    """Return the secret badge URL of a track; "" if there is none."""
     path = reverse("badge_by_code", args=[track.badge_code]) if track.badge_code else ""
     return request.build_absolute_uri(path) if path else ""
 
@@ -167,7 +169,7 @@ def _badge_address(request: HttpRequest, track: Track) -> str:
 @login_required
 @require_POST
 def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = organised_or_403(request, slug)
+    sight = organised_sight_or_403(request, slug)
     form = BaselineForm(request.POST, track=sight.track)
     if form.is_valid():
         track_actions.choose_baseline(sight.track, request.user, form.cleaned_data["baseline"])
@@ -178,8 +180,8 @@ def choose_baseline(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def release(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a release shows to whom, and the act."""
-    sight = organised_or_403(request, slug)
+    """Show what a release changes; a POST releases the scores."""
+    sight = organised_sight_or_403(request, slug)
     if request.method != "POST":
         context = {
             "sight": sight,

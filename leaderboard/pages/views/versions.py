@@ -1,4 +1,4 @@
-"""Versions of the judgments of a track: try one, see what it does to the board, switch to it."""
+"""Versions of a track's judgments: trial, impact on the board and switch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leaderboard.collections.pools import find_pool
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import impact_csv, impact_topics_csv, wants_csv
 from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.scoring.editions import find_edition_with
@@ -29,11 +29,11 @@ from leaderboard.scoring.families import find_measures, ranking_measure
 @login_required
 @require_GET
 def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """What these judgments do to the board, once every run is scored with them."""
-    sight = organised_or_403(request, slug)
+    """Show the impact of a version of the judgments on the board."""
+    sight = organised_sight_or_403(request, slug)
     judgment_set = _version_or_404(sight.track, version)
     edition = find_edition_with(sight.track, judgment_set)
-    found = _impact(sight, edition) if edition is not None else None
+    found = _find_impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
         table = impact_topics_csv if request.GET.get("table") == "topics" else impact_csv
         return table(f"{slug}-{version}-impact", found)
@@ -48,13 +48,13 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "job": Job.objects.open().of("build_edition", edition).first() if edition else None,
         "impact": found,
         "shown": shown,
-        "tests_follow": found is not None and _tests_follow(sight, found),
-        "verdict": _verdict(sight, shown) if shown is not None else [],
+        "tests_follow": found is not None and _request_tests(sight, found),
+        "verdict": _describe_impact(sight, shown) if shown is not None else [],
     }
     return render(request, "impact.html", context)
 
 
-def _impact(sight: Sight, edition: Edition) -> Impact | None:
+def _find_impact(sight: Sight, edition: Edition) -> Impact | None:
     current = sight.track.edition
     if current is None or edition == current or edition.state != Edition.State.READY:
         return None
@@ -67,12 +67,12 @@ def _impact(sight: Sight, edition: Edition) -> Impact | None:
     return compute_impact(current, edition, sorted(shared, key=lambda each: each != first))
 
 
-def _verdict(sight: Sight, shown: MeasureImpact) -> Sentence:
+def _describe_impact(sight: Sight, shown: MeasureImpact) -> Sentence:
     return wording.impact_verdict(shown, has_baseline=sight.track.baseline_id is not None)
 
 
-def _tests_follow(sight: Sight, found: Impact) -> bool:
-    """Whether a job makes the tests that either board lacks by any measure."""
+def _request_tests(sight: Sight, found: Impact) -> bool:
+    """Queue the missing tests of both boards; return whether any are on their way."""
     baseline = sight.track.baseline
     asked = [
         request_tests(edition, each.measure, baseline)
@@ -84,7 +84,7 @@ def _tests_follow(sight: Sight, found: Impact) -> bool:
 
 @require_GET
 def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
-    """Judgments as they count here, for the commands that pages tell."""
+    """Return the judgments as this track counts them, for the commands on pages."""
     sight = track_or_404(request.user, slug)
     if sight.is_organiser:
         judgment_set, kept = _version_or_404(sight.track, version), []
@@ -94,7 +94,7 @@ def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpRe
 
 
 def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
-    """Those behind a board that this reader sees, and the topics that stay out of the file."""
+    """Return the shared judgments of a board and the topics that are excluded from the file."""
     shown = sight.with_judgments(version)
     if not shown.can_download_judgments or shown.edition is None:
         raise Http404("no judgments to take home")
@@ -104,8 +104,8 @@ def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
 @login_required
 @require_POST
 def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """Score every run with these judgments; the board stays as it is."""
-    track = organised_or_403(request, slug).track
+    """Score every run with these judgments on trial; the board stays unchanged."""
+    track = organised_sight_or_403(request, slug).track
     tracks.try_judgments(track, request.user, _version_or_404(track, version))
     return redirect("impact", slug=slug, version=version)
 
@@ -113,8 +113,8 @@ def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse
 @login_required
 @require_POST
 def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """From now on the board is that of these judgments."""
-    track = organised_or_403(request, slug).track
+    """Switch the board to these judgments."""
+    track = organised_sight_or_403(request, slug).track
     judgment_set = _version_or_404(track, version)
     tracks.change_track(track, request.user, {"judgment_set": judgment_set})
     messages.success(request, f"The board will switch to {version} when scoring finishes.")

@@ -16,22 +16,22 @@ from leaderboard.display.numbers import (
 )
 from leaderboard.models import Run, Snapshot, Track
 from leaderboard.pages.wording.phrases import (
-    NAMED,
+    MOST_NAMED_RUNS,
     Phrase,
     Sentence,
-    are,
-    capitalised,
-    in_words,
-    listed,
-    named,
-    runs_in_words,
-    say,
+    capitalise,
+    is_or_are,
+    join_phrases,
+    list_runs,
+    name_or_count_runs,
+    run_phrase,
+    spell_number,
     strong,
 )
 
 # On a longer board runs are counted, not named.
-LONG = 12
-# Up to here the first ten documents are judged too thinly to go without a word.
+LONG_BOARD = 12
+# Up to this share of judged documents the page shows a warning.
 WELL_JUDGED = 0.5
 UNJUDGED = {
     0.5: "Half of the top-ten documents were",
@@ -44,156 +44,178 @@ UNJUDGED = {
 
 
 def board_verdict(board: Board) -> Sentence:
-    """The sentence that a reader of the board came for; empty where no run is ranked."""
+    """Summarise the board in a sentence; empty if no run is ranked."""
     ranked = board.ranked
     if not ranked:
         return []
     if len(ranked) == 1:
         only = ranked[0]
-        return say(named(only.run), f" has {_value(board, only)}. Ranks and tests need two runs.")
+        return join_phrases(
+            run_phrase(only.run),
+            f" has {_measure_with_value(board, only)}. Ranks and tests need two runs.",
+        )
     if not board.has_enough_topics:
-        return say(*_leaders(board), ".")
+        return join_phrases(*_describe_leaders(board), ".")
     if board.baseline is None or not any(each.verdict for each in ranked):
-        return _among_all(board)
-    return _on_long_board(board) if len(ranked) > LONG else _against_baseline(board)
+        return _compare_all_pairs(board)
+    return _describe_long_board(board) if len(ranked) > LONG_BOARD else _describe_short_board(board)
 
 
-def _value(board: Board, standing: Standing) -> str:
+def _measure_with_value(board: Board, standing: Standing) -> str:
     return f"{board.measure} {score(standing.scores[board.measure], board.decimals)}"
 
 
-def _leaders(board: Board) -> Sentence:
-    """Who leads with which value; several where they are exactly equal."""
+def _describe_leaders(board: Board) -> Sentence:
+    """Name the leader, or all leaders with exactly equal scores."""
     leaders = board.leaders
     verb = " leads with " if len(leaders) == 1 else " tie for the lead with "
-    runs = runs_in_words([each.run for each in leaders])
-    return say(capitalised(runs), verb, _value(board, leaders[0]))
+    runs = name_or_count_runs([each.run for each in leaders])
+    return join_phrases(capitalise(runs), verb, _measure_with_value(board, leaders[0]))
 
 
-def _near(board: Board) -> list[Run] | None:
-    """Whom the test of all pairs cannot tell from the leader; None where there is no such test."""
+def _runs_near_leader(board: Board) -> list[Run] | None:
+    """Return the runs not significantly different from the leader in the all-pairs test."""
     interval = board.ranked[0].interval
     if interval is None:
         return None
     return [each.run for each in board.ranked[len(board.leaders) : interval[1]]]
 
 
-def _among_all(board: Board) -> Sentence:
-    """Without a baseline: whom the leader can be told apart from."""
-    near = _near(board)
+def _compare_all_pairs(board: Board) -> Sentence:
+    """Summarise a board without a baseline by the all-pairs test."""
+    near = _runs_near_leader(board)
     if near is None:
-        return say(*_leaders(board), ".")
+        return join_phrases(*_describe_leaders(board), ".")
     if not near:
-        return say(*_leaders(board), " and ", _beyond_all(board), ".")
-    them = _it_or_them(board)
-    return say(
-        *_leaders(board),
+        return join_phrases(
+            *_describe_leaders(board), " and ", _better_than_every_other(board), "."
+        )
+    them = _leader_pronoun(board)
+    return join_phrases(
+        *_describe_leaders(board),
         ". ",
-        capitalised(runs_in_words(near)),
+        capitalise(name_or_count_runs(near)),
         f" cannot be told apart from {them}.",
     )
 
 
-def _beyond_all(board: Board) -> str:
+def _better_than_every_other(board: Board) -> str:
     verb = "is" if len(board.leaders) == 1 else "are"
     return f"{verb} significantly better than every other run"
 
 
-def _it_or_them(board: Board) -> str:
+def _leader_pronoun(board: Board) -> str:
     return "it" if len(board.leaders) == 1 else "them"
 
 
-def _on_long_board(board: Board) -> Sentence:
-    """Both tests, each with what it compares: the leader by the one, the counts by the other."""
-    near = _near(board)
+def _describe_long_board(board: Board) -> Sentence:
+    """Summarise a long board: the leader by the all-pairs test, counts by the baseline test."""
+    near = _runs_near_leader(board)
     if near is None:
-        sentence = say(*_leaders(board), ". ")
+        sentence = join_phrases(*_describe_leaders(board), ". ")
     elif not near:
-        sentence = say(*_leaders(board), " and ", _beyond_all(board), ". ")
+        sentence = join_phrases(
+            *_describe_leaders(board), " and ", _better_than_every_other(board), ". "
+        )
     else:
-        told = f" cannot be told apart from {_it_or_them(board)} when all runs are compared. "
-        sentence = say(*_leaders(board), ", but ", runs_in_words(near), told)
-    return [*sentence, *_counted(board)]
+        told = f" cannot be told apart from {_leader_pronoun(board)} when all runs are compared. "
+        sentence = join_phrases(*_describe_leaders(board), ", but ", name_or_count_runs(near), told)
+    return [*sentence, *_count_verdicts(board)]
 
 
-def _counted(board: Board) -> Sentence:
-    """How many runs the baseline alone is told from, those that are better by name if few."""
+def _count_verdicts(board: Board) -> Sentence:
+    """Count the runs that are better or worse than the baseline; name a few better ones."""
     others = [each for each in board.ranked if not each.is_baseline]
     better = [each.run for each in others if each.verdict == "better"]
-    worse = _so_many(sum(each.verdict == "worse" for each in others))
+    worse = _count_or_none(sum(each.verdict == "worse" for each in others))
     runs = counted(len(others), "run")
-    against = say("Compared with the baseline ", _name(board.baseline), " alone, ")
-    if 0 < len(better) <= NAMED:
-        said = f" {are(better)} significantly better, {worse} of {runs} worse."
-        return say(against, listed(better), said)
+    against = join_phrases(
+        "Compared with the baseline ", _baseline_phrase(board.baseline), " alone, "
+    )
+    if 0 < len(better) <= MOST_NAMED_RUNS:
+        said = f" {is_or_are(better)} significantly better, {worse} of {runs} worse."
+        return join_phrases(against, list_runs(better), said)
     verb = "are" if better else "is"
-    return say(
-        against, f"{_so_many(len(better))} of {runs} {verb} significantly better, {worse} worse."
+    return join_phrases(
+        against,
+        f"{_count_or_none(len(better))} of {runs} {verb} significantly better, {worse} worse.",
     )
 
 
-def _so_many(number: int) -> str:
+def _count_or_none(number: int) -> str:
     return count(number) if number else "none"
 
 
-def _name(run: Run | None) -> Phrase:
+def _baseline_phrase(run: Run | None) -> Phrase:
     return Phrase(name=str(run))
 
 
-def _against_baseline(board: Board) -> Sentence:
-    """A short board: the leader against the baseline, then the others by their verdict."""
+def _describe_short_board(board: Board) -> Sentence:
+    """Summarise a short board: the leader against the baseline, then the others by verdict."""
     leader, *others = board.ranked
     groups = {
         verdict: [each.run for each in others if each.verdict == verdict]
         for verdict in ("better", "not significant", "worse")
     }
-    sentence = _leading(board, leader)
+    sentence = _compare_leader(board, leader)
     if leader.verdict == "better" and groups["better"]:
         runs = groups.pop("better")
-        sentence += say(f", as {are(runs)} ", runs_in_words(runs))
-    return [*sentence, *say("."), *_others(groups, leader)]
+        sentence += join_phrases(f", as {is_or_are(runs)} ", name_or_count_runs(runs))
+    return [*sentence, *join_phrases("."), *_compare_others(groups, leader)]
 
 
-def _leading(board: Board, leader: Standing) -> Sentence:
+def _compare_leader(board: Board, leader: Standing) -> Sentence:
     if leader.is_baseline:
-        return say("The baseline ", named(leader.run), " leads")
+        return join_phrases("The baseline ", run_phrase(leader.run), " leads")
     how = {
         "better": " leads and is significantly better than the baseline ",
         "worse": " leads, but the baseline is significantly better: ",
     }.get(leader.verdict, " leads, but cannot be told apart from the baseline ")
     difference = leader.against.difference if leader.against is not None else None
     by_how_much = Phrase(difference=difference, verdict=leader.verdict)
-    return say(named(leader.run), how, _name(board.baseline), " ", by_how_much)
+    return join_phrases(
+        run_phrase(leader.run), how, _baseline_phrase(board.baseline), " ", by_how_much
+    )
 
 
-def _others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
-    """Those beside the leader, as compared with the baseline, which was named last."""
+def _compare_others(groups: dict[str, list[Run]], leader: Standing) -> Sentence:
+    """Compare the other runs with the baseline, which the sentence named last."""
     clauses = []
     if better := groups.get("better"):
-        clauses.append(say(runs_in_words(better), f" {are(better)} significantly better than it"))
+        clauses.append(
+            join_phrases(
+                name_or_count_runs(better), f" {is_or_are(better)} significantly better than it"
+            )
+        )
     if same := groups["not significant"]:
         beside = leader.verdict == "not significant"
-        runs = runs_in_words(same, more=beside)
-        clauses.append(say(runs, " cannot be told apart from the baseline"))
+        runs = name_or_count_runs(same, more=beside)
+        clauses.append(join_phrases(runs, " cannot be told apart from the baseline"))
     if worse := groups["worse"]:
-        clauses.append(say(runs_in_words(worse, rest=True), f" {are(worse)} significantly worse"))
+        clauses.append(
+            join_phrases(
+                name_or_count_runs(worse, rest=True), f" {is_or_are(worse)} significantly worse"
+            )
+        )
     if not clauses:
         return []
     first, *more = clauses
-    return say(" ", capitalised(first), *(say("; ", clause) for clause in more), ".")
+    return join_phrases(
+        " ", capitalise(first), *(join_phrases("; ", clause) for clause in more), "."
+    )
 
 
-def power(board: Board) -> Sentence:
-    """What the topics and runs of this board can tell at all."""
+def describe_power(board: Board) -> Sentence:
+    """State which effects this board can detect."""
     topics = board.edition.num_evaluated
     effect = board.detectable_effect
     if effect is None:
-        return say(
+        return join_phrases(
             f"With {counted(topics, 'topic')} nothing can be significant: p is at least ",
             strong(keep_on_one_line(p_value(smallest_p(topics)))),
-            f". {in_words(FEWEST_TOPICS).capitalize()} topics are the minimum.",
+            f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
-    sentence = say(
+    sentence = join_phrases(
         f"With {counted(topics, 'topic')} one comparison can detect an effect of ",
         strong(f"d = {score(effect, 2)}"),
         f" (power 80 %, α = {score(LEVEL, 2)}).",
@@ -201,7 +223,7 @@ def power(board: Board) -> Sentence:
     if board.pairs.margin is None:
         return sentence
     margin = strong(score(board.pairs.margin, 3))
-    return say(
+    return join_phrases(
         sentence,
         " On this board two runs must differ by ",
         margin,
@@ -209,8 +231,8 @@ def power(board: Board) -> Sentence:
     )
 
 
-def selection_rule(board: Board) -> Sentence:
-    """Which runs stand on the board, in which order."""
+def describe_selection(board: Board) -> Sentence:
+    """State which runs are on the board and in which order."""
     shown, standings = len(board.shown), len(board.standings)
     teams = counted(len(board.teams), "team")
     number = (
@@ -219,21 +241,20 @@ def selection_rule(board: Board) -> Sentence:
         else f"{count(shown)} of {counted(standings, 'run')}"
     )
     best = "best" if parse_measure(board.measure).direction > 0 else "lowest"
-    rule = (
-        f": {_which(board)} on judgments {board.edition.judgment_set.version}, by {board.measure}"
-    )
+    version = board.edition.judgment_set.version
+    rule = f": {_selected_runs(board)} on judgments {version}, by {board.measure}"
     decimals = board.sight.decimals
-    digits = "full precision" if decimals is None else f"{in_words(decimals)} decimals"
+    digits = "full precision" if decimals is None else f"{spell_number(decimals)} decimals"
     order = f" at {digits}, {best} first."
     if board.choice.is_sorted:
-        order = f" at {digits}; the lines are sorted by {_order(board)}."
+        order = f" at {digits}; the lines are sorted by {_sort_column_title(board)}."
     if shown != standings:
         order += " Ranks and tests cover the whole board."
-    return say(strong(number), rule + order)
+    return join_phrases(strong(number), rule + order)
 
 
-def made_without(board: Board) -> str:
-    """Which measures an earlier board has not, and what ranks it where one of them would."""
+def describe_missing_measures(board: Board) -> str:
+    """Name the measures that an earlier board lacks and, if needed, its ranking measure."""
     if board.sight.other_edition is None or not board.missing:
         return ""
     ranked = (
@@ -244,17 +265,17 @@ def made_without(board: Board) -> str:
     return f"It does not include {', '.join(board.missing)}{ranked}."
 
 
-def left_out(board: Board) -> str:
-    """That a run is not on the board by its rule; empty where the board in hand is that one."""
+def describe_exclusion(board: Board) -> str:
+    """Explain why a run is not on the board; empty if this is the board of the rule."""
     if not board.sight.includes_every_run:
         return ""
     runs = counted(len(board.standings), "scored run")
     held = f" This page ranks all {runs} of the track." if board.sight.can_see_scores else ""
-    return f"The board shows {_which(board).removesuffix(',')}.{held}"
+    return f"The board shows {_selected_runs(board).removesuffix(',')}.{held}"
 
 
-def _which(board: Board) -> str:
-    """The runs that the rule of the track puts on its board."""
+def _selected_runs(board: Board) -> str:
+    """Describe the runs that the rule of the track selects."""
     if board.sight.ladder is not None:
         step = board.sight.ladder.step
         return f"the last run of each team to beat its previous one by more than {step}"
@@ -265,16 +286,16 @@ def _which(board: Board) -> str:
     return "every scored run"
 
 
-def _order(board: Board) -> str:
-    """The title of the column that the lines stand by; with a capital only where it has one."""
+def _sort_column_title(board: Board) -> str:
+    """Return the title of the column that sorts the board, in lower case unless it is a name."""
     name = board.choice.sorted_by
     title = next((each.title for each in columns_of(board) if each.name == name), name)
     title = title if name in board.measures or not title[1:2].islower() else title.lower()
     return f"{title}, reversed" if board.choice.is_reversed else title
 
 
-def provisional(board: Board, frozen: Snapshot | None) -> str:
-    """What may still change a live board, where that is worth a word."""
+def describe_provisional_state(board: Board, frozen: Snapshot | None) -> str:
+    """Say what may still change a live board; empty if nothing is worth a sentence."""
     track = board.sight.track
     if track.closes_at is None:
         return "These scores change as runs and judgments arrive." if frozen is not None else ""
@@ -290,8 +311,8 @@ def provisional(board: Board, frozen: Snapshot | None) -> str:
     return "These scores are provisional until organisers freeze a snapshot."
 
 
-def much_unjudged(board: Board) -> str:
-    """How much of the first ten documents nobody judged, where that is half or more."""
+def warn_of_unjudged(board: Board) -> str:
+    """Say how many top 10 documents are unjudged, if half or more are."""
     judged = board.median_judged
     if judged > WELL_JUDGED:
         return ""

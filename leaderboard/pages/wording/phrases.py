@@ -1,4 +1,4 @@
-"""The pieces of a sentence: words, names of runs, numbers, differences with their sign."""
+"""The parts of a sentence: words, run names, numbers and differences."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from leaderboard.display.numbers import count
 from leaderboard.models import Run
 
-# So many runs are named one by one; more are counted.
-NAMED = 3
-NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+# A sentence names up to this many runs; more are counted.
+MOST_NAMED_RUNS = 3
+NUMBER_WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Phrase:
 Sentence = list[Phrase]
 
 
-def say(*pieces: str | Phrase | Sequence[Phrase]) -> Sentence:
-    """Words and phrases in one row.
+def join_phrases(*pieces: str | Phrase | Sequence[Phrase]) -> Sentence:
+    """Join words and phrases into one sentence.
 
-    >>> say("a ", strong("b"), [Phrase("c")])[1].strong
+    >>> join_phrases("a ", strong("b"), [Phrase("c")])[1].strong
     'b'
     """
     sentence: Sentence = []
@@ -50,47 +50,49 @@ def strong(text: str) -> Phrase:
     return Phrase(strong=text)
 
 
-def named(run: Run) -> Phrase:
+def run_phrase(run: Run) -> Phrase:
     return Phrase(name=str(run))
 
 
-def listed(runs: Sequence[Run]) -> Sentence:
-    """Names in a row: "a", "a and b", "a, b and c"."""
+def list_runs(runs: Sequence[Run]) -> Sentence:
+    """List the names of runs: "a", "a and b", "a, b and c"."""
     sentence: Sentence = []
     for place, run in enumerate(runs):
         if place:
             sentence.append(Phrase(" and " if place == len(runs) - 1 else ", "))
-        sentence.append(named(run))
+        sentence.append(run_phrase(run))
     return sentence
 
 
-def in_words(number: int) -> str:
-    """A small count as a word.
+def spell_number(number: int) -> str:
+    """Spell a number up to ten as a word.
 
-    >>> in_words(4), in_words(1400)
+    >>> spell_number(4), spell_number(1400)
     ('four', '1,400')
     """
-    return NUMBERS[number] if number < len(NUMBERS) else count(number)
+    return NUMBER_WORDS[number] if number < len(NUMBER_WORDS) else count(number)
 
 
-def runs_in_words(runs: Sequence[Run], rest: bool = False, more: bool = False) -> Sentence:
-    """Up to three runs by their names, others by their count.
+def name_or_count_runs(runs: Sequence[Run], rest: bool = False, more: bool = False) -> Sentence:
+    """Name up to three runs; count more.
 
-    `rest`: nobody else is left; `more`: they come to one that was named.
+    `rest`: these are all remaining runs; `more`: they follow a run that was named.
     """
-    if len(runs) <= NAMED and not (rest and len(runs) == NAMED):
-        return listed(runs)
-    number = in_words(len(runs))
-    return say(f"the other {number}" if rest else f"{number} {'more ' if more else ''}runs")
+    if len(runs) <= MOST_NAMED_RUNS and not (rest and len(runs) == MOST_NAMED_RUNS):
+        return list_runs(runs)
+    number = spell_number(len(runs))
+    return join_phrases(
+        f"the other {number}" if rest else f"{number} {'more ' if more else ''}runs"
+    )
 
 
-def capitalised(sentence: Sentence) -> Sentence:
-    """With a capital at its beginning, where that is not a name."""
+def capitalise(sentence: Sentence) -> Sentence:
+    """Start a sentence with a capital letter unless it starts with a name."""
     if not sentence or not sentence[0].words:
         return sentence
     first = sentence[0].words
     return [Phrase(first[0].upper() + first[1:]), *sentence[1:]]
 
 
-def are(runs: Sequence[Run]) -> str:
+def is_or_are(runs: Sequence[Run]) -> str:
     return "is" if len(runs) == 1 else "are"

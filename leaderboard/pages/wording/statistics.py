@@ -1,4 +1,4 @@
-"""What the numbers beside a measure are: how each is made, by which function, after whom."""
+"""Explanations of the statistics: definition, function and source."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number that pages make of the scores; `function` is where the code makes it."""
+    """A statistic of the scores; `function` is the code that computes it."""
 
     title: str
     says: tuple[str, ...]
     function: str
     source: str = ""
-    # Whether it is made of the scores of one measure.
+    # Whether it uses the scores of one measure.
     of_one_measure: bool = True
     needs_judgments: bool = True
-    # What the command can say beside these numbers.
+    # What the command prints in addition.
     command_adds: str = ""
 
 

@@ -55,8 +55,8 @@ NOUNS = {
     "joinrequest": "request to join",
     "judgmentset": "judgments",
 }
-# What has a name for its readers.
-NAMED: dict[str, type[Model]] = {
+# Models whose rows have names that readers know.
+MODELS_WITH_NAMES: dict[str, type[Model]] = {
     "judgmentset": JudgmentSet,
     "pool": Pool,
     "run": Run,
@@ -66,8 +66,8 @@ NAMED: dict[str, type[Model]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One line of the trail; `name` is a stranger's text, `details` are what was set."""
+class TrailEntry:
+    """One entry of the activity log; `name` is user text, `details` are the changed fields."""
 
     event: AuditEvent
     words: str
@@ -75,59 +75,59 @@ class Told:
     details: list[str]
 
 
-def trail_of(events: Iterable[AuditEvent]) -> list[Told]:
-    """The events in words, with the names that what they are about has now."""
+def describe_events(events: Iterable[AuditEvent]) -> list[TrailEntry]:
+    """Describe events in words, with the current names of their targets."""
     events = list(events)
-    names = _names(events)
+    names = _find_target_names(events)
     return [
-        Told(
+        TrailEntry(
             event,
-            words_of(event),
+            describe_act(event),
             names.get((event.target_kind, event.target_id), ""),
-            details_of(event.before, event.after),
+            describe_changes(event.before, event.after),
         )
         for event in events
     ]
 
 
-def _names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], str]:
-    """What the targets are called, by kind and key."""
+def _find_target_names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], str]:
+    """Return the names of the targets, by kind and key."""
     keys: dict[str, list[str]] = {}
     for each in events:
-        # What an archive does not hold has no key here.
+        # A target that the archive did not contain has no key.
         if each.target_id:
             keys.setdefault(each.target_kind, []).append(each.target_id)
     return {
         (kind, str(key)): str(row)
-        for kind, model in NAMED.items()
+        for kind, model in MODELS_WITH_NAMES.items()
         if kind in keys
         for key, row in model.objects.in_bulk(keys[kind]).items()
     }
 
 
-def words_of(event: AuditEvent) -> str:
-    """The act and its target: "changed the track"."""
+def describe_act(event: AuditEvent) -> str:
+    """Describe an act and its target: "changed the track"."""
     act = ACTS.get(event.act, f"{event.act}:")
     return f"{act} {NOUNS.get(event.target_kind, event.target_kind)}"
 
 
-def details_of(before: Any, after: Any) -> list[str]:
-    """What was set, field by field, with what it was where that is known.
+def describe_changes(before: Any, after: Any) -> list[str]:
+    """Describe the changed fields, with the earlier values if they are known.
 
-    >>> details_of({"depth": 100}, {"depth": 1000}), details_of(None, {"reason": ""})
+    >>> describe_changes({"depth": 100}, {"depth": 1000}), describe_changes(None, {"reason": ""})
     (['depth: 100 → 1000'], [])
     """
     old, new = (each if isinstance(each, dict) else {} for each in (before, after))
     details = []
     for name in {**old, **new}:
-        was, now = (in_words(each.get(name)) for each in (old, new))
+        was, now = (describe_value(each.get(name)) for each in (old, new))
         if was or now:
             change = f"{was or 'nothing'} → {now or 'nothing'}" if name in old else now
             details.append(f"{name.replace('_', ' ')}: {change}")
     return details
 
 
-def in_words(value: Any) -> str:
+def describe_value(value: Any) -> str:
     if value in (None, "", "None", [], {}):
         return ""
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -9,9 +9,9 @@ import pytest
 
 from evaluation.reading.docnos import (
     Docnos,
-    all_mixed,
     docnos_of,
-    homes_of,
+    hash_all_words,
+    slots_of,
     words_of,
     write_docnos,
 )
@@ -84,7 +84,7 @@ def test_what_only_looks_like_a_docno_is_not_in_it(docno):
 def test_docnos_of_one_home_are_told_apart():
     homes = 3 + 1
     numbers = words_of(np.array([b"%d" % number for number in range(1_000)]))
-    crowded = docnos_of(numbers[homes_of(all_mixed(numbers), homes) == homes - 1]).tolist()
+    crowded = docnos_of(numbers[slots_of(hash_all_words(numbers), homes) == homes - 1]).tolist()
     docnos = Docnos.of(crowded[:3])
     assert [docno in docnos for docno in crowded[:6]] == [True] * 3 + [False] * 3
     assert docnos.known(np.array(crowded[:6])).tolist() == [True] * 3 + [False] * 3

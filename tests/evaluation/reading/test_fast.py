@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.problems import Refused
 from evaluation.reading import blocks, fast
-from evaluation.reading.alike import lines_alike_in
+from evaluation.reading.alike import uniform_lines_in
 from evaluation.reading.containers import unpacked
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.qrels import read_qrels
@@ -176,7 +176,7 @@ PIECES = [b"", *(bytes([byte]) for byte in b"\0\t\n 0.-\x7f\xff")]
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 @pytest.mark.parametrize("text", [EVEN, UNEVEN], ids=["even", "uneven"])
 def test_every_byte_of_lines_that_are_alike_is_looked_at(text, piece):
-    assert lines_alike_in(Text(text), 6).rows is not None
+    assert uniform_lines_in(Text(text), 6).rows is not None
     for place in range(len(text)):
         assert_same(text[:place] + piece + text[place:])
         assert_same(text[:place] + piece + text[place + 1 :])

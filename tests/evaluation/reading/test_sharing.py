@@ -64,7 +64,7 @@ def test_a_part_ends_where_a_topic_does(tmp_path):
     text = b"".join(b"%d Q0 d%d 1 1 t\n" % (n // 10, n) for n in range(1000))
     (tmp_path / "run").write_bytes(text)
     with (tmp_path / "run").open("rb") as file:
-        parts = sharing.parts_of(file, 0, 4)
+        parts = sharing.split_by_topics(file, 0, 4)
     assert [part.start for part in parts] == [0, *(part.end for part in parts[:-1])]
     assert len(parts) == 4
     assert all(

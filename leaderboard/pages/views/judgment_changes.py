@@ -1,4 +1,4 @@
-"""What new judgments change in those before them, as tables that a page prints."""
+"""Tables of what new judgments change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("added", "changed", "removed")
 
 @dataclass(frozen=True)
 class TransitionRow:
-    """From one grade before to each grade after; an empty cell where no judgment went."""
+    """The judgments that had one grade before, counted by their grade now."""
 
     before: int | None
     cells: list[str]
@@ -28,7 +28,7 @@ class ChangedTopic:
 
 
 @dataclass(frozen=True)
-class Difference:
+class JudgmentChanges:
     since: str
     is_none: bool
     words: str
@@ -42,34 +42,34 @@ class Difference:
         return self.num_topics - len(self.topics)
 
 
-def difference_of(preview: Mapping[str, Any]) -> Difference | None:
-    """The difference that a check found; None where there was nothing to compare with."""
+def changes_in(preview: Mapping[str, Any]) -> JudgmentChanges | None:
+    """Return the changes that a check found; None without earlier judgments."""
     found = preview.get("changes")
     if found is None:
         return None
     cells = {(before, after): number for before, after, number in found["transitions"]}
-    columns = grades_in(after for _, after in cells)
+    columns = distinct_grades(after for _, after in cells)
     rows = [
-        TransitionRow(before, [cell(cells.get((before, after), 0)) for after in columns])
-        for before in grades_in(before for before, _ in cells)
+        TransitionRow(before, [count_or_blank(cells.get((before, after), 0)) for after in columns])
+        for before in distinct_grades(before for before, _ in cells)
     ]
-    return Difference(
+    return JudgmentChanges(
         since=found["since"],
         is_none=not cells,
-        words=in_words(found),
+        words=describe_changes(found),
         columns=columns,
         transitions=rows,
         topics=[
-            ChangedTopic(each["number"], *(cell(each.get(kind, 0)) for kind in KINDS))
+            ChangedTopic(each["number"], *(count_or_blank(each.get(kind, 0)) for kind in KINDS))
             for each in found["topics"]
         ],
         num_topics=found["num_topics"],
     )
 
 
-def in_words(found: Mapping[str, Any]) -> str:
+def describe_changes(found: Mapping[str, Any]) -> str:
     """
-    >>> in_words({"added": 1, "changed": 2, "removed": 0, "num_topics": 2})
+    >>> describe_changes({"added": 1, "changed": 2, "removed": 0, "num_topics": 2})
     '1 judgment added, 2 changed and 0 removed, in 2 topics.'
     """
     added = counted(found["added"], "judgment")
@@ -77,10 +77,10 @@ def in_words(found: Mapping[str, Any]) -> str:
     return f"{added} added, {rest}, in {counted(found['num_topics'], 'topic')}."
 
 
-def grades_in(grades: Any) -> list[int | None]:
-    """Each grade once, the highest first; at the end None, which is no judgment.
+def distinct_grades(grades: Any) -> list[int | None]:
+    """Return each grade once, the highest first, with None for unjudged at the end.
 
-    >>> grades_in([None, 1, 2, 1])
+    >>> distinct_grades([None, 1, 2, 1])
     [2, 1, None]
     """
     every = set(grades)
@@ -88,5 +88,5 @@ def grades_in(grades: Any) -> list[int | None]:
     return [*known, *([None] if None in every else [])]
 
 
-def cell(number: int) -> str:
+def count_or_blank(number: int) -> str:
     return count(number) if number else ""

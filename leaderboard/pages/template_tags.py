@@ -1,6 +1,6 @@
-"""The small parts of pages as tags: signs, states, badges, grades, notices.
+"""Template tags: signs, states, badges, grades, notices and links.
 
-A colour never stands alone: every part here says its meaning by a shape or a word first.
+A colour is never the only signal: every tag also shows a shape or a word.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evaluation.measures import parse_measure
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, signed
 from leaderboard.infrastructure.logs import request_number
-from leaderboard.pages import addresses
+from leaderboard.pages import page_urls
 
 register = template.Library()
 
@@ -29,7 +29,7 @@ Verdict = Literal["better", "worse", "not significant"]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where something stands: the shape and the word that say so."""
+    """The sign and the word for a state."""
 
     sign: str
     word: str
@@ -63,13 +63,13 @@ DIFFERENCE_CLASSES = {"better": "better", "worse": "worse", "not significant": "
 
 @register.simple_tag
 def sign(name: str) -> SafeString:
-    """A shape of `_signs.html`; the words beside it carry the same meaning."""
+    """Render a shape of `_signs.html`; the text beside it has the same meaning."""
     return mark_safe(f'<svg class="sign" aria-hidden="true"><use href="#sign-{name}"/></svg>')
 
 
 @register.simple_tag
 def state(name: str, detail: str = "") -> SafeString:
-    """Where a run stands, in a line of text: "Scoring, topic 141 of 225"."""
+    """Render a state with its detail: "Scoring, topic 141 of 225"."""
     shown = STATES[name]
     detail = f", {detail}" if detail else ""
     return format_html(
@@ -79,27 +79,27 @@ def state(name: str, detail: str = "") -> SafeString:
 
 @register.simple_tag
 def once() -> SafeString:
-    """In a form: what makes its second sending known as such."""
+    """Render a hidden form field that lets the server detect a repeated submission."""
     return format_html('<input type="hidden" name="once" value="{}">', token_urlsafe(16))
 
 
 @register.simple_tag
 def chip(name: str) -> SafeString:
-    """The state in an outline, beside the heading of a page and nowhere else."""
+    """Render a state as an outlined chip, for page headings only."""
     shown = STATES[name]
     return format_html('<span class="chip {}">{}{}</span>', name, sign(shown.sign), shown.word)
 
 
 @register.simple_tag
 def badge(kind: str) -> SafeString:
-    """What a run is: baseline, yours, late, manual, unpooled, internal, blind."""
+    """Render a badge: baseline, yours, late, manual, unpooled, internal or blind."""
     word = escape(kind)
     return mark_safe(f'<span class="badge {word.replace(" ", "-")}">{word}</span>')
 
 
 @register.simple_tag
 def grade(value: int | None, top: int = RAMP) -> SafeString:
-    """The grade of a document; `top` is the highest grade of its judgments."""
+    """Render the grade of a document; `top` is the highest grade of the judgments."""
     if value is None:
         return mark_safe('<span class="grade unjudged">unjudged</span>')
     return format_html(
@@ -111,18 +111,18 @@ def grade(value: int | None, top: int = RAMP) -> SafeString:
 
 @register.simple_tag
 def difference(value: float | None, verdict: Verdict | None = None, digits: int = 3) -> SafeString:
-    """A signed difference; with a verdict the style sheet puts ▲, ▼ or ≈ before it."""
+    """Render a signed difference; the style sheet adds ▲, ▼ or ≈ for a verdict."""
     return mark_safe(marked(signed(value, digits), verdict) if value is not None else MISSING)
 
 
 def marked(printed: str, verdict: str | None) -> str:
-    """A difference that is printed already, with the sign of its verdict."""
+    """Wrap a printed difference in the class of its verdict."""
     return f'<span class="{DIFFERENCE_CLASSES[verdict or None]}">{printed}</span>'
 
 
 @register.simple_tag
 def crumbs(*steps: str) -> SafeString:
-    """The way here: names and addresses by turns, at last the name of this page alone."""
+    """Render breadcrumbs from alternating names and URLs; the last is this page's name."""
     *way, here = steps
     links = format_html_join(
         "",
@@ -145,27 +145,29 @@ def by_words(command: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def address(context: Context, page: str, *of: str, **query: str) -> str:
-    """A page of the track or the run `of`; the reader's measure and baseline go along."""
-    return addresses.address(page, addresses.carried(context["request"].GET), *of, **query)
+    """Return the URL of a page `of` a track or run; it keeps the reader's measure and baseline."""
+    return page_urls.page_url(
+        page, page_urls.carried_parameters(context["request"].GET), *of, **query
+    )
 
 
 @register.simple_tag(takes_context=True)
 def explained(context: Context, name: str, **query: str) -> SafeString:
-    """The way to how a number beside the measures is made; `name` is one of STATISTICS."""
+    """Render the link that explains a statistic; `name` is a key of STATISTICS."""
     href = address(context, "statistic", context["track"].slug, name, **query)
     return format_html('<a data-drawer href="{}">How is this computed?</a>', href)
 
 
 @register.simple_tag
 def measure(name: str) -> SafeString:
-    """A measure's name, which leads to what the page of all measures says of it."""
+    """Render the name of a measure as a link to its definition."""
     page = f"{reverse('measures')}#{parse_measure(name).name}"
     return format_html('<a href="{}">{}</a>', page, name)
 
 
 @register.simple_tag
 def tab(name: str, address: str, current: str, note: str | int = "") -> SafeString:
-    """One tab; it is the current one where its name in lower case is."""
+    """Render a tab; it is current if `current` is its name in lower case."""
     return format_html(
         '<a href="{}"{}>{}{}</a>',
         address,
@@ -177,7 +179,7 @@ def tab(name: str, address: str, current: str, note: str | int = "") -> SafeStri
 
 @register.simple_block_tag
 def notice(content: str, kind: str = "info") -> SafeString:
-    """A message with its shape: ok, info, warn, bad, or a level of Django's messages."""
+    """Render a notice of a kind: ok, info, warn, bad or a level of Django's messages."""
     kind = MESSAGE_LEVELS.get(kind, kind if kind in NOTICES else "info")
     role = mark_safe(' role="alert"' if kind == "bad" else ' role="status"')
     return format_html(
@@ -191,11 +193,11 @@ def notice(content: str, kind: str = "info") -> SafeString:
 
 @register.simple_block_tag
 def empty(content: str, title: str) -> SafeString:
-    """A place with nothing in it yet: why, and what comes when."""
+    """Render an empty state: a title and how it fills."""
     return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, content)
 
 
 @register.simple_tag
 def request_id() -> str:
-    """The number by which the log knows this request."""
+    """Return the id of this request, as in the log."""
     return request_number.get()

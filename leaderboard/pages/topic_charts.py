@@ -1,6 +1,6 @@
-"""What the pages of a track draw and print in cells: made in Python, so that templates only print.
+"""Charts and table cells of the topic pages.
 
-A board of hundreds of runs has thousands of cells; each is one short text here.
+Cells are built in Python because a board of hundreds of runs has thousands of them.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from leaderboard.display.charts import Column, Mark
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.models import Run
-from leaderboard.pages.addresses import address, address_of_runs
-from leaderboard.pages.parts import badge
+from leaderboard.pages.page_urls import page_url, run_url_pattern
+from leaderboard.pages.template_tags import badge
 
 
-def ranking_addresses(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
-    """What each run retrieved for the topic in view."""
-    page = address_of_runs("ranking", chosen, number=breakdown.topic.number)
+def ranking_urls(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
+    """Return the URL of each run's ranking for the topic."""
+    page = run_url_pattern("ranking", chosen, number=breakdown.topic.number)
     return [page.format(each.run.pk) for each in breakdown.answers]
 
 
 def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
-    """Every run on one line of values; a dot leads to its ranking."""
+    """Draw every run as a dot on one axis; each dot links to its ranking."""
     marks = [
-        Mark(each.score, str(each.run), _kind(each.is_own, each.is_baseline), href)
-        for each, href in zip(breakdown.answers, ranking_addresses(breakdown, chosen), strict=True)
+        Mark(each.score, str(each.run), _mark_kind(each.is_own, each.is_baseline), href)
+        for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
     ]
     return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
 
 
-def _kind(is_own: bool, is_baseline: bool) -> Kind:
+def _mark_kind(is_own: bool, is_baseline: bool) -> Kind:
     return "baseline" if is_baseline else "own" if is_own else "other"
 
 
 def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:
-    """A line for each run on the topic in view, with its first ten documents as squares."""
+    """Return a table row for each run, with its top 10 documents as squares."""
     chosen = board.choice.carried
-    run = escape(address_of_runs("run", chosen))
+    run = escape(run_url_pattern("run", chosen))
     asked = {"measure": breakdown.measure, "number": breakdown.topic.number}
-    computed = escape(address("computed", chosen, board.sight.track.slug, **asked))
-    rankings = map(escape, ranking_addresses(breakdown, chosen))
+    computed = escape(page_url("computed", chosen, board.sight.track.slug, **asked))
+    rankings = map(escape, ranking_urls(breakdown, chosen))
     return mark_safe(
         "\n".join(
-            f"<tr{_marked(each)}>"
+            f"<tr{_row_class(each)}>"
             f'<td class="num">{MISSING if each.rank is None else each.rank}</td>'
             f'<th scope="row"><a href="{run.format(each.run.pk)}">'
             f"<bdi>{escape(str(each.run))}</bdi></a>"
-            f'<span class="opt">{_badges(each)}</span>'
+            f'<span class="opt">{_render_badges(each)}</span>'
             f'<small class="phone"><a href="{ranking}">ranking</a></small></th>'
             f'<td class="opt"><bdi>{escape(str(each.run.team))}</bdi></td>'
             f'<td class="num best"><a class="number" href="{computed}&amp;run={each.run.pk}"'
@@ -71,21 +71,21 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
     )
 
 
-def _marked(answer: Answer) -> str:
-    kind = _kind(answer.is_own, answer.is_baseline and not answer.is_own)
+def _row_class(answer: Answer) -> str:
+    kind = _mark_kind(answer.is_own, answer.is_baseline and not answer.is_own)
     return f' class="{kind}"' if kind != "other" else ""
 
 
-def _badges(answer: Answer) -> str:
+def _render_badges(answer: Answer) -> str:
     words = {"yours": answer.is_own, "baseline": answer.is_baseline}
     return "".join(f" {badge(word)}" for word, holds in words.items() if holds)
 
 
 @dataclass(frozen=True)
 class JudgedLine:
-    """A judged document with a cell for its rank in each of the columns.
+    """A judged document with its rank in each run.
 
-    `finder` is the run that alone has it among its first hundred.
+    `finder` is set if only one run has the document in its top 100.
     """
 
     document: JudgedDocument
@@ -107,11 +107,11 @@ def judged_lines(breakdown: TopicBreakdown) -> list[JudgedLine]:
 
 def _rank_cells(ranks: list[int | None]) -> SafeString:
     return mark_safe(
-        "".join(f'<td class="num{_distance(rank)}">{count(rank)}</td>' for rank in ranks)
+        "".join(f'<td class="num{_rank_class(rank)}">{count(rank)}</td>' for rank in ranks)
     )
 
 
-def _distance(rank: int | None) -> str:
+def _rank_class(rank: int | None) -> str:
     return " far" if rank is None or rank > FOUND else " near" if rank <= TOP else ""
 
 
@@ -125,17 +125,19 @@ class GradeLine:
 
 
 def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[GradeLine]:
-    """Every grade from the top of the scale down, also those that nobody gave."""
+    """Return a line for each grade, the highest first, including unused grades."""
     lowest = min([0, *grades])
     most = max(grades.values(), default=1)
     counts = {grade: grades.get(grade, 0) for grade in range(top, lowest - 1, -1)}
     return [
-        GradeLine(grade, _says(grade, threshold), charts.grade_bar(number, most, grade, top))
+        GradeLine(
+            grade, _grade_meaning(grade, threshold), charts.grade_bar(number, most, grade, top)
+        )
         for grade, number in counts.items()
     ]
 
 
-def _says(grade: int, threshold: int) -> str:
+def _grade_meaning(grade: int, threshold: int) -> str:
     if grade < 0:
         return "pooled, not judged"
     return "relevant" if grade >= threshold else "not relevant"
@@ -143,7 +145,7 @@ def _says(grade: int, threshold: int) -> str:
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """A topic of the list, with the span of its runs."""
+    """A topic of the list, with the range of its runs' scores."""
 
     summary: TopicSummary
     cell: SafeString
@@ -156,7 +158,7 @@ class SummaryTable:
 
 
 def summary_table(summaries: Sequence[TopicSummary]) -> SummaryTable:
-    """From worst to best in every topic, on an axis from 0 to 1 where values allow."""
+    """Draw the range from worst to best run for each topic, from 0 to 1 if values fit."""
     values = [end for each in summaries for end in (each.worst, each.best) if np.isfinite(end)]
     beyond = values and (min(values) < 0 or max(values) > 1)
     axis = charts.Axis.around(min(values), max(values)) if beyond else charts.UNIT

@@ -8,13 +8,13 @@ from django.template import Context, Template
 from django.template.loader import render_to_string
 
 from leaderboard.models import Run
-from leaderboard.pages.parts import STATES
+from leaderboard.pages.template_tags import STATES
 
 SIGNS = "templates/_signs.html"
 
 
 def page(written, **context):
-    return Template("{% load parts %}" + written).render(Context(context))
+    return Template(written).render(Context(context))
 
 
 @pytest.mark.parametrize("name", Run.State.values)

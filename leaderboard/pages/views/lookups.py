@@ -1,4 +1,4 @@
-"""What several pages fetch in the same way."""
+"""Lookups of tracks, runs and boards that several views share."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from django.http import Http404, HttpRequest
 
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, sight_of, track_or_404
 from leaderboard.boards.standings import Board, Choice, find_board_with
-from leaderboard.pages.addresses import carried
+from leaderboard.pages.page_urls import carried_parameters
 from leaderboard.runs.facts import FILTERS
 
 
-def organised_or_403(request: HttpRequest, slug: str) -> Sight:
-    """The track, for those who organise it."""
+def organised_sight_or_403(request: HttpRequest, slug: str) -> Sight:
+    """Return the track for its organisers; everyone else is refused."""
     sight = track_or_404(request.user, slug)
     if not sight.is_organiser:
         raise PermissionDenied
     return sight
 
 
-def sight_asked_for(request: HttpRequest, slug: str) -> Sight:
-    """The board as it is; as other judgments have it; as somebody sees it who takes no part."""
+def requested_sight(request: HttpRequest, slug: str) -> Sight:
+    """Return the track as requested: live, with other judgments or as the public sees it."""
     sight = track_or_404(request.user, slug)
     if request.GET.get("as") == "everybody":
         return sight_of(sight.track, AnonymousUser())
     return sight.with_judgments(request.GET.get("judgments", ""))
 
 
-def inside_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
-    """The run, for its team and those who organise its track."""
+def managed_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
+    """Return the run for its team and its organisers; everyone else is refused."""
     seen = run_or_404(request.user, run_id)
     if not seen.sight.can_see_file(seen.run):
         raise PermissionDenied
     return seen
 
 
-def choice_of(request: HttpRequest) -> Choice:
-    """What the address asks of a board."""
+def requested_choice(request: HttpRequest) -> Choice:
+    """Read the reader's choice for a board from the query parameters."""
     asked = request.GET
     return Choice(
         measure=asked.get("measure", ""),
@@ -49,23 +49,23 @@ def choice_of(request: HttpRequest) -> Choice:
         best_per_team=bool(asked.get("best")),
         facts={name: asked[name] for name in FILTERS if asked.get(name) in FILTERS[name].options},
         columns=tuple(asked.getlist("column")),
-        carried=carried(asked),
+        carried=carried_parameters(asked),
     )
 
 
-def board_of(sight: Sight, request: HttpRequest) -> Board:
-    """The board, where the viewer may see one."""
-    return board_with(sight, request)
+def board_or_404(sight: Sight, request: HttpRequest) -> Board:
+    """Return the board if the viewer may see one."""
+    return board_with_runs_or_404(sight, request)
 
 
-def board_with(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
-    """The board on which these runs stand, be it that of every run."""
-    board = find_board_with(sight, choice_of(request), *filter(None, run_ids))
+def board_with_runs_or_404(sight: Sight, request: HttpRequest, *run_ids: str) -> Board:
+    """Return a board that includes these runs, if needed the board of every run."""
+    board = find_board_with(sight, requested_choice(request), *filter(None, run_ids))
     if board is None:
         raise Http404("no board to see")
     return board
 
 
-def page_of(request: HttpRequest) -> int:
+def page_number(request: HttpRequest) -> int:
     asked = request.GET.get("page", "1")
     return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1

@@ -1,4 +1,4 @@
-"""A form that is sent twice, as a double click does, acts once."""
+"""Protection against forms that are sent twice, such as by a double click."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from leaderboard.models import SentForm
 View = Callable[..., HttpResponse]
 
 
-def once(view: View) -> View:
-    """What a form asks is done once, and the second sending leads where the first one led.
+def submit_once(view: View) -> View:
+    """Handle a form once; redirect a repeated submission to the result of the first.
 
-    The claim is a row in the transaction of the act, so of two at once one waits for the other.
-    A form that was not in order has done nothing and may be sent again.
+    The claim is a row in the transaction of the view, so one of two parallel requests waits.
+    An invalid form has changed nothing and can be sent again.
     """
 
     @wraps(view)
@@ -34,13 +34,13 @@ def once(view: View) -> View:
             if not is_first:
                 return redirect(sent.address)
             response = view(request, *args, **kwargs)
-            _remember(sent, response)
+            _store_address(sent, response)
             return response
 
     return answer
 
 
-def _remember(sent: SentForm, response: HttpResponse) -> None:
+def _store_address(sent: SentForm, response: HttpResponse) -> None:
     if response.status_code == 302:
         SentForm.objects.filter(pk=sent.pk).update(address=response["Location"])
     else:
@@ -48,7 +48,7 @@ def _remember(sent: SentForm, response: HttpResponse) -> None:
 
 
 def _digest(request: HttpRequest) -> str:
-    """Of the key of its page and of all that was written: a form that was changed is another."""
+    """Return a hash of the path and all fields: an edited form is a new one."""
     written = sorted((name, request.POST.getlist(name)) for name in request.POST)
     said = [request.path, *(each for each in written if each[0] != "csrfmiddlewaretoken")]
     return hashlib.sha256(repr(said).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Every measure in words, for the page of measures: its declaration with a value worked out."""
+"""Every measure with its definition and a worked example, for the measures page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ExplainedMeasure:
 
     @property
     def signature(self) -> str:
-        """The name with its parameters, which a narrow column can break."""
+        """The name with its parameters; it can break in a narrow column."""
         return self.definition.signature.replace(",", ", ")
 
     @property
@@ -55,32 +55,32 @@ class Family:
 
 
 @cache
-def families() -> list[Family]:
+def measure_families() -> list[Family]:
     modules = groupby(MEASURES.values(), key=lambda each: inspect.getmodule(each.formula))
     return [
-        Family(*_heading(module.__doc__ or ""), [_explained(each) for each in declared])
+        Family(*_split_heading(module.__doc__ or ""), [_explain_measure(each) for each in declared])
         for module, declared in modules
     ]
 
 
-def _heading(doc: str) -> tuple[str, str]:
+def _split_heading(doc: str) -> tuple[str, str]:
     title, _, about = inspect.cleandoc(doc).partition("\n\n")
     return " ".join(title.split()).rstrip("."), " ".join(about.split())
 
 
-def _explained(definition: Definition) -> ExplainedMeasure:
+def _explain_measure(definition: Definition) -> ExplainedMeasure:
     return ExplainedMeasure(definition, _details(definition), example(definition.example))
 
 
 def _details(definition: Definition) -> str:
-    """What the docstring says between its first line and the source."""
+    """Return the docstring of a measure between its first line and its source."""
     text = inspect.cleandoc(definition.formula.__doc__ or "").partition("\n")[2]
     found = re.search(r"(.*?)(?=^Source:|^>>>|\Z)", text, re.DOTALL | re.MULTILINE)
     return " ".join(found[1].split()) if found else ""
 
 
-def worked_grades() -> list[int | None]:
-    """The grades of the ranking that every measure is worked on, in the order of ranks."""
+def example_grades() -> list[int | None]:
+    """Return the grades of the example ranking, in rank order."""
     run = example_run()
     grades = dict(zip(run.rank.tolist(), run.grade.tolist(), strict=True))
     return [grades.get(rank) for rank in range(1, int(run.retrieved[0]) + 1)]

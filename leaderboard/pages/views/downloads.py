@@ -1,4 +1,4 @@
-"""What is taken home as one zip file: a team's runs, a board with all its scores."""
+"""Downloads as one zip file: a team's runs, a board with all scores, a whole track."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_bytes
 from leaderboard.boards.standings import Board, find_board
 from leaderboard.models import Team
-from leaderboard.pages.views.parts import organised_or_403
+from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
 @login_required
 @require_GET
 def pack(request: HttpRequest, slug: str) -> HttpResponse:
-    """The runs of one's team, or for organisers those of `?team=`, beside the other runs."""
+    """Return the results of the reader's team, or for organisers of any `?team=`."""
     sight = track_or_404(request.user, slug)
     team = _team_or_404(sight, request.GET.get("team", ""))
-    found = TeamResults(_whole_board_or_404(sight.with_every_run()), team)
+    found = TeamResults(_board_with_all_scores_or_404(sight.with_every_run()), team)
     if not found.standings:
         raise Http404("no scored run of this team")
     return zip_file(f"{slug}-runs.zip", found.members())
 
 
 def _team_or_404(sight: Sight, name: str) -> Team:
-    """One's own team; organisers name any."""
+    """Return the reader's team; organisers can name any team."""
     named = sight.track.teams.filter(name=name.replace("\0", "")).first() if name else None
     team = named if name and sight.is_organiser else sight.team
     if team is None:
@@ -41,13 +41,13 @@ def _team_or_404(sight: Sight, name: str) -> Team:
 
 @require_GET
 def everything(request: HttpRequest, slug: str) -> HttpResponse:
-    """The board with the scores of all its runs on every topic."""
-    board = _whole_board_or_404(track_or_404(request.user, slug))
+    """Return the board with the scores of all runs on every topic."""
+    board = _board_with_all_scores_or_404(track_or_404(request.user, slug))
     return zip_file(f"{slug}-everything.zip", build_board_members(board))
 
 
-def _whole_board_or_404(sight: Sight) -> Board:
-    """The board, where its scores on every topic may be seen."""
+def _board_with_all_scores_or_404(sight: Sight) -> Board:
+    """Return the board if the reader may see its scores on every topic."""
     board = find_board(sight) if sight.can_see_scores else None
     if board is None or not board.standings:
         raise Http404("no board to see")
@@ -57,8 +57,8 @@ def _whole_board_or_404(sight: Sight) -> Board:
 @login_required
 @require_GET
 def archive(request: HttpRequest, slug: str) -> HttpResponse:
-    """All of a track for its organisers, as `import_track` reads it; `?documents=1` with those."""
-    track = organised_or_403(request, slug).track
+    """Return a whole track for `import_track`; `?documents=1` includes the documents."""
+    track = organised_sight_or_403(request, slug).track
     with_documents = request.GET.get("documents") == "1"
     return zip_file(f"{slug}.zip", track_export.build_track_members(track, with_documents))
 

@@ -1,4 +1,4 @@
-"""What programs of the operator ask."""
+"""Metrics of this installation in Prometheus' format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIX = "rankfield"
 
 @dataclass(frozen=True)
 class Gauge:
-    """One figure, or one for each of several labels."""
+    """A metric with one value, or one for each set of labels."""
 
     name: str
     says: str
@@ -34,55 +34,63 @@ class Gauge:
         yield f"# HELP {name} {self.says}"
         yield f"# TYPE {name} gauge"
         for labels, value in self.values:
-            said = ",".join(f'{label}="{escaped(word)}"' for label, word in labels.items())
+            said = ",".join(f'{label}="{escape_label(word)}"' for label, word in labels.items())
             yield f"{name}{{{said}}} {value:g}" if said else f"{name} {value:g}"
 
 
-def escaped(word: str) -> str:
+def escape_label(word: str) -> str:
     r"""
-    >>> escaped('a"b')
+    >>> escape_label('a"b')
     'a\\"b'
     """
     return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def exposition() -> str:
-    """All gauges in Prometheus' text format."""
-    return "".join(f"{line}\n" for gauge in gauges() for line in gauge.lines())
+def render_gauges() -> str:
+    """Render all gauges in Prometheus' text format."""
+    return "".join(f"{line}\n" for gauge in read_gauges() for line in gauge.lines())
 
 
-def gauges() -> Iterable[Gauge]:
+def read_gauges() -> Iterable[Gauge]:
     room = shutil.disk_usage(settings.RANKFIELD_HOME)
     alive = Worker.objects.alive()
     yield Gauge("info", "The version that answers.", [({"version": settings.VERSION}, 1)])
-    yield Gauge("jobs", "Jobs by kind and state.", counted(Job.objects.all(), "kind", "state"))
-    yield one("job_wait_seconds", "How long the oldest job that is due has waited.", longest_wait())
-    yield one("workers_alive", "Workers seen within the last seconds.", alive.count())
-    yield one("worker_last_seen_seconds", "Since any worker was seen; -1: never.", since_seen())
-    yield Gauge("runs", "Runs by state.", counted(Run.objects.all(), "state"))
-    yield one("tracks", "Tracks.", Track.objects.count())
-    yield one("users", "Accounts.", User.objects.count())
-    yield one("disk_free_bytes", "Free where the site keeps its files.", room.free)
-    yield one("disk_bytes", "Size of that disk.", room.total)
+    yield Gauge("jobs", "Jobs by kind and state.", count_by(Job.objects.all(), "kind", "state"))
+    yield single_gauge(
+        "job_wait_seconds",
+        "How long the oldest job that is due has waited.",
+        seconds_of_longest_wait(),
+    )
+    yield single_gauge("workers_alive", "Workers seen within the last seconds.", alive.count())
+    yield single_gauge(
+        "worker_last_seen_seconds",
+        "Since any worker was seen; -1: never.",
+        seconds_since_worker_seen(),
+    )
+    yield Gauge("runs", "Runs by state.", count_by(Run.objects.all(), "state"))
+    yield single_gauge("tracks", "Tracks.", Track.objects.count())
+    yield single_gauge("users", "Accounts.", User.objects.count())
+    yield single_gauge("disk_free_bytes", "Free where the site keeps its files.", room.free)
+    yield single_gauge("disk_bytes", "Size of that disk.", room.total)
 
 
-def one(name: str, says: str, value: float) -> Gauge:
+def single_gauge(name: str, says: str, value: float) -> Gauge:
     return Gauge(name, says, [({}, value)])
 
 
-def counted(rows: QuerySet, *by: str) -> list[tuple[dict[str, str], float]]:
+def count_by(rows: QuerySet, *by: str) -> list[tuple[dict[str, str], float]]:
     found = rows.order_by().values(*by).annotate(number=Count("pk")).order_by(*by)
     return [({label: row[label] for label in by}, row["number"]) for row in found]
 
 
-def longest_wait() -> float:
-    """A job that waits for a later time is not due, and does not count from its making."""
+def seconds_of_longest_wait() -> float:
+    """Return how long the oldest due job has waited; jobs for a later time do not count."""
     due = Job.objects.filter(state=Job.State.QUEUED, not_before=None)
     first = due.aggregate(first=Min("created_at"))["first"]
     return max(0.0, (timezone.now() - first).total_seconds()) if first else 0.0
 
 
-def since_seen() -> float:
+def seconds_since_worker_seen() -> float:
     last = Worker.objects.annotate(now=Now()).order_by("last_seen").last()
     return (last.now - last.last_seen).total_seconds() if last is not None else -1.0
 
@@ -90,12 +98,12 @@ def since_seen() -> float:
 @never_cache
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For whoever has METRICS_TOKEN; without one there is nothing here.
+    """Return all metrics to a client with METRICS_TOKEN; without that setting, 404.
 
-    The address of the sender would prove nothing: behind a proxy every sender has the proxy's.
+    The client's address would prove nothing: behind a proxy all clients share one.
     """
     said = request.headers.get("Authorization", "").encode("utf-8", "replace")
     wanted = f"Bearer {settings.METRICS_TOKEN}".encode()
     if not settings.METRICS_TOKEN or not hmac.compare_digest(said, wanted):
         raise Http404("no such page")
-    return HttpResponse(exposition(), content_type=CONTENT_TYPE)
+    return HttpResponse(render_gauges(), content_type=CONTENT_TYPE)

@@ -1,0 +1,47 @@
+"""URLs of a track's pages, which keep the reader's measure and baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import quote_plus
+
+from django.urls import reverse
+
+# Query parameters that links to the next page of a track keep.
+CARRIED_PARAMETERS = ("measure", "baseline")
+
+
+def carried_parameters(
+    asked: Mapping[str, str], names: Sequence[str] = CARRIED_PARAMETERS
+) -> dict[str, str]:
+    """Return the query parameters that links keep, without empty ones.
+
+    >>> carried_parameters({"measure": "P@5", "page": "3", "baseline": ""})
+    {'measure': 'P@5'}
+    """
+    return {name: asked[name] for name in names if asked.get(name)}
+
+
+def page_url(page: str, chosen: Mapping[str, str], *of: str, **query: str) -> str:
+    """Return the URL of a page `of` a track or run; its own parameters come first and win."""
+    return reverse(page, args=of, query={**query, **chosen, **query})
+
+
+def run_url_pattern(page: str, chosen: Mapping[str, str], **query: str) -> str:
+    """Return the URL of a run page with a placeholder for the run id.
+
+    Reversing one URL per run would be slow for hundreds of runs.
+    """
+    before, after = page_url(page, chosen, "0", **query).split("/0/")
+    return f"{before}/{{}}/{after}"
+
+
+def topic_url_builder(
+    page: str, chosen: Mapping[str, str], of: str, **query: str
+) -> Callable[[str], str]:
+    """Return a function that builds the URL of a topic from its number.
+
+    A value holds no "=", so the first "number=" is the parameter.
+    """
+    before, name, after = page_url(page, chosen, of, **query, number="").partition("number=")
+    return lambda number: f"{before}{name}{quote_plus(number)}{after}"
