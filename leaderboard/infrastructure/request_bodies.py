@@ -29,7 +29,8 @@ class ChunkedBody(IOBase):
         self.body = body
         self.limit = limit
         self.is_over = False
-        self._position = 0
+        # As Django's own streams name it.
+        self._pos = 0
 
     def read(self, size: int = -1, /) -> bytes:
         wanted = self._bytes_to_read(size)
@@ -43,16 +44,16 @@ class ChunkedBody(IOBase):
 
     def _bytes_to_read(self, size: int | None) -> int:
         """Return how many bytes to read: one beyond the limit shows that there are more."""
-        left = self.limit - self._position + 1
+        left = self.limit - self._pos + 1
         return left if size is None or size < 0 else min(size, left)
 
     def _count(self, data: bytes, ended: bool) -> bytes:
-        if self._position + len(data) > self.limit:
+        if self._pos + len(data) > self.limit:
             self.is_over = True
             raise BodyTooLargeError("a body without a length is over its limit")
-        self._position += len(data)
+        self._pos += len(data)
         if ended:
-            self.limit = self._position
+            self.limit = self._pos
         return data
 
 

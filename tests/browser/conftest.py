@@ -113,9 +113,9 @@ def odd(scene: Site) -> Site:
 
 # As the form of the page does it.
 TAKE_OFF = (
-    "from leaderboard import organising; from leaderboard.models import Run;"
+    "from leaderboard.actions import runs; from leaderboard.models import Run;"
     " r = Run.objects.get(track__slug='rounded', tag='other');"
-    " organising.take_off(r, r.track.collection.owner, 'disqualified', 'Trained on the topics.')"
+    " runs.remove_run(r, r.track.collection.owner, 'disqualified', 'Trained on the topics.')"
 )
 
 
