@@ -14,10 +14,10 @@ import pytest
 
 from leaderboard.api import api
 from tests.api.conftest import Program
-from tests.api.test_matrix import CALLS, Call, names, part, people
+from tests.api.test_matrix import CALLS, Call, names, names_of_all, part, people
 from tests.security.parameters import HOSTILE, MANY, Walker, as_bytes, other_paths
 
-__all__ = ["names", "people"]
+__all__ = ["names", "names_of_all", "people"]
 
 NUMBERS = {"a power": 1e5, "40 digits": 10**40 - 1, "less than nothing": -1, "a half": 0.5}
 NESTED = ("NUL", "half a character", "40 digits", "letters")

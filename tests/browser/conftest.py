@@ -145,7 +145,7 @@ def crowd(scene: Site) -> Site:
 
 # As the form of the page does it.
 BASELINE = (
-    "from leaderboard import organising; from leaderboard.models import Track;"
+    "from leaderboard.actions import tracks; from leaderboard.models import Track;"
     " t = Track.objects.get(slug='many');"
     " organising.choose_baseline(t, t.collection.owner, t.runs.get(tag='run-20'))"
 )

@@ -15,10 +15,20 @@ from django.urls import reverse
 from leaderboard.infrastructure.encodings import SafeEncodings, remove_unsafe_encoding
 from leaderboard.models import Membership, User
 from tests.builders import signed_in
-from tests.pages.test_matrix import ACTS, NOBODY, OPEN_PAGES, PAGES, filled, leaves, scene, under
+from tests.pages.test_matrix import (
+    ACTS,
+    NOBODY,
+    OPEN_PAGES,
+    PAGES,
+    filled,
+    leaves,
+    scene,
+    scene_of_all,
+    under,
+)
 from tests.security.parameters import Walker, reading
 
-__all__ = ["scene"]
+__all__ = ["scene", "scene_of_all"]
 
 
 @pytest.fixture
