@@ -216,7 +216,8 @@ def test_the_pages_for_trouble_pass_too(page, scene, template):
 
 
 PRINT = (
-    "from django.template.loader import render_to_string; from leaderboard import outages;"
+    "from django.template.loader import render_to_string;"
+    " from leaderboard.infrastructure import outages;"
     " print(render_to_string('{}', {{'outage': outages.DATABASE_DOWN}}))"
 )
 

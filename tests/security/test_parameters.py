@@ -22,13 +22,16 @@ from tests.pages.test_matrix import (
     PAGES,
     filled,
     leaves,
-    scene,
-    scene_of_all,
+    make_scene,
     under,
 )
 from tests.security.parameters import Walker, reading
 
-__all__ = ["scene", "scene_of_all"]
+
+@pytest.fixture
+def scene(db) -> tuple[dict[str, Client], dict[str, str]]:
+    """Clients by role and ids by name, made for each test: strangers have scenes of their own."""
+    return make_scene()
 
 
 @pytest.fixture
