@@ -77,13 +77,13 @@ def check_run() -> None:
 
 
 OPEN_TRACK = """
-from leaderboard import organising
+from leaderboard.actions import tracks
 from leaderboard.models import Collection, Track
 of = Collection.objects.get(slug="large")
 measures = ["AP", "nDCG@10", "RR"]
 track = Track(slug="large", name="Large", collection=of, measures=measures, primary_measure="AP")
 track.judgment_set = of.judgment_sets.get()
-organising.open_track(track, of.owner)
+tracks.open_track(track, of.owner)
 """
 
 

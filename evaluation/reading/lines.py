@@ -116,6 +116,12 @@ def in_line_order(problems: Problems) -> Problems:
     return problems
 
 
+def errors_first(problems: Problems) -> Problems:
+    """The same problems, errors first, then by line, as a rejected run lists them."""
+    problems.kept.sort(key=lambda problem: (problem.severity != "error", problem.line or 0))
+    return problems
+
+
 def too_many_lines(most: int) -> Refused:
     return refuse(
         "E_SIZE",

@@ -25,7 +25,7 @@ from evaluation.reading.fast import (
     read_scattered,
     warn,
 )
-from evaluation.reading.lines import BYTE_ORDER_MARK, first_bytes, in_line_order
+from evaluation.reading.lines import BYTE_ORDER_MARK, errors_first, first_bytes, in_line_order
 from evaluation.reading.rankings import Ranking, StoredRankings
 from evaluation.reading.recognition import run_by_first_bytes
 from evaluation.reading.repairs import TAG
@@ -141,7 +141,7 @@ def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
 
 def _fold(collected: RunLines) -> None:
     collected.problems.fold(collected.count)
-    in_line_order(collected.problems)
+    errors_first(collected.problems)
 
 
 def _read_fast(

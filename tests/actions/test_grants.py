@@ -19,14 +19,14 @@ def test_a_team_sends_as_many_runs_more_as_were_granted(collection, ada, ben):
     run = make_run(track, ben)
     grant_runs(run.team, ada, 1, today=True)
     make_run(track, ben, OTHER_RUN)
-    with pytest.raises(NotAccepted, match="all 2 runs for today"):
+    with pytest.raises(NotAccepted, match="2 of 2 runs for today"):
         make_run(track, ben, RUN.replace("9.0", "9.5"))
 
 
 def test_a_grant_in_all_widens_no_day(collection, ada, ben):
     track = make_track(collection, quota_per_day=1, quota_total=1)
     grant_runs(make_run(track, ben).team, ada, 5, today=False)
-    with pytest.raises(NotAccepted, match="all 1 runs for today"):
+    with pytest.raises(NotAccepted, match="1 of 1 runs for today"):
         make_run(track, ben, OTHER_RUN)
 
 
