@@ -147,7 +147,7 @@ def crowd(scene: Site) -> Site:
 BASELINE = (
     "from leaderboard.actions import tracks; from leaderboard.models import Track;"
     " t = Track.objects.get(slug='many');"
-    " organising.choose_baseline(t, t.collection.owner, t.runs.get(tag='run-20'))"
+    " tracks.choose_baseline(t, t.collection.owner, t.runs.get(tag='run-20'))"
 )
 
 
