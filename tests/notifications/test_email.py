@@ -104,7 +104,9 @@ def test_a_refused_run_is_mailed(postman, track, reader):
     assert "run.txt was rejected: 1 error." in bodies(postman)[0]
 
 
-@pytest.mark.parametrize(("answer", "said"), [("approve_request", "You joined"), ("decline_request", "decl")])
+@pytest.mark.parametrize(
+    ("answer", "said"), [("approve_request", "You joined"), ("decline_request", "decl")]
+)
 def test_the_answer_to_a_request_is_mailed(postman, collection, ada, reader, answer, said):
     track = make_track(collection, joining="approval")
     getattr(people, answer)(people.request_to_join(track, reader, people.JoinDetails()), ada)
