@@ -1,13 +1,16 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve test lint bench faults chaos load audit pins
+.PHONY: demo serve quick test lint bench faults chaos load audit pins
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
 
 serve: .venv/ready       ## your own: everything lies in var/
 	.venv/bin/python manage.py serve $(ARGS)
+
+quick: .venv/dev         ## without services, browser and data: make quick ARGS=tests/scoring
+	.venv/bin/python -m pytest -q -m "not services and not browser and not data" $(ARGS)
 
 test: .venv/dev          ## the whole suite; what this machine lacks is counted as skipped
 	.venv/bin/python -m pytest $(ARGS)
