@@ -118,7 +118,7 @@ class Problems:
             self.kept.append(problem)
 
     def fold(self, lines: int) -> None:
-        """Make one problem of those that say the same of nearly all of so many lines.
+        """Join problems that report the same fault on nearly all `lines` of the file.
 
         >>> problems = Problems()
         >>> for line in range(1, 101):

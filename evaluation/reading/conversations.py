@@ -39,7 +39,7 @@ def topic_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 
 
 def _turns(part: JsonPart) -> list[JsonPart]:
-    """The turns of a conversation; none where the part is a topic by itself."""
+    """Return the turns of a conversation, or none if the part is a plain topic."""
     if not isinstance(part.value, dict) or part.value.keys().isdisjoint(TURNS):
         return []
     lists = (member for member in part.inner() if member.name in TURNS)

@@ -209,7 +209,7 @@ class Table:
     def rows_of(self, wanted: Words, hashes: Words | None = None) -> Places:
         """In which row of the table each row of `wanted` stands; -1 where it is not there.
 
-        `hashes` are what `hash_all_words` makes of them, for whoever knows them already.
+        `hashes` are those of `hash_all_words`, if the caller has them already.
         """
         result = np.full(len(wanted), -1)
         hashes = hash_all_words(wanted) if hashes is None else hashes

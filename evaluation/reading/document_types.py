@@ -76,7 +76,7 @@ class _Prolog:
         # An XML declaration may stand behind blanks; the reader of records drops it anyway.
         self.text, self.shift = text.lstrip(), len(text) - len(text.lstrip())
         self.lines_before = text.count(b"\n", 0, self.shift)
-        # What is not XML is told by the reader of records.
+        # The reader of records reports what is not XML.
         with suppress(_Ended, expat.ExpatError):
             self.parser.Parse(self.text, True)
 

@@ -2,7 +2,7 @@
 
 TREC's files leave tags open and ampersands bare, so they are taken apart by their known tags and
 never by an XML parser. XML is parsed by expat, and refused where it reaches beyond the file or
-could grow it: entities of its own, other files, deep nesting.
+could grow it: its own entities, other files, deep nesting.
 """
 
 from __future__ import annotations
