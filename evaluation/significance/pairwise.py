@@ -1,0 +1,261 @@
+"""Comparison of all pairs of runs, each pair with its own standard error.
+
+The statistic is the studentised maximum: topics are flipped together for all runs, and the
+largest t of a flip, over all pairs, is what chance alone can reach (Westfall and Young 1993;
+Romano and Wolf, Econometrica 2005). Related runs have small standard errors, so they are told
+apart where one pooled variance, as in Tukey's HSD, sees nothing or too much.
+
+    >>> base = np.linspace(0.1, 0.6, 12)
+    >>> small = np.array([1, 2, 1, 3, 1, 2, 1, 1, 2, 1, 2, 1]) / 1000
+    >>> pairs = compare_all_pairs(np.array([base, base - small, base[::-1]]))
+    >>> bool(pairs.different[0, 1]), bool(pairs.different[0, 2])
+    (True, False)
+    >>> pairs.rank_low.tolist(), pairs.rank_high.tolist(), pairs.letters
+    ([1, 2, 1], [2, 3, 3], ('a', 'b', 'ab'))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from math import ceil, inf
+
+import numpy as np
+
+from evaluation.ragged import BoolArray, FloatArray, IntArray
+from evaluation.significance.differences import EQUAL, Interval
+from evaluation.significance.letters import letters_of
+from evaluation.significance.randomisation import sign_blocks
+
+PAIR_DRAWS = 10_000
+# Below this number of topics there is no verdict: centred flips are wrong too often.
+FEWEST_TOPICS = 6
+# Statistics that differ by a smaller share are equal, so that machines agree.
+TIE = 1e-9
+# Draws that are compared at a time: the totals of 500 runs then stay in the processor's cache.
+STRIDE = 128
+# More runs than this get no letters: no reader could follow them.
+MOST_LETTERED = 100
+
+
+@dataclass(frozen=True)
+class PairDecisions:
+    """The comparison of R runs by the studentised maximum; positive where the row is larger.
+
+    `maxima` is float64[draws], ascending: the largest t of each flip. `critical` is the t that a
+    pair must exceed, None where there is no verdict: with one run or below six topics.
+    `errors` is float64[R, R], the standard error of each mean difference. `topics` counts the
+    topics used, `undefined` those without a score of every run.
+    """
+
+    means: FloatArray
+    errors: FloatArray
+    maxima: FloatArray = field(repr=False)
+    critical: float | None
+    topics: int
+    undefined: int
+    direction: int = 1
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """float64[R, R]: mean of the row's run minus mean of the column's."""
+        differences: FloatArray = self.means[:, np.newaxis] - self.means
+        differences[np.abs(differences) <= EQUAL] = 0.0
+        return differences
+
+    @cached_property
+    def t(self) -> FloatArray:
+        """float64[R, R]: |difference| / standard error; 0 for equal means, else may be inf."""
+        distance = np.abs(self.differences)
+        without_error = np.where(distance > 0, inf, 0.0)
+        return np.divide(distance, self.errors, out=without_error, where=self.errors > 0)
+
+    @cached_property
+    def p(self) -> FloatArray:
+        """float64[R, R]: the p of every pair, adjusted for all pairs; 1 on the diagonal."""
+        p = adjusted_p(self.t, self.maxima, self.topics)
+        np.fill_diagonal(p, 1.0)
+        return p
+
+    @cached_property
+    def different(self) -> BoolArray:
+        """bool[R, R]: whether two runs differ at 5 %, over all pairs at once."""
+        if self.critical is None:
+            return np.zeros(self.t.shape, dtype=bool)
+        differ: BoolArray = self.t > self.critical * (1 + TIE)
+        return differ
+
+    @cached_property
+    def better(self) -> BoolArray:
+        """bool[R, R]: whether the row's run is significantly better than the column's."""
+        better: BoolArray = self.different & (self.direction * self.differences > 0)
+        return better
+
+    @property
+    def rank_low(self) -> IntArray:
+        """int[R]: the best rank of each run; all intervals hold at once with 95 % confidence."""
+        low: IntArray = 1 + self.better.sum(axis=0)
+        return low
+
+    @property
+    def rank_high(self) -> IntArray:
+        """int[R]: the worst rank of each run (Mogstad, Romano, Shaikh and Wilhelm 2024)."""
+        high: IntArray = len(self.means) - self.better.sum(axis=1)
+        return high
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The runs from the best mean to the worst; equal ones in their given order."""
+        return np.argsort(-self.direction * self.means, kind="stable")
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """Runs share a letter if and only if they do not differ; empty words above 100 runs."""
+        if len(self.means) > MOST_LETTERED:
+            return ("",) * len(self.means)
+        return letters_of(self.different, self.order)
+
+    @property
+    def separated(self) -> list[int]:
+        """The places in `order` after which every run above is better than every run below."""
+        better = self.better[np.ix_(self.order, self.order)]
+        # The first place below which a run is better than all others.
+        beats_from = [_first_of_trues(row) for row in better]
+        needed = accumulate(beats_from, max)
+        return [place for place, first in enumerate(needed) if first <= place + 1 < len(better)]
+
+    @property
+    def num_different(self) -> int:
+        """How many of the pairs differ."""
+        return int(np.count_nonzero(np.triu(self.different, 1)))
+
+    def interval(self, run: int, other: int) -> Interval | None:
+        """The simultaneous 95 % interval of one difference; it leaves 0 where the runs differ."""
+        if self.critical is None:
+            return None
+        difference = float(self.differences[run, other])
+        margin = self.critical * float(self.errors[run, other])
+        return interval_of(difference, margin, bool(self.different[run, other]))
+
+
+def compare_all_pairs(
+    scores: FloatArray, direction: int = 1, level: float = 0.95, draws: int = PAIR_DRAWS
+) -> PairDecisions:
+    """Compare all pairs of float64[R, T], topics in the order of their numbers.
+
+    A topic without a score of every run is left out. With `direction` -1 lower means are better.
+    Memory is bounded by R x R and by R x 1,024 draws.
+    """
+    return decide_pairs(scores, draw_maxima(scores, draws), direction, level)
+
+
+def draw_maxima(scores: FloatArray, draws: int = PAIR_DRAWS) -> FloatArray:
+    """The largest t over all pairs in each flip of the topics, float64[draws], ascending.
+
+    Centred scores are flipped. For a pair with centred sum of squares q the flipped total d has
+    t^2 = (T - 1) u^2 / (T - u^2), u = |d| / sqrt(q): so the largest u is the largest t.
+    """
+    rows = _defined(scores)
+    runs, topics = rows.shape
+    if runs < 2 or topics < 2:
+        return np.zeros(draws)
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    squares = _square_sums(centred)
+    weights = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+    largest = [
+        _largest(centred @ signs.T[:, start : start + STRIDE], weights)
+        for signs in sign_blocks(topics, draws)
+        for start in range(0, len(signs), STRIDE)
+    ]
+    return np.sort(t_of(np.concatenate(largest), topics))
+
+
+def decide_pairs(
+    scores: FloatArray, maxima: FloatArray, direction: int = 1, level: float = 0.95
+) -> PairDecisions:
+    """Decide about the pairs of float64[R, T] by maxima drawn for a family that has them all."""
+    rows = _defined(scores)
+    runs, topics = rows.shape
+    means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
+    squares = _square_sums(rows - means[:, np.newaxis]) if topics else np.zeros((runs, runs))
+    has_verdict = runs > 1 and topics >= FEWEST_TOPICS
+    return PairDecisions(
+        means=means,
+        errors=np.sqrt((squares + squares.T) / (max(topics - 1, 1) * max(topics, 1))),
+        maxima=maxima,
+        critical=critical_value(maxima, level) if has_verdict else None,
+        topics=topics,
+        undefined=scores.shape[1] - topics,
+        direction=direction,
+    )
+
+
+def critical_value(maxima: FloatArray, level: float = 0.95) -> float:
+    """The ceil(level (draws + 1))-th smallest of ascending maxima; inf where there are too few."""
+    place = ceil(level * (len(maxima) + 1) - EQUAL)
+    return float(maxima[place - 1]) if place <= len(maxima) else inf
+
+
+def adjusted_p(t: FloatArray, maxima: FloatArray, topics: int | None = None) -> FloatArray:
+    """(1 + number of maxima >= t) / (1 + draws) for every t; never below 2^(1 - topics)."""
+    draws, floor = len(maxima), 0.0 if topics is None else min(1.0, 2.0 ** (1 - topics))
+    reached = draws - np.searchsorted(maxima, t * (1 - TIE), side="left")
+    p: FloatArray = np.maximum((1 + reached) / (1 + draws), floor)
+    return np.where(t > 0, p, 1.0)
+
+
+def interval_of(difference: float, margin: float, differs: bool) -> Interval:
+    """difference ± margin; 0 is inside unless the difference is significant, also at a tie."""
+    low, high = difference - margin, difference + margin
+    return Interval(low, high) if differs else Interval(min(low, 0.0), max(high, 0.0))
+
+
+def t_of(u: FloatArray, topics: IntArray | int) -> FloatArray:
+    """The t of flipped totals u = |d| / sqrt(q); inf where all flipped differences are equal."""
+    squares = np.square(u)
+    rest = topics - squares
+    flat = rest <= TIE * topics
+    t: FloatArray = np.sqrt((topics - 1) * squares / np.where(flat, 1.0, rest))
+    return np.where(flat & (squares > 0), inf, t)
+
+
+def _defined(scores: FloatArray) -> FloatArray:
+    scores = np.asarray(scores, dtype=np.float64)
+    defined: FloatArray = scores[:, ~np.isnan(scores).any(axis=0)]
+    return defined
+
+
+def _square_sums(centred: FloatArray) -> FloatArray:
+    """float64[R, R], upper half: the sums of squared differences, 0 where they are rounding.
+
+    They come from the differences themselves: a Gram matrix would cancel for runs that are alike.
+    """
+    runs, topics = centred.shape
+    squares = np.zeros((runs, runs))
+    for run in range(runs - 1):
+        differences = centred[run + 1 :] - centred[run]
+        squares[run, run + 1 :] = np.einsum("ij,ij->i", differences, differences)
+    squares[squares <= topics * EQUAL**2] = 0.0
+    return squares
+
+
+def _largest(totals: FloatArray, weights: FloatArray) -> FloatArray:
+    """The largest weighted distance of two runs in each draw; totals are float64[R, draws]."""
+    totals = np.ascontiguousarray(totals)
+    largest, of_run = np.zeros(totals.shape[1]), np.empty(totals.shape[1])
+    distances = np.empty_like(totals)
+    for run in range(len(totals) - 1):
+        rest = distances[: len(totals) - 1 - run]
+        np.subtract(totals[run + 1 :], totals[run], out=rest)
+        np.multiply(rest, weights[run, run + 1 :, np.newaxis], out=rest)
+        np.abs(rest, out=rest)
+        np.max(rest, axis=0, out=of_run)
+        np.maximum(largest, of_run, out=largest)
+    return largest
+
+
+def _first_of_trues(row: BoolArray) -> int:
+    """The place from which on all are true; the length if the last is not."""
+    false = np.flatnonzero(~row)
+    return int(false[-1]) + 1 if len(false) else 0
