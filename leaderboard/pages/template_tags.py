@@ -65,12 +65,6 @@ DIFFERENCE_CLASSES = {
     "none": "",
     None: "",
 }
-    "better": "better",
-    "worse": "worse",
-    "not significant": "same",
-    "none": "",
-    None: "",
-}
 
 
 @register.simple_tag
