@@ -278,13 +278,17 @@ def cascade(grades, top_grade):
     return total
 
 
-def err(case, k):
-    return cascade([case.grade(docno) for docno in case.ranking[:k]], case.top_grade)
+def top_of(case, top):
+    return case.top_grade if top == "scale" else max(0, *case.grades.values())
 
 
-def nerr(case, k):
+def err(case, k, top):
+    return cascade([case.grade(docno) for docno in case.ranking[:k]], top_of(case, top))
+
+
+def nerr(case, k, top):
     grades = sorted((g for g in case.grades.values() if g >= 0), reverse=True)
-    return divided(err(case, k), cascade(grades[:k], case.top_grade))
+    return divided(err(case, k, top), cascade(grades[:k], top_of(case, top)))
 
 
 def rank_biased_precision(case, rel, p, gain):
@@ -295,6 +299,17 @@ def rank_biased_precision(case, rel, p, gain):
             worth = divided(case.grade(docno) or 0, case.top_grade)
         total += (1 - p) * worth * p ** (rank - 1)
     return total
+
+
+def inst(case, rel, T):
+    shown, total, weights, found = 1.0, 0.0, 0.0, 0
+    ranks = set(case.relevant_ranks(rel, 1000))
+    for rank in range(1, 1001):
+        found += rank in ranks
+        total += shown * (rank in ranks)
+        weights += shown
+        shown *= ((rank + T + T - found - 1) / (rank + T + T - found)) ** 2
+    return total / weights
 
 
 def rank_biased_residual(case, p):
@@ -385,6 +400,7 @@ PLAIN: dict[str, Callable[..., float]] = {
     "nERR": nerr,
     "RBP": rank_biased_precision,
     "RBPResidual": rank_biased_residual,
+    "INST": inst,
     "Bpref": bpref,
     "GMBpref": bpref,
     "infAP": inferred_average_precision,
