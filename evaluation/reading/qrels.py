@@ -35,11 +35,15 @@ SINGLE = frozenset({b"", b"0", b"Q0", b"q0"})
 
 @dataclass(frozen=True)
 class Qrels:
-    """Judgments by topic and docno, `grades[topic][docno]`; topics in the order of the file."""
+    """Judgments by topic and docno, `grades[topic][docno]`; topics in the order of the file.
+
+    strata: the stratum of each document of a sample, `strata[topic][docno]`; empty otherwise.
+    """
 
     grades: dict[bytes, dict[bytes, int]]
     problems: Problems
     format: str = "trec"
+    strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
 
     @property
     def top_grade(self) -> int:
@@ -62,9 +66,10 @@ def read_qrels(
 ) -> Qrels:
     """Judgments in exactly four columns, each of a known topic and once for a document.
 
-    `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead. The whole file
-    is read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
-    E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
+    `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead, "strata" for
+    the five columns of a sample (topic iteration docno stratum grade), where grade -1 means: in
+    the stratum, not drawn. The whole file is read; raises `Refused` with every problem, each at
+    its physical line: E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
     E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format that is recognised but
     not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL, W_UNJUDGED (a document
     outside the collection) and W_NFC (docnos in another Unicode form than NFC).
@@ -85,7 +90,7 @@ def read_qrels(
         collected.take(number, line)
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()
-    return Qrels(collected.grades, collected.problems, layout.format)
+    return Qrels(collected.grades, collected.problems, layout.format, collected.strata)
 
 
 def _read_clean(
@@ -113,6 +118,7 @@ class _QrelsLines:
     problems: Problems = field(default_factory=Problems)
     grades: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
     first_line: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
+    strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
     iterations: dict[tuple[bytes, bytes], bytes] = field(default_factory=dict)
     seen_header: bool = False
     other_form: dict[bytes, int] = field(default_factory=dict)
@@ -166,6 +172,8 @@ class _QrelsLines:
         judged[docno], first_line[docno] = grade, number
         if not is_normal(docno):
             self.other_form.setdefault(docno, number)
+        if judgment.stratum:
+            self.strata.setdefault(topic, {})[docno] = judgment.stratum
         if iteration not in SINGLE:
             self.iterations[topic, docno] = iteration
         if self.docnos is not None and docno not in self.docnos:

@@ -362,6 +362,33 @@ def judged(case, k):
     return 1 - unjudged(case, k)
 
 
+def extended_inferred_average_precision(case, rel):
+    """Of one stratum."""
+    drawn = [d for d in case.grades if case.grade(d) is not None]
+    total = 0.0
+    for place, docno in enumerate(case.ranking):
+        if not case.is_relevant(docno, rel):
+            continue
+        above = [d for d in case.ranking[:place] if d in case.grades]
+        found = sum(case.is_relevant(d, rel) for d in above)
+        share = (found + EPSILON) / (sum(d in drawn for d in above) + 3 * EPSILON)
+        total += (1 + len(above) * share) / (place + 1)
+    return divided(total, case.num_relevant(rel))
+
+
+def inferred_ndcg(case):
+    """Of one stratum."""
+    drawn = sum(case.grade(d) is not None for d in case.grades)
+    worth = divided(len(case.grades), drawn)
+    ideal, before, estimated = 0.0, 0, 0.0
+    for grade in sorted({g for g in case.grades.values() if g > 0}, reverse=True):
+        estimated += worth * sum(g == grade for g in case.grades.values())
+        end = math.floor(estimated + 0.5)
+        ideal += sum(grade / math.log2(rank + 1) for rank in range(before + 1, end + 1))
+        before = end
+    return divided(worth * discounted_sum(retrieved_gains(case)), ideal)
+
+
 PLAIN: dict[str, Callable[..., float]] = {
     "P": precision,
     "R": recall,
@@ -404,6 +431,8 @@ PLAIN: dict[str, Callable[..., float]] = {
     "Bpref": bpref,
     "GMBpref": bpref,
     "infAP": inferred_average_precision,
+    "xinfAP": extended_inferred_average_precision,
+    "infNDCG": inferred_ndcg,
     "AUC": area_under_roc,
     "Judged": judged,
     "Unjudged": unjudged,

@@ -71,7 +71,8 @@ nDCGRel nDCGRel(gains={1:3}) nDCGRel(gains={0:-1}) Rndcg Rndcg(rel=2) Rndcg(rel=
 Rndcg(gains={1:0,3:7}) G G(gains={1:3,2:9,5:0.5}) ERR@1 ERR@20 nERR@5 nERR@20 ERR(top=topic)@5
 nERR(top=topic)@10 ERR nERR Success INST INST(T=2.5) INST(rel=2,T=3) RBP RBP(p=0.5)
 RBP(rel=2,p=0.95) RBP(gain=graded) RBPResidual RBPResidual(p=0.5) Bpref Bpref(rel=2) Bpref(rel=0)
-GMBpref infAP infAP(rel=2) AUC AUC(rel=2) Judged@1 Judged@10 Unjudged@5 Unjudged@100
+GMBpref infAP infAP(rel=2) xinfAP xinfAP(rel=2)
+infNDCG AUC AUC(rel=2) Judged@1 Judged@10 Unjudged@5 Unjudged@100
 AP(holes=condensed) nDCG(holes=condensed)@5 P(holes=condensed)@5 RBPResidual(holes=condensed)
 infAP(holes=condensed) IPrec11(holes=condensed)
 """
