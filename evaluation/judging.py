@@ -54,6 +54,7 @@ class Judgments:
     top_grade: the highest grade of the scale.
     topic, grade: int32[m], the judgments of grade 0 and above, by topic, highest grade first.
     strata: for each topic of a stratified sample the stratum of each document; else empty.
+    subtopics: for each topic the grades of each document by subtopic; else empty.
     """
 
     topics: tuple[bytes, ...]
@@ -62,6 +63,7 @@ class Judgments:
     topic: Int32Array = field(repr=False)
     grade: Int32Array = field(repr=False)
     strata: Sequence[Mapping[bytes, bytes]] = field(default=(), repr=False)
+    subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = field(default=(), repr=False)
     _known: dict[Hashable, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -78,9 +80,14 @@ class Judgments:
         return Documents.of(self.grades, self.strata)
 
     @cached_property
+    def intents(self) -> Intents:
+        """The grades of every document by subtopic."""
+        return Intents.of(self)
+
+    @cached_property
     def labels(self) -> list[dict[bytes, int]]:
         """What a run is matched with: grades, or the numbers of documents in a sample."""
-        if not self.strata:
+        if not (self.strata or self.subtopics):
             return self.grades
         number = count()
         return [{docno: next(number) for docno in judged} for judged in self.grades]
@@ -90,7 +97,8 @@ class Judgments:
         places = [self.index.numbers[topic] - 1 for topic in topics]
         grades = [self.grades[place] for place in places]
         strata = [self.strata[place] for place in places] if self.strata else ()
-        return _prepared(tuple(topics), grades, self.top_grade, strata)
+        subtopics = [self.subtopics[place] for place in places] if self.subtopics else ()
+        return _prepared(tuple(topics), grades, self.top_grade, strata, subtopics)
 
     def num_relevant(self, rel: int) -> IntArray:
         """R: how many documents of each topic are judged `rel` or higher."""
@@ -147,6 +155,48 @@ class Documents:
 
 
 @dataclass(frozen=True, eq=False)
+class Intents:
+    """The grades of judged documents for each intent (subtopic): E grades.
+
+    document: int64[E], ascending; intent: int64[E], counted over all topics; grade: int32[E].
+    topic: int64, the topic of each document, whose numbers are those of `document`.
+    topic_of: int64, the topic of each intent; names: the subtopic of each intent.
+    """
+
+    document: IntArray
+    intent: IntArray
+    grade: Int32Array
+    topic: IntArray
+    topic_of: IntArray
+    names: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, judgments: Judgments) -> Intents:
+        """Return the grades by subtopic; without subtopics each topic is one intent."""
+        if not judgments.subtopics:
+            topic, topics = judgments.topic.astype(np.int64), np.arange(len(judgments.topics))
+            return cls(
+                np.arange(len(topic)), topic, judgments.grade, topic, topics, judgments.topics
+            )
+        numbers: dict[tuple[int, bytes], int] = {}
+        rows = [
+            (document, numbers.setdefault((topic, subtopic), len(numbers)), grade)
+            for topic, judged in enumerate(judgments.subtopics)
+            for docno, document in judgments.labels[topic].items()
+            for subtopic, grade in judged[docno].items()
+        ]
+        document, intent, grade = np.array(rows, np.int64).reshape(-1, 3).T
+        return cls(
+            document,
+            intent,
+            grade.astype(np.int32),
+            judgments.documents.topic.astype(np.int64),
+            np.array([topic for topic, _ in numbers], np.int64),
+            tuple(name for _, name in numbers),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class JudgedRun:
     """The compact record of one run: n rows, sorted by topic and rank.
 
@@ -155,7 +205,8 @@ class JudgedRun:
     grade: int32[n], the judged grade, negative ones too.
     retrieved: int64[T], the number of documents retrieved for each topic, cut at `depth`.
     judged_only: whether the unjudged documents have been removed.
-    stratum: int32[n], the stratum of each row where the judgments are a stratified sample.
+    document: int32[n], the number of each row in `judgments.documents`, where the judgments have
+    strata or subtopics.
     """
 
     topic: Int32Array
@@ -166,7 +217,7 @@ class JudgedRun:
     depth: int | None = None
     convention: Convention = HOUSE
     judged_only: bool = False
-    stratum: Int32Array | None = field(default=None, repr=False)
+    document: Int32Array | None = field(default=None, repr=False)
 
     @cached_property
     def rows(self) -> Ragged:
@@ -194,7 +245,7 @@ class JudgedRun:
             grade=self.grade[keep],
             retrieved=rows.lengths,
             judged_only=True,
-            stratum=None if self.stratum is None else self.stratum[keep],
+            document=None if self.document is None else self.document[keep],
         )
 
     def filled(self, grade: int) -> JudgedRun:
@@ -212,7 +263,7 @@ class JudgedRun:
             rank=retrieved.position.astype(np.int32),
             grade=grades,
             judgments=_with_more(self.judgments, holes, grade),
-            stratum=None,
+            document=None,
         )
 
     def pack(self) -> bytes:
@@ -262,7 +313,9 @@ def prepare(
     if unjudged := [topic for topic in chosen if topic not in qrels.grades]:
         raise ValueError(f"no judgments for topic {unjudged[0]!r}")
     strata = [qrels.strata.get(topic, {}) for topic in chosen] if qrels.strata else ()
-    return _prepared(chosen, [qrels.grades[topic] for topic in chosen], top_grade, strata)
+    subtopics = [qrels.subtopics.get(topic, {}) for topic in chosen] if qrels.subtopics else ()
+    grades = [qrels.grades[topic] for topic in chosen]
+    return _prepared(chosen, grades, top_grade, strata, subtopics)
 
 
 def _prepared(
@@ -270,11 +323,12 @@ def _prepared(
     grades: list[dict[bytes, int]],
     top_grade: int,
     strata: Sequence[Mapping[bytes, bytes]] = (),
+    subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = (),
 ) -> Judgments:
     sizes = [len(judged) for judged in grades]
     topic = np.repeat(np.arange(len(topics), dtype=np.int32), sizes)
     grade = np.fromiter(all_grades(grades), np.int32, sum(sizes))
-    return Judgments(topics, grades, top_grade, *_highest_first(topic, grade), strata)
+    return Judgments(topics, grades, top_grade, *_highest_first(topic, grade), strata, subtopics)
 
 
 def all_grades(grades: Sequence[dict[bytes, int]]) -> Iterator[int]:
@@ -308,11 +362,11 @@ def judge(
     """
     join = _join_blocks if isinstance(run.rankings, StoredRankings) else join_plainly
     topic, rank, label, retrieved = join(run, judgments, depth, convention)
-    if not judgments.strata:
+    if judgments.labels is judgments.grades:
         return JudgedRun(topic, rank, label, retrieved, judgments, depth, convention)
     documents = judgments.documents
     judged = JudgedRun(topic, rank, documents.grade[label], retrieved, judgments, depth, convention)
-    return replace(judged, stratum=documents.stratum[label])
+    return replace(judged, document=label)
 
 
 Rows = tuple[Int32Array, Int32Array, Int32Array, IntArray]

@@ -91,10 +91,10 @@ def add_fix_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def read_judgments(path: str, lenient: bool) -> Qrels:
+def read_judgments(path: str, lenient: bool, subtopics: bool = False) -> Qrels:
     """Judgments in four columns, or five of a stratified sample; raises `Refused`."""
     with open_input(path) as file:
-        format = judgment_format(file)
+        format = "subtopics" if subtopics else judgment_format(file)
         if lenient and format == "trec":
             return read_qrels_leniently(file)
         return read_qrels(file, format=format)

@@ -80,7 +80,9 @@ SAMPLED = ("xinfAP", "infNDCG")
 
 def strata_of(run: JudgedRun) -> Int32Array:
     """Return the stratum of each row; without a sample all documents are in one."""
-    return np.zeros(len(run.rank), np.int32) if run.stratum is None else run.stratum
+    if run.document is None:
+        return np.zeros(len(run.rank), np.int32)
+    return run.judgments.documents.stratum[run.document]
 
 
 def worth_of_strata(run: JudgedRun) -> FloatArray:

@@ -20,7 +20,7 @@ from evaluation.measures.declaring import (
 )
 from evaluation.measures.value import Measure
 
-FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
+FORM = re.compile(r"\s*(?P<name>[\w#-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
 
 # Parameters of other tools, and the same parameters of ours.
 TRANSLATED = {

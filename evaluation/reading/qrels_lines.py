@@ -85,6 +85,7 @@ LAYOUTS = {
             iteration_at=1,
             stratum_at=3,
         ),
+        Layout("subtopics", ("topic", "subtopic", "docno", "grade"), iteration_at=1),
         Layout("smart", ("topic", "docno", "0", "0"), only_relevant=True),
     )
 }

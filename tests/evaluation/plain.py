@@ -389,6 +389,45 @@ def inferred_ndcg(case):
     return divided(worth * discounted_sum(retrieved_gains(case)), ideal)
 
 
+def alpha_ndcg(case, rel, alpha, k):
+    """Of one subtopic, as the other measures of diversity here."""
+    ranks = case.relevant_ranks(rel, k)
+    gain = sum((1 - alpha) ** n / math.log2(rank + 1) for n, rank in enumerate(ranks))
+    best = range(min(k, case.num_relevant(rel)))
+    return divided(gain, sum((1 - alpha) ** n / math.log2(n + 2) for n in best))
+
+
+def repeated_reciprocal_ranks(case, rel, alpha, k):
+    return sum((1 - alpha) ** n / rank for n, rank in enumerate(case.relevant_ranks(rel, k)))
+
+
+def err_ia(case, rel, alpha, k):
+    highest = sum((1 - alpha) ** (rank - 1) / rank for rank in range(1, k + 1))
+    return repeated_reciprocal_ranks(case, rel, alpha, k) / highest
+
+
+def nerr_ia(case, rel, alpha, k):
+    best = range(min(k, case.num_relevant(rel)))
+    ideal = sum((1 - alpha) ** n / (n + 1) for n in best)
+    return divided(repeated_reciprocal_ranks(case, rel, alpha, k), ideal)
+
+
+def average_precision_ia(case, rel):
+    return average_precision(case, None, rel, "R")
+
+
+def subtopic_recall(case, rel, k):
+    return success(case, k, rel)
+
+
+def d_ndcg(case, k):
+    return ndcg(case, k, "linear", "log2", 2, "judged", ())
+
+
+def d_sharp_ndcg(case, rel, k):
+    return (subtopic_recall(case, rel, k) + d_ndcg(case, k)) / 2
+
+
 PLAIN: dict[str, Callable[..., float]] = {
     "P": precision,
     "R": recall,
@@ -436,6 +475,14 @@ PLAIN: dict[str, Callable[..., float]] = {
     "AUC": area_under_roc,
     "Judged": judged,
     "Unjudged": unjudged,
+    "alpha-nDCG": alpha_ndcg,
+    "ERR-IA": err_ia,
+    "nERR-IA": nerr_ia,
+    "P-IA": precision,
+    "AP-IA": average_precision_ia,
+    "strec": subtopic_recall,
+    "D-nDCG": d_ndcg,
+    "D#-nDCG": d_sharp_ndcg,
 }
 
 
