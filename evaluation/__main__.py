@@ -20,6 +20,7 @@ COMMANDS = {
     "pairs": "compare all runs with each other: Tukey's HSD, ranks, letters",
     "agree": "compare how measures rank runs: Kendall's tau, tau_AP",
     "overlap": "compare two rankings without judgments: rank-biased overlap",
+    "kappa": "compare the grades of assessors: kappa, alpha, overlap",
     "bounds": "show how far further judgments could change scores",
     "check": "report all problems of a run or of judgments",
     "pool": "list documents to judge, from the top of each run",
