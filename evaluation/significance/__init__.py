@@ -10,6 +10,13 @@ from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.letters import letters_of
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
+from evaluation.significance.planning import (
+    Variances,
+    anova_topics,
+    interval_topics,
+    variances_of,
+)
+from evaluation.significance.posterior import Posterior, posterior_of
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
@@ -30,17 +37,22 @@ __all__ = [
     "Bootstrap",
     "Difference",
     "Interval",
+    "Posterior",
     "TestResult",
+    "Variances",
     "all_paired_t",
+    "anova_topics",
     "benjamini_hochberg",
     "bootstrap",
     "bootstraps",
     "compare_with_baseline",
     "holm",
+    "interval_topics",
     "letters_of",
     "max_t",
     "minimum_detectable",
     "paired_t",
+    "posterior_of",
     "power_of",
     "randomised_tukey",
     "sign_flip",
@@ -52,5 +64,6 @@ __all__ = [
     "t_interval",
     "topics_needed",
     "tukey_hsd",
+    "variances_of",
     "wilcoxon",
 ]
