@@ -164,7 +164,8 @@ def agreement_of_assessors(
     """
     if len(grades) < 2:
         raise ValueError("agreement needs two assessors")
-    scale, found = grades_in(grades), []
+    scale = grades_in(grades)
+    found: list[Agreement] = []
     num_topics = int(topics.max(initial=-1)) + 1
     drawn = _drawn_topics(num_topics, draws, seed)
 
@@ -265,7 +266,10 @@ def _interval(
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """above / below, NaN where `below` is 0."""
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
+    ratios: FloatArray = np.divide(
+        above, below, out=np.full(np.shape(above), np.nan), where=below > 0
+    )
+    return ratios
 
 
 def _total(counts: FloatArray) -> FloatArray:

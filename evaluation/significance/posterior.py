@@ -50,8 +50,8 @@ def posterior_of(differences: FloatArray, region: float = 0.0) -> Posterior:
     if summary.deviation == 0:
         if not region and abs(summary.mean) <= EQUAL:
             return Posterior(0.5, 0.0, 0.5)
-        better, worse = summary.mean > region, summary.mean < -region
-        return Posterior(float(better), float(not better and not worse), float(worse))
+        better, worse = float(summary.mean > region), float(summary.mean < -region)
+        return Posterior(better, 1.0 - better - worse, worse)
     error = summary.deviation / summary.topics**0.5
     better = float(stdtr(summary.topics - 1, (summary.mean - region) / error))
     worse = float(stdtr(summary.topics - 1, (-region - summary.mean) / error))
