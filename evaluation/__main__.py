@@ -20,9 +20,12 @@ COMMANDS = {
     "pairs": "compare all runs with each other: Tukey's HSD, ranks, letters",
     "agree": "compare how measures rank runs: Kendall's tau, tau_AP",
     "overlap": "compare two rankings without judgments: rank-biased overlap",
+    "kappa": "compare the grades of assessors: kappa, alpha, overlap",
     "bounds": "show how far further judgments could change scores",
     "check": "report all problems of a run or of judgments",
     "pool": "list documents to judge, from the top of each run",
+    "plan": "plan the number of topics and the depth of a pool",
+    "reuse": "test judgments for new runs: leave out one team at a time",
     "measures": "list all measures with formulas and names",
 }
 USAGE_ERROR = 2

@@ -67,9 +67,11 @@ class ProgressReader(FileIO):
         return count
 
 
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
+def add_reading_options(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """The options that decide how judgments and runs are read."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; .gz is unpacked; - is stdin")
+    number: dict[str, str] = {"nargs": "?"} if optional else {}
+    what = "judgments; .gz is unpacked; - is stdin"
+    parser.add_argument("qrels", metavar="QRELS", help=what, **number)  # type: ignore[arg-type]
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(
         "--convention",

@@ -1,6 +1,7 @@
 """Pools to judge, unjudged documents, and their effect on results."""
 
 from evaluation.pooling.budgets import Stratum, rbp_pool, rrf_pool, stratified_pool, take_pool
+from evaluation.pooling.depths import PoolDepth, compare_depths
 from evaluation.pooling.holes import (
     ADDITIVE,
     Holes,
@@ -35,6 +36,7 @@ __all__ = [
     "PairBounds",
     "Place",
     "Pool",
+    "PoolDepth",
     "PoolSummary",
     "Pooled",
     "Reusability",
@@ -43,6 +45,7 @@ __all__ = [
     "TeamLeftOut",
     "TeamRuns",
     "Wanted",
+    "compare_depths",
     "compare_with_holes",
     "depth_pool",
     "depth_table",

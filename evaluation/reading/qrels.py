@@ -277,3 +277,26 @@ def read_qrels_leniently(file: BinaryIO) -> Qrels:
         problems.error("E_EMPTY", None, "the file has no judgments")
     problems.raise_if_refused()
     return Qrels(grades, problems)
+
+
+def read_qrels_by_assessor(file: BinaryIO) -> dict[bytes, Qrels]:
+    """Judgments of several assessors in one file: the second column names the assessor.
+
+    Returns the judgments of each assessor, in the order of the file. An assessor judges a
+    document of a topic once. Raises `Refused` as `read_qrels` does, with line numbers.
+
+    >>> from io import BytesIO
+    >>> read = read_qrels_by_assessor(BytesIO(b"7 ada d1 2\\n7 ben d1 0\\n"))
+    >>> {name: qrels.grades for name, qrels in read.items()}
+    {b'ada': {b'7': {b'd1': 2}}, b'ben': {b'7': {b'd1': 0}}}
+    """
+    problems, layout = Problems(), layout_of("trec")
+    collected: dict[bytes, _QrelsLines] = {}
+    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
+    for number, line in data_lines(lines, problems):
+        name = b"".join(line.split(None, 2)[1:2])
+        collected.setdefault(name, _QrelsLines(layout, None, None, problems)).take(number, line)
+    if not collected:
+        problems.error("E_EMPTY", None, "the file has no judgments")
+    in_line_order(problems).raise_if_refused()
+    return {name: Qrels(lines.grades, problems) for name, lines in collected.items()}

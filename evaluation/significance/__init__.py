@@ -22,6 +22,13 @@ from evaluation.significance.pairwise import (
     decide_pairs,
     draw_maxima,
 )
+from evaluation.significance.planning import (
+    Variances,
+    anova_topics,
+    interval_topics,
+    variances_of,
+)
+from evaluation.significance.posterior import Posterior, posterior_of
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
@@ -44,9 +51,12 @@ __all__ = [
     "Difference",
     "Interval",
     "PairDecisions",
+    "Posterior",
     "Scale",
     "TestResult",
+    "Variances",
     "all_paired_t",
+    "anova_topics",
     "benjamini_hochberg",
     "bootstrap",
     "bootstraps",
@@ -56,9 +66,11 @@ __all__ = [
     "decide_within_all_pairs",
     "draw_maxima",
     "holm",
+    "interval_topics",
     "letters_of",
     "minimum_detectable",
     "paired_t",
+    "posterior_of",
     "power_of",
     "randomised_tukey",
     "scale_of",
@@ -72,5 +84,6 @@ __all__ = [
     "topic_order",
     "topics_needed",
     "tukey_hsd",
+    "variances_of",
     "wilcoxon",
 ]

@@ -1,0 +1,53 @@
+"""Agreement: of orders of runs, of measures or of documents, and of the grades of assessors."""
+
+from evaluation.agreement.assessors import (
+    LEVELS,
+    STATISTICS,
+    WEIGHTS,
+    Agreement,
+    agreement_of_assessors,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    overlap,
+    specific_agreement,
+)
+from evaluation.agreement.orders import (
+    BoardAgreement,
+    VerdictChanges,
+    as_listed,
+    compare_boards,
+    kendall_tau,
+    kendall_tau_b,
+    ranks,
+    rbo,
+    tau_ap,
+    tau_ap_matrix,
+    tau_matrix,
+    verdict_changes,
+)
+
+__all__ = [
+    "LEVELS",
+    "STATISTICS",
+    "WEIGHTS",
+    "Agreement",
+    "BoardAgreement",
+    "VerdictChanges",
+    "agreement_of_assessors",
+    "as_listed",
+    "cohen_kappa",
+    "compare_boards",
+    "fleiss_kappa",
+    "kendall_tau",
+    "kendall_tau_b",
+    "krippendorff_alpha",
+    "overlap",
+    "ranks",
+    "rbo",
+    "specific_agreement",
+    "tau_ap",
+    "tau_ap_matrix",
+    "tau_matrix",
+    "verdict_changes",
+]

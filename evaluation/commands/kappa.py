@@ -1,0 +1,145 @@
+"""kappa: how far assessors agree: kappa, alpha, overlap, positive and negative agreement."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors
+from evaluation.commands import files, tables
+from evaluation.commands.compare import parse_probability
+from evaluation.commands.score import add_table_options, whole_number
+from evaluation.commands.tables import Table, text_of
+from evaluation.problems import Refused
+from evaluation.ragged import FloatArray, IntArray
+from evaluation.reading.qrels import Qrels, read_qrels_by_assessor
+
+NAMES = "\n".join(f"  {name:<17}{what}" for name, what in STATISTICS.items())
+EPILOG = f"""
+Give a file of judgments per assessor, or one file whose second column names the assessor.
+Documents count that two assessors have judged. Negative grades are no judgments.
+
+{NAMES}
+
+Intervals are percentiles of a bootstrap over topics. A value that is not defined is "-".
+
+Exit status: 0; 2 when a file is rejected or the command is wrong.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation kappa",
+        description="Compare the grades of two or more assessors.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("qrels", metavar="QRELS", nargs="+", help=".gz is unpacked; - is stdin")
+    parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
+    parser.add_argument(
+        "-l", dest="rel", metavar="N", type=whole_number(1), default=1, help="relevant from grade N"
+    )
+    parser.add_argument(
+        "--bin", metavar="N", type=whole_number(1), help="grades from N become 1, lower ones 0"
+    )
+    parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
+    parser.add_argument("--level", metavar="P", type=parse_probability, default=0.95)
+    parser.add_argument("--draws", metavar="N", type=whole_number(1), default=2000)
+    parser.add_argument("--seed", metavar="N", type=whole_number(0), default=0)
+    add_table_options(parser)
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    path = options.qrels[0]
+    try:
+        if len(options.qrels) == 1:
+            with files.open_input(path) as file:
+                read = read_qrels_by_assessor(file)
+            assessors = {text_of(name): qrels for name, qrels in read.items()}
+        else:
+            assessors = {}
+            for name, path in zip(names_of(options.qrels), options.qrels, strict=True):
+                assessors[name] = files.read_judgments(path, options.lenient)
+    except (Refused, OSError) as reason:
+        return files.report_refusal(path, reason)
+    if len(assessors) < 2:
+        parser().error("two assessors are needed: give two files, or name them in column 2")
+    print_agreement(assessors, options)
+    return 0
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """The name of each file, or its whole path where two files have one name."""
+    names = [Path(path).name for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{place}:{path}" for place, path in enumerate(paths, 1)]
+
+
+def print_agreement(assessors: Mapping[str, Qrels], options: argparse.Namespace) -> None:
+    topics, grades, topic_of = grades_of(list(assessors.values()))
+    rel = options.rel
+    if options.bin is not None:
+        grades = np.where(np.isnan(grades), np.nan, (grades >= options.bin).astype(np.float64))
+        rel = 1
+    rows = []
+    if options.by_topic:
+        for place, topic in enumerate(topics):
+            here = grades[:, topic_of == place]
+            found = agreement_of_assessors(here, np.zeros(here.shape[1], np.int64), rel, draws=1)
+            rows += [[text_of(topic), *row(each, list(assessors), options)] for each in found]
+    found = agreement_of_assessors(
+        grades, topic_of, rel, options.level, options.draws, options.seed
+    )
+    overall = ["all"] if options.by_topic else []
+    rows += [[*overall, *row(each, list(assessors), options)] for each in found]
+    header = ["assessors", "statistic", "documents", "value", "low", "high"]
+    note = (
+        f"{len(assessors)} assessors, {len(topics)} topics; relevant from grade"
+        f" {options.bin or options.rel}; {options.level:.0%} intervals: bootstrap over topics,"
+        f" {options.draws:,} draws, seed {options.seed}"
+    )
+    if options.by_topic:
+        table = Table(["topic", *header], rows, texts=3, note=note)
+    else:
+        table = Table(header, rows, texts=2, note=note)
+    tables.print_table(table, options.format)
+
+
+def grades_of(assessors: Sequence[Qrels]) -> tuple[list[bytes], FloatArray, IntArray]:
+    """Return the topics, float64[assessors, documents] and the topic of each document.
+
+    Documents are those with a grade of at least two assessors, topics those with such documents.
+    """
+    known: dict[bytes, dict[bytes, int]] = {}
+    for qrels in assessors:
+        for topic, graded in qrels.grades.items():
+            counted = known.setdefault(topic, {})
+            for docno, grade in graded.items():
+                counted[docno] = counted.get(docno, 0) + (grade >= 0)
+    shared = {
+        topic: sorted(docno for docno, count in counted.items() if count >= 2)
+        for topic, counted in sorted(known.items())
+    }
+    topics = [topic for topic, docnos in shared.items() if docnos]
+    documents = [(topic, docno) for topic in topics for docno in shared[topic]]
+    grades = np.array(
+        [[q.grades.get(topic, {}).get(docno, -1) for topic, docno in documents] for q in assessors],
+        dtype=np.float64,
+    )
+    numbers = np.repeat(np.arange(len(topics)), [len(shared[topic]) for topic in topics])
+    return topics, np.where(grades < 0, np.nan, grades), numbers
+
+
+def row(found: Agreement, names: Sequence[str], options: argparse.Namespace) -> list[str]:
+    if len(found.assessors) == len(names) > 2:
+        who = f"all {len(names)}"
+    else:
+        who = " ".join(names[each] for each in found.assessors)
+    values = (found.value, found.low, found.high)
+    cells = ["-" if value is None else f"{value:.{options.digits}f}" for value in values]
+    return [who, found.statistic, str(found.documents), *cells]

@@ -1,0 +1,180 @@
+"""plan: how many topics a collection needs, and how deep a pool."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from evaluation.commands import files, tables
+from evaluation.commands.compare import parse_probability
+from evaluation.commands.rescoring import Rescoring, read_rescoring
+from evaluation.commands.score import (
+    add_scoring_options,
+    add_table_options,
+    requested_measures,
+    whole_number,
+)
+from evaluation.commands.tables import Table
+from evaluation.measures import Asked
+from evaluation.pooling import compare_depths
+from evaluation.significance import (
+    Variances,
+    anova_topics,
+    interval_topics,
+    topics_needed,
+    variances_of,
+)
+
+DEPTHS = (5, 10, 20, 50, 100)
+EPILOG = """
+Topics, after Sakai's topic-set-size design:
+  paired t   of two runs: --effect D in standard deviations, or --difference with a variance
+  ANOVA      one-way, of --runs N runs whose best and worst are --difference apart
+  interval   of the mean difference of two runs, not wider than --width
+
+The variance is typed (--variance, within runs; the difference of two runs then varies by twice
+as much) or estimated from QRELS and RUNs. With these, a second table shows pools of smaller
+depths: documents to judge, hours, and how alike the runs are ordered (Kendall's tau_b, tau_AP).
+
+Exit status: 0; 2 when a file is rejected or the command is wrong.
+"""
+
+
+def above_zero(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: expected a number above 0")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m evaluation plan",
+        description="Plan topics and the depth of a pool.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    files.add_reading_options(parser, optional=True)
+    parser.add_argument("runs", metavar="RUN", nargs="*")
+    for name, metavar, what in (
+        ("--effect", "D", "mean difference of two runs over its standard deviation"),
+        ("--difference", "D", "smallest difference to detect"),
+        ("--width", "W", "widest interval"),
+    ):
+        parser.add_argument(
+            name,
+            metavar=metavar,
+            type=above_zero,
+            nargs="+",
+            action="extend",
+            default=[],
+            help=what,
+        )
+    parser.add_argument("--variance", metavar="V", type=above_zero, help="variance within runs")
+    parser.add_argument(
+        "--runs",
+        dest="num_runs",
+        metavar="N",
+        type=whole_number(2),
+        nargs="+",
+        action="extend",
+        default=[],
+        help="numbers of runs to compare (default: 2 3 10)",
+    )
+    parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
+    parser.add_argument("--power", metavar="P", type=parse_probability, default=0.8)
+    parser.add_argument(
+        "--depth", dest="depths", metavar="N", type=whole_number(1), nargs="+", action="extend"
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", type=above_zero, default=60.0, help="to judge a document"
+    )
+    add_scoring_options(parser, default="AP")
+    add_table_options(parser)
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    check(options)
+    if options.qrels is None:
+        variance = options.variance
+        typed = None if variance is None else Variances(variance, 2 * variance)
+        tables.print_table(topics_table(typed, "", options), options.format)
+        return 0
+    read = read_rescoring(options)
+    if read is None:
+        return files.REFUSED
+    for asked in requested_measures(options):
+        try:
+            rows = read.scores(asked.measure, read.qrels, range(len(read.runs)))
+            variances = variances_of(rows)
+        except ValueError as error:
+            parser().error(str(error))
+        if asked.measure.definition.aggregate == "mean":
+            tables.print_table(topics_table(variances, asked.name, options), options.format)
+            print()
+        tables.print_table(depths_table(read, asked, options), options.format)
+    return 0
+
+
+def check(options: argparse.Namespace) -> None:
+    """End with a message where the options leave nothing to plan from."""
+    if options.qrels is not None:
+        if len(options.runs) < 2:
+            parser().error("QRELS needs two runs or more")
+        if options.variance is not None:
+            parser().error("--variance does not go with runs: it is estimated from them")
+        if not (options.effect or options.difference or options.width):
+            options.difference = [0.05, 0.1]
+    elif not (options.effect or options.difference or options.width):
+        parser().error("give --effect, --difference or --width, or QRELS and runs")
+    elif options.variance is None and (options.difference or options.width):
+        parser().error("--difference and --width need --variance, or QRELS and runs")
+
+
+def topics_table(variances: Variances | None, name: str, options: argparse.Namespace) -> Table:
+    """Build a row per design; without variances only effects are planned for."""
+    power, alpha = options.power, options.alpha
+    rows = [
+        ["paired t", "2", f"effect {effect:g}", str(topics_needed(effect, power, alpha))]
+        for effect in options.effect
+    ]
+    if variances is not None:
+        for difference in options.difference:
+            detects = f"difference {difference:g}"
+            effect = difference / variances.paired**0.5
+            rows.append(["paired t", "2", detects, str(topics_needed(effect, power, alpha))])
+            for runs in options.num_runs or (2, 3, 10):
+                topics = anova_topics(difference, variances.residual, runs, power, alpha)
+                rows.append(["ANOVA", str(runs), detects, str(topics)])
+        for width in options.width:
+            topics = interval_topics(width, variances.paired, 1 - alpha)
+            rows.append(["interval", "2", f"width {width:g}", str(topics)])
+    note = f"alpha {alpha:g}, power {power:g}"
+    if variances is not None:
+        note += f"; variance {variances.residual:.4g}, of differences {variances.paired:.4g}"
+    if name:
+        note = f"{name}; {note}"
+    return Table(["design", "runs", "detects", "topics"], rows, texts=1, note=note)
+
+
+def depths_table(read: Rescoring, asked: Asked, options: argparse.Namespace) -> Table:
+    rescore = partial(read.means, asked.measure)
+    found = compare_depths(
+        *(read.qrels, read.runs, options.depths or DEPTHS, rescore),
+        *(options.rel, asked.measure.direction),
+    )
+    rows = [
+        [
+            *(str(n) for n in (each.depth, each.documents, each.judged, each.relevant)),
+            f"{each.hours(options.seconds):.1f}",
+            *("-" if t is None else f"{t:.{options.digits}f}" for t in (each.tau, each.tau_ap)),
+        ]
+        for each in found
+    ]
+    note = f"{asked.name}; {len(read.runs)} runs; {options.seconds:g} seconds per document"
+    header = ["depth", "documents", "judged", "relevant", "hours", "tau", "tau_AP"]
+    return Table(header, rows, texts=0, note=note)

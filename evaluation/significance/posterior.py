@@ -1,0 +1,58 @@
+"""The probability that one run is better than another, after a comparison of the two.
+
+It is for a pair named in advance and the run that is ahead: never from an adjusted p.
+
+>>> import numpy as np
+>>> darwin = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
+>>> round(posterior_of(darwin).better, 6)
+0.975149
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scipy.special import stdtr  # type: ignore[import-untyped]
+
+from evaluation.ragged import FloatArray
+from evaluation.significance.differences import EQUAL, summarise
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """Probabilities of the true mean difference: above the region, in it, below. Their sum is 1."""
+
+    better: float
+    within: float
+    worse: float
+
+
+def posterior_of(differences: FloatArray, region: float = 0.0) -> Posterior:
+    """Return how probable it is that the first run is better, equivalent or worse.
+
+    `differences` is float64[T], the scores of the first run minus those of the second, NaN topics
+    excluded. Differences from -region to region count as equivalent. With normal differences and
+    the prior 1 / variance, the mean difference has a t distribution on n - 1 degrees of freedom
+    around the observed one, so with region 0 the run ahead is better with probability 1 - p / 2,
+    p of the paired t-test. ValueError below two topics or for a negative region
+    (Jeffreys, Theory of Probability; Sakai, SIGIR 2017).
+
+    >>> import numpy as np
+    >>> found = posterior_of(np.array([0.1, 0.3, 0.2]), region=0.1)
+    >>> round(found.better, 4), round(found.within, 4), round(found.worse, 4)
+    (0.8873, 0.0952, 0.0175)
+    """
+    summary = summarise(differences)
+    if summary.topics < 2:
+        raise ValueError("a probability needs two topics")
+    if region < 0:
+        raise ValueError(f"the region of equivalence is not negative: {region}")
+    if summary.deviation == 0:
+        if not region and abs(summary.mean) <= EQUAL:
+            return Posterior(0.5, 0.0, 0.5)
+        better, worse = float(summary.mean > region), float(summary.mean < -region)
+        return Posterior(better, 1.0 - better - worse, worse)
+    error = summary.deviation / summary.topics**0.5
+    better = float(stdtr(summary.topics - 1, (summary.mean - region) / error))
+    worse = float(stdtr(summary.topics - 1, (-region - summary.mean) / error))
+    return Posterior(better, max(0.0, 1.0 - better - worse), worse)
