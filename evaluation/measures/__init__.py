@@ -18,12 +18,14 @@ from evaluation.measures import counting, ranks, gains, user_models, holes, dive
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.diversity import DIVERSITY
 from evaluation.measures.example import example, example_run
+from evaluation.measures.holes import SAMPLED
 from evaluation.measures.names import Asked, parse_measure, parse_measures
 from evaluation.measures.value import Bounds, Measure, TrecMeasure
 
 __all__ = [
     "DIVERSITY",
     "MEASURES",
+    "SAMPLED",
     "Asked",
     "Bounds",
     "Definition",

@@ -13,6 +13,7 @@ from evaluation.measures import Measure, MeasureError, parse_measure
 from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.names import refuse_unstored_judgments
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, permission_error
@@ -152,7 +153,8 @@ def check_measure(field: str, text: str) -> Measure:
     """The measure of that text, short enough to be stored with any threshold of the track."""
     try:
         measure = parse_measure(text)
-    except MeasureError as error:
+        refuse_unstored_judgments(measure)
+    except (MeasureError, ValueError) as error:
         raise field_error(field, str(error), text) from None
     if len(str(measure.resolved(127))) > LONGEST_MEASURE:
         raise field_error(field, "is too long a measure", text)

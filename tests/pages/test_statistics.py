@@ -75,14 +75,17 @@ def test_a_difference_of_the_board_is_told_with_all_that_is_known(ours, client):
     said = words(page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}"))
     assert "AP on Ten track: ours against base" in said
     assert "9 won, 1 lost, 0 tied" in said
-    assert "adjusted for 1 run" in said
+    assert "adjusted for 2 runs" in said
     assert ours.sha256 in said
 
 
-def test_two_runs_are_told_without_adjustment(ours, client):
+def test_two_runs_have_the_verdict_of_the_board_and_the_p_of_the_pair_alone(ours, client):
     base = Run.objects.get(tag="base")
     page = page_at(client, f"/tracks/ten/computed/pair/?run={ours.pk}&a={base.pk}")
-    assert ", not adjusted" in words(page)
+    assert "Alone p .004 by the exact sign-flip test, not adjusted" in words(page)
+    board = page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}")
+    adjusted = re.compile(r"p (\S+), adjusted for")
+    assert adjusted.search(words(page))[1] == adjusted.search(words(board))[1]
 
 
 def test_the_command_gives_the_same_difference(ours, client, files):
@@ -112,15 +115,14 @@ def test_the_command_names_all_that_are_held_to_the_baseline_so_p_is_that_of_the
     page = page_at(client, f"/tracks/ten/computed/difference/?run={ours.pk}")
     [command] = commands(page)
     assert "qrels.v1.txt base.run ours.run theirs.run" in command
-    adjusted = re.search(r"adjusted for 2 runs (\.\d+)", words(page))[1]
+    adjusted = re.search(r"p (\.\d+), adjusted for 3 runs", words(page))[1]
     [printed] = re.findall(r"ours .*", printed_by(command, files))
     assert f"{float(printed.split()[-5]):.3f}" == f"{float(adjusted):.3f}"
 
 
-def test_the_command_of_all_pairs_gives_the_margin_and_the_ranks(ours, client, files):
-    margin = re.search(r"margin ([.\d]+)", words(page_at(client, "/tracks/ten/significance/")))[1]
+def test_the_command_of_all_pairs_gives_the_ranks(ours, client, files):
     command = command_on(client, "/tracks/ten/computed/all-pairs/")
-    assert f"margin 0{margin}" in printed_by(command, files)
+    assert "studentised maximum over 2 runs" in printed_by(command, files)
     assert "best rank" in printed_by(command, files, "--ranks")
 
 

@@ -12,7 +12,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
 from evaluation.measures import Measure, MeasureError, parse_measure
-from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
+from leaderboard.actions.names import (
+    LARGEST_INTEGER,
+    MOST_MEASURES,
+    refuse_unstored_judgments,
+)
 
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
@@ -64,9 +68,11 @@ def split_measures(text: str) -> list[str]:
 
 def parse_known_measure(text: str) -> Measure:
     try:
-        return parse_measure(text)
-    except MeasureError as error:
+        measure = parse_measure(text)
+        refuse_unstored_judgments(measure)
+    except (MeasureError, ValueError) as error:
         raise ValidationError(str(error)) from None
+    return measure
 
 
 class TopicsField(forms.CharField):

@@ -1,0 +1,66 @@
+"""Every p on a page comes out of the command that the page prints, to the last digit."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from leaderboard.actions import tracks
+from leaderboard.models import Track
+from tests.builders import work
+from tests.pages.commands import commands, printed_by
+from tests.pages.reading import page_at
+from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
+
+MEASURES = ["AP", "RR", "GMAP", "NumRelRet", "nDCG@10"]
+
+
+@pytest.fixture
+def files(tmp_path, ada, ben):
+    """A track of five runs by five measures, and the files that its commands read."""
+    track = ten_track(ada)
+    Track.objects.filter(pk=track.pk).update(measures=MEASURES, primary_measure="AP")
+    track.refresh_from_db()
+    tracks.renew_edition(track)
+    work()
+    with_baseline(track, ada, 3)
+    (tmp_path / "qrels.v1.txt").write_text(QRELS)
+    (tmp_path / "base.run").write_text(run_of("base", 3))
+    dice = random.Random(19)
+    for tag in ("one", "two", "three", "four"):
+        ranks = [dice.randint(1, 5) for _ in range(10)]
+        send(track, ben, tag, ranks)
+        (tmp_path / f"{tag}.run").write_text(run_of(tag, ranks))
+    work()
+    return tmp_path
+
+
+@pytest.mark.parametrize("family", ["baseline", "all"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_printed_command_gives_every_p_of_the_board(client, files, family, measure):
+    asked = f"measure={measure}&family={family}"
+    board = client.get(f"/api/v1/tracks/ten/leaderboard?{asked}").json()
+    first = next(run for run in board["standings"] if run["tag"] == "one")
+    page = page_at(client, f"/tracks/ten/computed/difference/?run={first['run']}&{asked}")
+    printed = json.loads(printed_by(*commands(page), files, "--format", "json"))
+    outcomes = {found["run"]: found["outcome"] for found in printed["comparisons"]}
+    for run in board["standings"]:
+        if run["tag"] != "base":
+            outcome = outcomes[run["tag"]]
+            assert run["p_adjusted"] == outcome["p_adjusted"]
+            for name in ("difference", "low", "high"):
+                assert run[name] == pytest.approx(outcome[name], rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_printed_command_gives_every_p_of_the_matrix(client, files, measure):
+    asked = f"measure={measure}&family=all"
+    table = client.get(f"/tracks/ten/significance/?format=csv&{asked}").content.decode()
+    page = page_at(client, f"/tracks/ten/computed/all-pairs/?{asked}")
+    printed = printed_by(*commands(page), files, "--format", "tsv")
+    lines = [line.split("\t") for line in printed.splitlines()[1:-1]]
+    known = {frozenset(line[1:3]): line[4] for line in lines}
+    rows = [line.split(",") for line in table.splitlines()[1:]]
+    assert {frozenset((row[1], row[3])): f"{float(row[5]):.3g}" for row in rows} == known
