@@ -111,7 +111,7 @@ def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
 def _compare_with_earlier(board: Board, run: Run, earlier: list[Run]) -> str:
     """Return `worse` if a run before is significantly better, `better` if none reaches it."""
     if board.pairs is None:
-        return ""
+        return "" if board.has_enough_topics else "not significant"
     if any(board.pairs.is_better(before.pk, run.pk) for before in earlier):
         return "worse"
     beats_all = all(board.pairs.is_better(run.pk, before.pk) for before in earlier)

@@ -8,11 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from evaluation.significance import tukey_hsd
-from leaderboard.display.numbers import p_value, score
+from evaluation.significance import compare_all_pairs
+from leaderboard.actions import tracks
+from leaderboard.display.numbers import p_value
 from leaderboard.models import Run, Track
 from leaderboard.pages.views import analysis
-from tests.builders import make_run, signed_in
+from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
@@ -34,7 +35,7 @@ def ten(ada, ben, cat) -> Track:
 
 def by_hand():
     """AP is 1 / rank; near and tops have equal means and stand in the order of their names."""
-    return tukey_hsd(1 / np.array([NEAR, TOPS, LAST], dtype=float))
+    return compare_all_pairs(1 / np.array([NEAR, TOPS, LAST], dtype=float))
 
 
 def cells(page: str, row: int) -> list[str]:
@@ -52,21 +53,21 @@ def test_a_difference_stands_above_the_diagonal(ten, client):
 
 def test_an_adjusted_p_stands_below_the_diagonal(ten, client):
     page, p = page_at(client, ADDRESS), by_hand().p
-    assert cells(page, 2)[3:] == [p_value(p[2, 0]), p_value(p[2, 1]), ""] == ["< .001"] * 2 + [""]
+    assert cells(page, 2)[3:] == [p_value(p[2, 0]), p_value(p[2, 1]), ""]
+    assert cells(page, 2)[3] == ".002"
     assert cells(page, 1)[3] == p_value(p[1, 0]) == "1.000"
 
 
-def test_margin_and_residual_variance_are_those_of_the_test(ten, client):
-    pairs, said = by_hand(), words(page_at(client, ADDRESS))
-    assert f"margin {score(pairs.margin)}" in said
-    assert f"VE = {score(pairs.residual_variance)}" in said
+def test_the_page_says_how_many_pairs_differ_and_by_which_test(ten, client):
+    said = words(page_at(client, ADDRESS))
+    assert "All pairs of 3 runs at once, each with its own standard error" in said
     assert "3 pairs of 3 runs 2 differ significantly" in said
 
 
 def test_a_verdict_has_a_sign_beside_its_wash(ten, client):
     page = page_at(client, ADDRESS)
     assert page.count('wash-better"><a') == page.count('<span class="better">+.725') == 2
-    assert page.count('wash-worse"><span class="worse">&lt; .001') == 2
+    assert page.count('wash-worse"><span class="worse">.002') == 2
 
 
 def test_a_difference_leads_to_the_two_runs(ten, client):
@@ -91,7 +92,7 @@ def test_the_pairs_are_a_table_for_other_programs(ten, client):
         ("tops", "last"),
     ]
     assert float(lines[1]["difference"]) == by_hand().differences[0, 2]
-    assert float(lines[0]["p_hsd"]) == by_hand().p[0, 1]
+    assert float(lines[0]["p_adjusted"]) == by_hand().p[0, 1]
     assert "ten-pairs.csv" in answer["Content-Disposition"]
 
 
@@ -112,7 +113,16 @@ def test_a_long_board_is_cut_and_says_so(ten, client, monkeypatch):
     monkeypatch.setattr(analysis, "RUNS", 2)
     page = page_at(client, ADDRESS)
     assert "The first 2 of 3 runs by AP." in words(page) and len(rows(page)) == 2
-    assert f"margin {score(by_hand().margin)}" in words(page)
+    assert cells(page, 1)[3] == p_value(by_hand().p[1, 0])
+
+
+def test_against_the_baseline_only_its_pairs_have_that_test(ten, ada, client):
+    last = Run.objects.get(tag="last")
+    tracks.choose_baseline(ten, ada, last)
+    work()
+    page = page_at(client, ADDRESS)
+    assert "pairs with last are answered by that test" in words(page)
+    assert "Letters" not in page and "Letters" in page_at(client, f"{ADDRESS}?family=all")
 
 
 def test_few_topics_have_differences_and_no_p(track, ben, cat, client):
