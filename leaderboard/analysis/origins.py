@@ -234,7 +234,7 @@ def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunCompari
         other=other,
         against=pair.against,
         question=pair.question,
-        num_runs=board.num_in_family,
+        num_runs=board.num_in_family if pair.question == AGAINST_ALL else board.num_compared,
         alone=_p_alone(board, run, other),
         command=compare_command(board, pair.question, second, first),
     )
