@@ -23,6 +23,9 @@ COLUMNS = [
     "scores",
     "judged_at_10",
     "p_holm",
+    "p_adjusted",
+    "verdict",
+    "unit",
     "difference",
     "low",
     "high",
@@ -41,7 +44,7 @@ def with_baseline(track: Track, run) -> None:
 
 def test_a_board_ranks_the_runs(bens_run, adas_run, anybody_api, track):
     board = anybody_api.get(PATH).json()
-    assert (board["measure"], board["judgments"], board["test"]) == ("AP", "v1", "sign_flip")
+    assert (board["measure"], board["judgments"], board["test"]) == ("AP", "v1", "all_pairs")
     assert board["edition"] == str(Track.objects.get().edition_id)
     assert sorted(board["family"]) == sorted([bens_run.pk, adas_run.pk])
     assert [(each["rank"], each["run"]) for each in board["standings"]] == [
@@ -59,15 +62,31 @@ def test_a_board_without_a_baseline_compares_nothing(bens_run, adas_run, anybody
 
 
 def test_each_run_is_compared_with_the_baseline(track, bens_run, adas_run, anybody_api):
-    """AP differs by 7/12, -1/2 and 5/12; of the 8 sign flips 6 are as far from 0."""
+    """AP differs by 7/12, -1/2 and 5/12."""
     with_baseline(track, adas_run)
     board = anybody_api.get(PATH).json()
     first, second = board["standings"]
     assert board["baseline"] == adas_run.pk
     assert first["difference"] == approx(1 / 6)
     assert (first["wins"], first["losses"], first["ties"]) == (2, 1, 0)
-    assert first["p"] == first["p_holm"] == approx(6 / 8)
+    assert 1 / 4 <= first["p"] == first["p_adjusted"] and first["p_holm"] is None
+    assert (board["question"], board["test"]) == ("baseline", "max_t")
     assert second["difference"] is None
+
+
+def test_a_test_with_holm_says_so(track, bens_run, adas_run, anybody_api):
+    """Of the 8 sign flips 6 are as far from 0."""
+    Track.objects.update(test="sign_flip")
+    with_baseline(track, adas_run)
+    first = anybody_api.get(PATH).json()["standings"][0]
+    assert first["p"] == first["p_holm"] == first["p_adjusted"] == approx(6 / 8)
+
+
+def test_a_reader_may_ask_about_all_pairs(track, bens_run, adas_run, anybody_api):
+    with_baseline(track, adas_run)
+    board = anybody_api.get(f"{PATH}?family=all").json()
+    assert (board["question"], board["test"]) == ("all", "all_pairs")
+    assert anybody_api.get(f"{PATH}?family=some").status_code == 422
 
 
 def test_a_reader_may_choose_measure_and_baseline(bens_run, adas_run, anybody_api):
@@ -114,7 +133,7 @@ def test_a_board_comes_as_csv_with_every_digit(bens_run, adas_run, anybody_api):
 
 
 def test_a_board_comes_in_the_other_formats(bens_run, anybody_api):
-    starts = {"tsv": "rank\trank_low", "md": "| Rank | Run |", "tex": "% \\usepackage{booktabs}"}
+    starts = {"tsv": "rank\trun", "md": "| Rank | Run |", "tex": "% \\usepackage{booktabs}"}
     for format, start in starts.items():
         answer = anybody_api.get(f"{PATH}?format={format}")
         assert answer.content.decode().startswith(start)

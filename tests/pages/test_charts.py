@@ -25,7 +25,6 @@ from leaderboard.display.charts.steps import DatedRun, JudgmentChange, step_char
 
 NAN = float("nan")
 MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])
-HALF = 0.019
 TENTHS = Axis(0.0, 1.0, (0.0, 0.5, 1.0))
 
 
@@ -76,10 +75,9 @@ def test_a_value_stands_in_proportion_on_its_axis():
 
 
 def test_a_board_axis_leaves_out_only_what_is_far_below():
-    axis = charts.board_column(MEANS, HALF).axis
-    assert 0.008 < axis.low < 0.162 - HALF
-    assert axis.high > 0.358 + HALF
-    assert axis.ticks == (0.15, 0.2, 0.25, 0.3, 0.35)
+    axis = charts.board_column(MEANS).axis
+    assert 0.008 < axis.low < min(mean for mean in MEANS if mean > 0.1)
+    assert axis.high > 0.358
 
 
 def test_a_board_of_four_runs_shows_all_of_them():
@@ -96,37 +94,47 @@ def test_a_board_of_hardly_any_run_still_has_an_axis(means):
     assert axis.low < axis.high
 
 
-def mean_cell(column, mean, half=None, kind="other"):
-    (cell,) = charts.mean_cells(column, [mean], half, [kind])
+def mean_cell(column, mean, kind="other"):
+    (cell,) = charts.mean_cells(column, [mean], [kind])
     return cell
 
 
-def test_the_dot_stands_at_the_mean_and_the_bar_at_half_the_margin_each_side():
-    column = charts.board_column(MEANS, HALF, baseline=0.316)
-    cell = mean_cell(column, 0.318, HALF, "own")
-    (dot,), (bar,) = drawn(cell, "circle", "dot own"), drawn(cell, "line", "hsd own")
+def test_the_dot_stands_at_the_mean():
+    column = charts.board_column(MEANS, baseline=0.316)
+    (dot,) = drawn(mean_cell(column, 0.318, "own"), "circle", "dot own")
     assert number(dot, "cx") == pytest.approx(column.axis.at(0.318), abs=0.01)
-    assert number(bar, "x1") == pytest.approx(column.axis.at(0.299), abs=0.01)
-    assert number(bar, "x2") == pytest.approx(column.axis.at(0.337), abs=0.01)
+
+
+def test_a_strip_goes_from_the_highest_to_the_lowest_rank():
+    column = charts.rank_column(12)
+    cell = charts.rank_strip(column, 3, 1, 8, "own")
+    (dot,), (strip,) = drawn(cell, "circle", "dot own"), drawn(cell, "line", "strip own")
+    assert number(dot, "cx") == pytest.approx(column.axis.at(3), abs=0.01)
+    assert number(strip, "x1") == pytest.approx(column.axis.at(1), abs=0.01)
+    assert number(strip, "x2") == pytest.approx(column.axis.at(8), abs=0.01)
+    assert "rank 3, can be 1 to 8" in cell
+
+
+def test_ranks_have_whole_ticks_from_one():
+    assert charts.rank_column(2).axis.ticks == (1.0, 2.0)
+    assert charts.rank_column(12).axis.ticks[0] == 1.0
 
 
 def test_a_run_left_of_the_axis_is_an_arrow_and_says_its_score():
-    cell = mean_cell(charts.board_column(MEANS, HALF), 0.008, HALF)
+    cell = mean_cell(charts.board_column(MEANS), 0.008)
     assert drawn(cell, "path", "off") and not drawn(cell, "circle")
     assert ".008, left of this axis" in cell
 
 
 def test_a_run_without_a_score_is_an_empty_cell():
-    assert not drawn(mean_cell(Column(UNIT), NAN, HALF), "circle")
+    assert not drawn(mean_cell(Column(UNIT), NAN), "circle")
 
 
 def test_what_runs_through_all_rows_is_drawn_once_in_the_head():
-    column = charts.board_column(MEANS, HALF, baseline=0.316)
+    column = charts.board_column(MEANS, baseline=0.316)
     head = charts.column_head(column)
-    (dashed,), (shade,) = drawn(head, "line", "dashed"), drawn(head, "rect", "shade")
+    (dashed,) = drawn(head, "line", "dashed")
     assert number(dashed, "x1") == pytest.approx(column.axis.at(0.316), abs=0.01)
-    assert number(shade, "x") == pytest.approx(column.axis.at(0.339), abs=0.01)
-    assert words(head) == [".15", ".20", ".25", ".30", ".35"]
     assert f'href="#{column.grid}"' in mean_cell(column, 0.3)
 
 
@@ -407,7 +415,7 @@ def test_a_stack_lays_the_shares_of_its_grades_end_to_end_from_the_highest():
 
 def test_an_interval_is_drawn_around_its_difference():
     chart = charts.difference_interval(0.002, -0.02, 0.024, "x", negligible=0.01)
-    (bar,), (dot,) = drawn(chart, "line", "hsd"), drawn(chart, "circle", "mean")
+    (bar,), (dot,) = drawn(chart, "line", "strip"), drawn(chart, "circle", "mean")
     assert (number(bar, "x1"), number(bar, "x2"), number(dot, "cx")) == (25, 80, 52.5)
     assert "+.002, 95 % interval −.020 to +.024." in chart
 
@@ -576,7 +584,8 @@ def cells():
     column = Column(UNIT)
     return {
         "dots_cell": charts.dots_cell(column, [Mark(0.3, WILD, "own", f"/?q={WILD}")]),
-        "mean_cells": mean_cell(column, 0.3, 0.1),
+        "mean_cells": mean_cell(column, 0.3),
+        "rank_strip": charts.rank_strip(charts.rank_column(9), 3, 1, 8, "own"),
         "range_cell": charts.range_cell(column, 0.1, 0.2, 0.3),
         "bounds_cell": charts.bounds_cell(column, 0.1, 0.2, 0.3),
         "grade_squares": charts.grade_squares([1]),
