@@ -10,6 +10,7 @@ from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.letters import letters_of
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
+from evaluation.significance.pairwise import PairDecisions, compare_all_pairs
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
@@ -30,11 +31,13 @@ __all__ = [
     "Bootstrap",
     "Difference",
     "Interval",
+    "PairDecisions",
     "TestResult",
     "all_paired_t",
     "benjamini_hochberg",
     "bootstrap",
     "bootstraps",
+    "compare_all_pairs",
     "compare_with_baseline",
     "holm",
     "letters_of",

@@ -135,7 +135,7 @@ def _reached_by_product(rows: FloatArray, needed: FloatArray, draws: int) -> Int
     low, high = (needed - doubt).astype(np.float32), (needed + doubt).astype(np.float32)
     factors = rows.T.astype(np.float32)
     reached = np.zeros(len(rows), dtype=np.int64)
-    for signs in _sign_blocks(rows.shape[1], draws, np.dtype(np.float32)):
+    for signs in sign_blocks(rows.shape[1], draws, np.dtype(np.float32)):
         totals = _product(signs, factors)
         np.abs(totals, out=totals)
         beyond, perhaps = totals >= high, totals >= low
@@ -182,7 +182,7 @@ def sign_bytes(topics: int, draws: int) -> ByteArray:
     return np.asarray(stream).astype("<u8").view(np.uint8).reshape(rows, 8 * words)[:, :draws]
 
 
-def _sign_blocks(
+def sign_blocks(
     topics: int, draws: int, kind: np.dtype[Any] = FLOAT64
 ) -> Iterator[npt.NDArray[Any]]:
     """The drawn signs as floats of one type, [block, topics], in blocks of draws."""
@@ -209,7 +209,7 @@ def max_t(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
     order = np.argsort(-observed, kind="stable")
     topics = rows.shape[1]
     counted = topics <= log2(draws)
-    blocks = iter([_every_pattern(topics)]) if counted else _sign_blocks(topics, draws)
+    blocks = iter([_every_pattern(topics)]) if counted else sign_blocks(topics, draws)
     reached, cases = np.zeros(len(rows)), 0
     for signs in blocks:
         reached += _maxima_reached(signs @ rows[order].T, observed[order])
