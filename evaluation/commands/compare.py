@@ -12,17 +12,28 @@ from evaluation.commands.records import Records, read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
-from evaluation.significance import TESTS, Difference, compare_with_baseline
+from evaluation.significance import (
+    TESTS,
+    Difference,
+    compare_all_pairs,
+    compare_with_baseline,
+    compare_within_all_pairs,
+    scale_of,
+)
 
 CORRECTIONS = {
     "holm": "Holm",
     "benjamini_hochberg": "Benjamini-Hochberg",
-    "max_t": "maxT",
+    "max_t": "by the largest t of each flip",
     "none": "not adjusted",
 }
 WORSE = 1
 EPILOG = """
-The family is all runs compared with the baseline: p is adjusted over it for each measure.
+The family is all runs compared with the baseline, or with --family all all pairs of the runs
+given: p is adjusted over it for each measure. The intervals hold for the whole family at once;
+a test whose intervals could contradict its p prints none. GMAP and GMBpref are tested by
+ln max(value, 1e-5), and their difference is the ratio of the geometric means; the difference of
+a sum is that of the totals.
 
 Exit status: 0; 1 with --fail-if-worse when a run is significantly worse than the baseline on a
 measure; 2 when a file is rejected or the command is wrong.
@@ -51,8 +62,18 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("baseline", metavar="BASELINE", help="the baseline run")
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
-    parser.add_argument("--test", choices=TESTS, default="sign_flip")
-    parser.add_argument("--correction", choices=CORRECTIONS, default="holm")
+    parser.add_argument("--test", choices=TESTS, default="max_t")
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        help="max_t for the test max_t, else holm; none takes every run alone",
+    )
+    parser.add_argument(
+        "--family",
+        choices=["baseline", "all"],
+        default="baseline",
+        help="hold p for all comparisons with the baseline, or for all pairs of runs",
+    )
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
     add_table_options(parser, "json")
@@ -70,8 +91,12 @@ def parse_probability(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.correction == "max_t" and options.test != "sign_flip":
-        parser().error("--correction max_t goes with --test sign_flip")
+    options.correction = options.correction or ("max_t" if options.test == "max_t" else "holm")
+    matches = (options.test == "max_t") == (options.correction == "max_t")
+    if not matches and options.correction != "none":
+        parser().error("--test max_t adjusts p itself: its --correction is max_t or none")
+    if options.family == "all" and options.correction != "max_t":
+        parser().error("--family all goes with --test max_t")
     records = read_records([options.baseline, *options.runs], options)
     if records is None:
         return files.REFUSED
@@ -91,14 +116,20 @@ def compare_on_measure(
 ) -> list[Comparison]:
     measure, tags = asked.measure, records.tags
     scores = records.scores(measure)
-    outcomes = compare_with_baseline(
-        scores,
-        0,
-        options.test,
-        level=1 - options.alpha,
-        correction=options.correction,
-        direction=measure.direction,
-    )
+    scale, level = scale_of(measure.definition.aggregate), 1 - options.alpha
+    if options.family == "all":
+        pairs = compare_all_pairs(scale.tested(scores), measure.direction, level)
+        outcomes = compare_within_all_pairs(scores, 0, pairs, scale)
+    else:
+        outcomes = compare_with_baseline(
+            scores,
+            0,
+            options.test,
+            level=level,
+            correction=options.correction,
+            direction=measure.direction,
+            scale=scale,
+        )
     means = [measure.aggregate(row) for row in scores]
     verdicts = [verdict_of(each, measure.direction, options.alpha) for each in outcomes]
     first = Comparison(asked.name, tags[0], means[0], None, "baseline")
@@ -108,14 +139,19 @@ def compare_on_measure(
 
 def verdict_of(outcome: Difference, direction: int, alpha: float) -> str:
     """better, worse or not significant, by the adjusted p."""
-    if outcome.p_adjusted is None or outcome.p_adjusted > alpha or not outcome.difference:
+    if outcome.p_adjusted is None or outcome.p_adjusted > alpha or not outcome.gain:
         return "not significant"
-    return "better" if outcome.difference * direction > 0 else "worse"
+    return "better" if outcome.gain * direction > 0 else "worse"
 
 
 def note_of(options: argparse.Namespace) -> str:
     adjusted = CORRECTIONS[options.correction]
     family = len(options.runs)
+    if options.family == "all":
+        return (
+            f"studentised maximum over all pairs of {family + 1} runs (sign flips); "
+            f"alpha {options.alpha:g}"
+        )
     return (
         f"{TESTS[options.test]}; p adjusted: {adjusted}, over {family} "
         f"{'comparison' if family == 1 else 'comparisons'}; alpha {options.alpha:g}"
@@ -127,6 +163,7 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
         document = {
             "test": options.test,
             "correction": options.correction,
+            "family": options.family,
             "alpha": options.alpha,
             "comparisons": [
                 asdict(comparison) | {"mean": json_number(comparison.mean)}

@@ -1,9 +1,12 @@
-"""pairs: all runs against each other by Tukey's HSD, as pairs or with ranks and letters."""
+"""pairs: all runs against each other, as pairs or with ranks and letters."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,27 +15,63 @@ from evaluation.commands.compare import parse_probability
 from evaluation.commands.records import Records, read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
-from evaluation.measures import Asked
-from evaluation.significance import AllPairs, tukey_hsd
+from evaluation.measures import Asked, Measure
+from evaluation.ragged import FloatArray
+from evaluation.significance import (
+    AllPairs,
+    PairDecisions,
+    Scale,
+    compare_all_pairs,
+    decide_pairs,
+    randomised_tukey,
+    scale_of,
+    tukey_hsd,
+)
 
 EPILOG = """
 The family is all runs given: p is adjusted for all their pairs, and adding or removing a run
 changes every p.
 
+maximum: the studentised maximum by sign flips, with a standard error for each pair. Below six
+topics nothing differs. hsd: Tukey's HSD, whose one variance for all pairs is wrong where some
+runs are more alike than others. randomised: Tukey's range over shuffled runs, wrong there too.
+
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
+
+
+Pairs: TypeAlias = PairDecisions | AllPairs
+
+# Standard errors of pairs that differ by a larger factor make one variance wrong.
+UNEQUAL = 2.0
+
+
+def by_maximum(scores: FloatArray, level: float, direction: int) -> PairDecisions:
+    return compare_all_pairs(scores, direction, level)
+
+
+def by_range(scores: FloatArray, level: float, direction: int) -> AllPairs:
+    return randomised_tukey(scores, level, direction=direction)
+
+
+METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
+    "maximum": by_maximum,
+    "hsd": tukey_hsd,
+    "randomised": by_range,
+}
 
 
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m evaluation pairs",
-        description="Compare all pairs of runs with Tukey's HSD.",
+        description="Compare all pairs of runs.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
+    parser.add_argument("--method", choices=METHODS, default="maximum")
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
     add_table_options(parser)
@@ -51,18 +90,25 @@ def run(options: argparse.Namespace) -> int:
 
 def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespace) -> Table:
     direction = asked.measure.direction
-    pairs = tukey_hsd(records.scores(asked.measure), 1 - options.alpha, direction)
+    scale = scale_of(asked.measure.definition.aggregate)
+    scores = scale.tested(records.scores(asked.measure))
+    pairs = METHODS[options.method](scores, 1 - options.alpha, direction)
+    if options.method != "maximum":
+        warn_of_unequal_pairs(scores, asked.name)
     order = np.argsort(-direction * pairs.means, kind="stable").tolist()
     note = note_of(pairs, options)
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
-        rows = [ranks_of(asked.name, records.tags, pairs, run, options.digits) for run in order]
+        rows = [
+            ranks_of(asked.name, records, pairs, run, options.digits, asked.measure)
+            for run in order
+        ]
         return Table(header, rows, texts=3, note=note)
     header = ["measure", "run", "other", "difference", "p"]
     rows = [
         [
             *(asked.name, records.tags[run], records.tags[other]),
-            f"{pairs.differences[run, other]:+.{options.digits}f}",
+            printed_difference(pairs, run, other, scale, options.digits),
             f"{pairs.p[run, other]:.3g}",
         ]
         for run, other in combinations(order, 2)
@@ -70,20 +116,42 @@ def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespa
     return Table(header, rows, texts=3, note=note)
 
 
-def ranks_of(measure: str, tags: list[str], pairs: AllPairs, run: int, digits: int) -> list[str]:
-    mean = f"{pairs.means[run]:.{digits}f}"
+def printed_difference(pairs: Pairs, run: int, other: int, scale: Scale, digits: int) -> str:
+    """The difference of two means, of two totals, or the ratio of two geometric means."""
+    value = scale.printed(np.array([pairs.differences[run, other]]), pairs.topics).item()
+    return f"{value:{'' if scale.unit == 'ratio' else '+'}.{digits}f}"
+
+
+def ranks_of(
+    measure: str, records: Records, pairs: Pairs, run: int, digits: int, of: Measure
+) -> list[str]:
+    mean = f"{of.aggregate(records.scores(of)[run]):.{digits}f}"
     ranks = [str(int(end[run])) for end in (pairs.rank_low, pairs.rank_high)]
-    return [measure, tags[run], pairs.letters[run], mean, *ranks]
+    return [measure, records.tags[run], pairs.letters[run], mean, *ranks]
 
 
-def note_of(pairs: AllPairs, options: argparse.Namespace) -> str:
+def warn_of_unequal_pairs(scores: FloatArray, measure: str) -> None:
+    """Say on stderr where one variance for all pairs does not fit these runs."""
+    errors = decide_pairs(scores, np.zeros(1)).errors[np.triu_indices(len(scores), 1)]
+    if len(errors) and errors.max() > UNEQUAL * errors.min():
+        print(
+            f"{measure}: some pairs of runs vary more than twice as much as others, so one"
+            " variance for all pairs does not hold; use --method maximum",
+            file=sys.stderr,
+        )
+
+
+def note_of(pairs: Pairs, options: argparse.Namespace) -> str:
     def value(number: float | None) -> str:
         return "undefined" if number is None else f"{number:.{options.digits}f}"
 
-    note = (
-        f"Tukey's HSD over {len(pairs.means)} runs and {pairs.topics} topics; alpha"
-        f" {options.alpha:g}, margin {value(pairs.margin)},"
-        f" residual variance {value(pairs.residual_variance)}"
-    )
+    note = f"{len(pairs.means)} runs and {pairs.topics} topics; alpha {options.alpha:g}"
+    if isinstance(pairs, PairDecisions):
+        note = f"studentised maximum over {note}, critical t {value(pairs.critical)}"
+    else:
+        name = "Tukey's HSD" if options.method == "hsd" else "Tukey's range, randomised,"
+        note = f"{name} over {note}, margin {value(pairs.margin)}"
+    if isinstance(pairs, AllPairs) and pairs.residual_variance is not None:
+        note += f", residual variance {value(pairs.residual_variance)}"
     left_out = f"; {pairs.undefined} topics left out, undefined for a run"
     return note + (left_out if pairs.undefined else "")

@@ -14,6 +14,7 @@ from evaluation.judging import JudgedRun
 from evaluation.measures import Measure
 from evaluation.problems import Refused
 from evaluation.ragged import FloatArray
+from evaluation.significance import topic_order
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class Records:
     judged: list[JudgedRun]
 
     def scores(self, measure: Measure) -> FloatArray:
-        """float64[runs, topics], NaN where the measure is undefined."""
-        return np.stack([measure.scores(each) for each in self.judged])
+        """float64[runs, topics] in the order of draws, NaN where the measure is undefined."""
+        scores = np.stack([measure.scores(run) for run in self.judged])
+        return scores[:, topic_order(self.judged[0].judgments.topics)]
 
 
 def read_records(paths: Sequence[str], options: argparse.Namespace) -> Records | None:

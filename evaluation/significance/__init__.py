@@ -5,19 +5,31 @@ undefined. `alpha` is a significance level (0.05), `level` a confidence level (0
 """
 
 from evaluation.significance.adjusting import benjamini_hochberg, holm
-from evaluation.significance.baseline import INTERVALS, TESTS, Difference, compare_with_baseline
+from evaluation.significance.baseline import (
+    INTERVALS,
+    TESTS,
+    Difference,
+    compare_with_baseline,
+    compare_within_all_pairs,
+)
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.letters import letters_of
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
-from evaluation.significance.pairwise import PairDecisions, compare_all_pairs
+from evaluation.significance.pairwise import (
+    PairDecisions,
+    compare_all_pairs,
+    decide_pairs,
+    draw_maxima,
+)
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
     smallest_p,
     topics_needed,
 )
-from evaluation.significance.randomisation import max_t, sign_flip, sign_flips
+from evaluation.significance.randomisation import sign_flip, sign_flips, topic_order
+from evaluation.significance.scales import Scale, scale_of
 from evaluation.significance.studentized import (
     studentized_range_quantile,
     studentized_range_tail,
@@ -32,6 +44,7 @@ __all__ = [
     "Difference",
     "Interval",
     "PairDecisions",
+    "Scale",
     "TestResult",
     "all_paired_t",
     "benjamini_hochberg",
@@ -39,13 +52,16 @@ __all__ = [
     "bootstraps",
     "compare_all_pairs",
     "compare_with_baseline",
+    "compare_within_all_pairs",
+    "decide_pairs",
+    "draw_maxima",
     "holm",
     "letters_of",
-    "max_t",
     "minimum_detectable",
     "paired_t",
     "power_of",
     "randomised_tukey",
+    "scale_of",
     "sign_flip",
     "sign_flips",
     "sign_test",
@@ -53,6 +69,7 @@ __all__ = [
     "studentized_range_quantile",
     "studentized_range_tail",
     "t_interval",
+    "topic_order",
     "topics_needed",
     "tukey_hsd",
     "wilcoxon",

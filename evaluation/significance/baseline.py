@@ -1,7 +1,7 @@
 """Comparison of every run with one baseline: differences, intervals, tests, adjusted p.
 
 >>> scores = np.array([[0.2, 0.3, 0.4], [0.3, 0.5, 0.7], [0.2, 0.3, 0.4]])
->>> better, same = compare_with_baseline(scores[1:], scores[0])
+>>> better, same = compare_with_baseline(scores[1:], scores[0], test="sign_flip")
 >>> better.p, better.p_adjusted, better.wins, better.losses, better.ties
 (0.25, 0.5, 3, 0, 0)
 >>> same.difference, same.p, same.p_adjusted, same.effect_size
@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from evaluation.ragged import FloatArray
+from evaluation.ragged import FloatArray, IntArray
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.bootstrap import bootstraps
 from evaluation.significance.differences import (
@@ -28,21 +28,36 @@ from evaluation.significance.differences import (
     whole,
 )
 from evaluation.significance.paired import interval_around, paired_t, sign_test, wilcoxon
-from evaluation.significance.randomisation import max_t, sign_flip_results
+from evaluation.significance.pairwise import (
+    FEWEST_TOPICS,
+    PAIR_DRAWS,
+    TIE,
+    PairDecisions,
+    adjusted_p,
+    critical_value,
+    interval_of,
+    t_of,
+)
+from evaluation.significance.randomisation import sign_blocks, sign_flip_results
+from evaluation.significance.scales import MEAN, Scale, Unit
 
-Test: TypeAlias = Literal["sign_flip", "t", "wilcoxon", "sign", "bootstrap"]
-Correction: TypeAlias = Literal["holm", "benjamini_hochberg", "max_t", "none"]
+Test: TypeAlias = Literal["max_t", "sign_flip", "t", "wilcoxon", "sign", "bootstrap"]
+Correction: TypeAlias = Literal["max_t", "holm", "benjamini_hochberg", "none"]
 
 # The names of each test on pages and in tables, and of the interval shown with it.
 TESTS: dict[str, str] = {
+    "max_t": "two-sided maximum-t test (sign flips of all runs together)",
     "sign_flip": "two-sided paired randomisation test (sign flips)",
     "t": "two-sided paired t-test",
     "wilcoxon": "two-sided Wilcoxon signed-rank test",
     "sign": "two-sided sign test",
-    "bootstrap": "two-sided bootstrap-shift test",
+    "bootstrap": "two-sided studentised bootstrap test",
 }
-INTERVALS: dict[str, str] = dict.fromkeys(TESTS, "paired t interval") | {
-    "bootstrap": "BCa bootstrap interval"
+# Tests without an interval are left out: no interval agrees with every one of their verdicts.
+INTERVALS: dict[str, str] = {
+    "max_t": "simultaneous interval of the maximum t",
+    "t": "paired t interval",
+    "bootstrap": "studentised bootstrap interval",
 }
 
 
@@ -50,11 +65,13 @@ INTERVALS: dict[str, str] = dict.fromkeys(TESTS, "paired t interval") | {
 class Difference:
     """The difference of a run from the baseline, over the `topics` where both have a score.
 
-    `difference` is the mean of run minus baseline, `low` and `high` its confidence interval,
-    `effect_size` d_z = mean / sd of the differences: 0 where there is no difference, None where
-    all topics differ by the same amount. `p` is None for the baseline itself and below two
-    topics. `undefined` counts the excluded topics. A number that is undefined is None, never
-    NaN.
+    `difference` is the mean of run minus baseline in the `unit` of the measure: for "total" it
+    is the difference of the sums, for "ratio" the ratio of the geometric means. `low` and `high`
+    are its interval, which leaves no difference out exactly where `p_adjusted` is at most
+    1 - level; None where the test has no such interval. `effect_size` d_z = mean / sd of the
+    differences: 0 where there is no difference, None where all topics differ by the same amount.
+    `p` is None for the baseline itself and below two topics. `undefined` counts the excluded
+    topics. A number that is undefined is None, never NaN.
     """
 
     difference: float | None
@@ -69,73 +86,212 @@ class Difference:
     topics: int
     undefined: int
     exact: bool = False
+    unit: Unit = "mean"
+
+    @property
+    def gain(self) -> float | None:
+        """The difference less that of two equal runs: its sign says which run is higher."""
+        if self.difference is None:
+            return None
+        return self.difference - Scale(self.unit).neutral
 
 
 def compare_with_baseline(
     scores: FloatArray,
     baseline: int | FloatArray,
-    test: Test = "sign_flip",
+    test: Test = "max_t",
     level: float = 0.95,
-    correction: Correction = "holm",
+    correction: Correction | None = None,
     direction: int = 1,
+    scale: Scale = MEAN,
 ) -> list[Difference]:
     """Compare every row of `scores` float64[R, T] with the baseline, a row number or float64[T].
 
-    Topics are in the same order in every row; NaN is undefined. All tests form one family,
-    over which p is adjusted. With `direction` -1 lower scores win; the sign of the
-    difference does not change. Unknown names and `max_t` with another test raise ValueError.
+    Topics are in the order of their numbers, the same in every row; NaN is undefined. All tests
+    form one family. `max_t` adjusts by the largest t of each flip of the topics, other tests by
+    `holm` unless another correction is named. `max_t` has simultaneous intervals; `t` and
+    `bootstrap` have one where p is not adjusted. With `direction` -1 lower scores win; the sign
+    of the difference does not change. Unknown names raise ValueError.
 
     >>> compare_with_baseline(np.array([[0.5], [0.7]]), baseline=0)[1].p is None
     True
     """
-    if test not in TESTS or correction not in ("holm", "benjamini_hochberg", "max_t", "none"):
+    correction = correction or ("max_t" if test == "max_t" else "holm")
+    if test not in TESTS or correction not in ("max_t", "holm", "benjamini_hochberg", "none"):
         raise ValueError(f"no such test or correction: {test}, {correction}")
-    if correction == "max_t" and test != "sign_flip":
-        raise ValueError("max_t adjusts the sign-flip test")
-    scores = np.asarray(scores, dtype=np.float64)
+    if (test == "max_t") != (correction == "max_t") and correction != "none":
+        raise ValueError("the test max_t adjusts p itself, other tests do not go with max_t")
+    scores = scale.tested(np.asarray(scores, dtype=np.float64))
     own = baseline if isinstance(baseline, int | np.integer) else None
-    differences = scores - (scores[own] if own is not None else np.asarray(baseline))
+    against = scores[own] if own is not None else scale.tested(np.asarray(baseline))
+    differences = scores - against
     enough = np.count_nonzero(~np.isnan(differences), axis=1) >= 2
     tested = [run for run in np.flatnonzero(enough).tolist() if run != own]
-    results, intervals = _tested(differences[tested], test, level)
-    adjusted = _adjusted(differences[tested], results, correction)
-    outcomes = zip(results, intervals, adjusted, strict=True)
+    outcomes = _tested(differences[tested], test, level, correction)
     outcome_of = dict(zip(tested, outcomes, strict=True))
     described = zip(summaries(differences), _signs(differences, direction), strict=True)
     return [
-        _described(summary, signs, scores.shape[1], outcome_of.get(run))
+        _described(summary, signs, scores.shape[1], outcome_of.get(run), scale)
         for run, (summary, signs) in enumerate(described)
     ]
 
 
-Outcome: TypeAlias = tuple[TestResult, Interval, float]
+def compare_within_all_pairs(
+    scores: FloatArray, baseline: int, pairs: PairDecisions, scale: Scale = MEAN
+) -> list[Difference]:
+    """Compare every row of float64[R, T] with one of them by the decisions about all pairs.
+
+    `pairs` are those of the same rows, on the scale of the measure. p stays that of the pair
+    alone, from the same draws; the adjusted p and the interval hold for all pairs at once.
+    """
+    alone = compare_with_baseline(
+        scores, baseline, correction="none", direction=pairs.direction, scale=scale
+    )
+    return [
+        found if run == baseline else _within_pairs(found, pairs, run, baseline, scale)
+        for run, found in enumerate(alone)
+    ]
+
+
+def _within_pairs(
+    alone: Difference, pairs: PairDecisions, run: int, other: int, scale: Scale
+) -> Difference:
+    interval = pairs.interval(run, other)
+    ends = [float(pairs.differences[run, other])]
+    ends += [interval.low, interval.high] if interval else []
+    printed = scale.printed(np.array(ends), pairs.topics).tolist()
+    low, high = printed[1:] if interval else (None, None)
+    known = alone.p is not None and pairs.topics > 1
+    return replace(
+        alone,
+        difference=printed[0] if pairs.topics else None,
+        low=low,
+        high=high,
+        p_adjusted=max(float(pairs.p[run, other]), alone.p) if known and alone.p else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a test says of one run."""
+
+    p: float
+    p_adjusted: float
+    interval: Interval | None
+    exact: bool
 
 
 def _tested(
-    differences: FloatArray, test: Test, level: float
-) -> tuple[list[TestResult], list[Interval]]:
+    differences: FloatArray, test: Test, level: float, correction: Correction
+) -> list[Outcome]:
+    if not len(differences):
+        return []
+    if test == "max_t":
+        return max_t(differences, level, adjust=correction == "max_t")
+    intervals: list[Interval] = []
     if test == "bootstrap":
         both = bootstraps(differences, level)
-        return [result.test for result in both], [result.interval for result in both]
-    intervals = [interval_around(summary, level) for summary in summaries(differences)]
-    if test == "sign_flip":
-        return sign_flip_results(differences), intervals
-    one: Callable[[FloatArray], TestResult]
-    one = {"t": paired_t, "wilcoxon": wilcoxon, "sign": sign_test}[test]
-    return [one(row) for row in differences], intervals
+        results, intervals = [one.test for one in both], [one.interval for one in both]
+    elif test == "sign_flip":
+        results = sign_flip_results(differences)
+    else:
+        one: Callable[[FloatArray], TestResult]
+        one = {"t": paired_t, "wilcoxon": wilcoxon, "sign": sign_test}[test]
+        results = [one(row) for row in differences]
+    if test == "t":
+        intervals = [interval_around(summary, level) for summary in summaries(differences)]
+    # Holm's verdicts contradict intervals that hold one by one.
+    shown = bool(intervals) and (correction == "none" or len(results) == 1)
+    adjusted = _adjusted(np.array([result.p for result in results]), correction).tolist()
+    return [
+        Outcome(result.p, p, intervals[run] if shown else None, result.exact)
+        for run, (result, p) in enumerate(zip(results, adjusted, strict=True))
+    ]
 
 
-def _adjusted(
-    differences: FloatArray, results: list[TestResult], correction: Correction
-) -> list[float]:
-    p = np.array([result.p for result in results])
+def _adjusted(p: FloatArray, correction: Correction) -> FloatArray:
     if correction == "holm":
-        p = holm(p)
-    elif correction == "benjamini_hochberg":
-        p = benjamini_hochberg(p)
-    elif correction == "max_t":
-        p = max_t(differences)
-    return [float(adjusted) for adjusted in p]
+        return holm(p)
+    return benjamini_hochberg(p) if correction == "benjamini_hochberg" else p
+
+
+def max_t(
+    differences: FloatArray, level: float = 0.95, draws: int = PAIR_DRAWS, adjust: bool = True
+) -> list[Outcome]:
+    """The maximum-t test of every row of float64[R, T] (Westfall and Young 1993), NaN excluded.
+
+    Centred differences are flipped by topic, all runs together. p counts the flips in which the
+    run's own t reaches the observed one, the adjusted p those in which the largest t of any run
+    does; so it is never smaller. Without `adjust` both are those of the run alone. Below six
+    topics a run has no interval, and no p is below 2^(1 - topics).
+
+    >>> rows = np.array([[1, 2, 1, 3, 1, 2, 1, 2], [1, -1, 2, -2, 1, -1, 1, 0]]) / 10
+    >>> [round(outcome.p_adjusted, 2) for outcome in max_t(rows)]
+    [0.01, 0.87]
+    """
+    defined = ~np.isnan(differences)
+    topics = np.count_nonzero(defined, axis=1)
+    filled = np.where(defined, differences, 0.0)
+    means = filled.sum(axis=1) / topics
+    means[np.abs(means) <= EQUAL] = 0.0
+    centred = np.where(defined, filled - means[:, np.newaxis], 0.0)
+    lengths = np.sqrt(np.square(centred).sum(axis=1))
+    lengths[lengths <= EQUAL * np.sqrt(topics)] = 0.0
+    errors = lengths / np.sqrt((topics - 1) * topics)
+    apart = np.where(means != 0, np.inf, 0.0)
+    t = np.divide(np.abs(means), errors, out=apart, where=errors > 0)
+    drawn = _flipped(centred, lengths, draws)
+    raw = _own_p(t, drawn, topics)
+    enough = topics >= FEWEST_TOPICS
+    if adjust:
+        maxima = np.sort(_largest_t(drawn[enough], topics[enough]))
+        critical = np.full(len(t), critical_value(maxima, level))
+        adjusted = np.maximum(raw, adjusted_p(t, maxima))
+    else:
+        ordered = t_of(np.sort(drawn), topics[:, np.newaxis])
+        critical = np.array([critical_value(row, level) for row in ordered])
+        adjusted = raw
+    differs = t > critical * (1 + TIE)
+    margins = np.where(errors > 0, critical, 0.0) * errors
+    return [
+        Outcome(
+            float(raw[run]),
+            float(adjusted[run]),
+            interval_of(float(means[run]), float(margins[run]), bool(differs[run]))
+            if enough[run]
+            else None,
+            exact=False,
+        )
+        for run in range(len(t))
+    ]
+
+
+def _flipped(centred: FloatArray, lengths: FloatArray, draws: int) -> FloatArray:
+    """float64[R, draws]: u = |total| / length of each row in each flip; 0 for constant rows."""
+    none = np.zeros_like(centred)
+    scaled = np.divide(centred, lengths[:, None], out=none, where=lengths[:, None] > 0)
+    blocks = [scaled @ signs.T for signs in sign_blocks(centred.shape[1], draws)]
+    drawn: FloatArray = np.abs(np.concatenate(blocks, axis=1))
+    return drawn
+
+
+def _own_p(t: FloatArray, drawn: FloatArray, topics: IntArray) -> FloatArray:
+    """The p of each run alone; u^2 = T t^2 / (T - 1 + t^2) is the u of a flip with this t."""
+    squares = np.square(np.minimum(t, 1 / EQUAL))
+    u = np.sqrt(topics * squares / (topics - 1 + squares))
+    reached = np.count_nonzero(drawn >= (u * (1 - TIE))[:, np.newaxis], axis=1)
+    p: FloatArray = np.maximum((1 + reached) / (1 + drawn.shape[1]), 2.0 ** (1 - topics))
+    return np.where(t > 0, p, 1.0)
+
+
+def _largest_t(drawn: FloatArray, topics: IntArray) -> FloatArray:
+    """The largest t of any run in each flip; with equally many topics, that of the largest u."""
+    if not len(drawn):
+        return np.zeros(drawn.shape[1])
+    if (topics == topics[0]).all():
+        return t_of(drawn.max(axis=0), topics[0])
+    largest: FloatArray = t_of(drawn, topics[:, np.newaxis]).max(axis=0)
+    return largest
 
 
 def _signs(differences: FloatArray, direction: int) -> list[tuple[int, int, int]]:
@@ -147,23 +303,31 @@ def _signs(differences: FloatArray, direction: int) -> list[tuple[int, int, int]
 
 
 def _described(
-    summary: Summary, signs: tuple[int, int, int], topics: int, outcome: Outcome | None
+    summary: Summary,
+    signs: tuple[int, int, int],
+    topics: int,
+    outcome: Outcome | None,
+    scale: Scale,
 ) -> Difference:
-    result, interval, adjusted = outcome or (None, None, None)
+    interval = outcome.interval if outcome else None
+    ends = (summary.mean, interval.low, interval.high) if interval else (summary.mean,)
+    printed = scale.printed(np.array(ends), summary.topics).tolist()
+    low, high = printed[1:] if interval else (None, None)
     wins, losses, ties = signs
     return Difference(
-        difference=summary.mean if summary.topics else None,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-        p=result.p if result else None,
-        p_adjusted=adjusted,
+        difference=printed[0] if summary.topics else None,
+        low=low,
+        high=high,
+        p=outcome.p if outcome else None,
+        p_adjusted=outcome.p_adjusted if outcome else None,
         effect_size=_effect_size(summary.mean, summary.deviation),
         wins=wins,
         losses=losses,
         ties=ties,
         topics=summary.topics,
         undefined=topics - summary.topics,
-        exact=result.exact if result else False,
+        exact=outcome.exact if outcome else False,
+        unit=scale.unit,
     )
 
 

@@ -1,21 +1,25 @@
-"""Comparison of all pairs of runs by the studentised maximum, with a standard error per pair.
+"""Comparison of all pairs of runs, each pair with its own standard error.
 
-The signs of the centred scores are flipped topic by topic, for all runs at once; the largest t
-of any pair is noted for each draw. A pair differs when its own t exceeds 95 % of these maxima.
-Related runs have small standard errors, so the family-wise error holds where one pooled variance
-fails (Westfall and Young 1993; Romano and Wolf, JASA 2005).
+The statistic is the studentised maximum: topics are flipped together for all runs, and the
+largest t of a flip, over all pairs, is what chance alone can reach (Westfall and Young 1993;
+Romano and Wolf, Econometrica 2005). Related runs have small standard errors, so they are told
+apart where one pooled variance, as in Tukey's HSD, sees nothing or too much.
 
-    >>> first, second = [0.5, 0.6, 0.7, 0.4, 0.6, 0.8, 0.5], [0.4, 0.7, 0.6, 0.5, 0.5, 0.7, 0.6]
-    >>> scores = np.array([first, second, [0.1, 0.2, 0.2, 0.0, 0.2, 0.3, 0.1]])
-    >>> pairs = compare_all_pairs(scores)
-    >>> pairs.letters, pairs.rank_low.tolist(), pairs.rank_high.tolist(), pairs.separated
-    (('a', 'a', 'b'), [1, 1, 3], [2, 2, 3], (2,))
+    >>> base = np.linspace(0.1, 0.6, 12)
+    >>> small = np.array([1, 2, 1, 3, 1, 2, 1, 1, 2, 1, 2, 1]) / 1000
+    >>> pairs = compare_all_pairs(np.array([base, base - small, base[::-1]]))
+    >>> bool(pairs.different[0, 1]), bool(pairs.different[0, 2])
+    (True, False)
+    >>> pairs.rank_low.tolist(), pairs.rank_high.tolist(), pairs.letters
+    ([1, 2, 1], [2, 3, 3], ('a', 'b', 'ab'))
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from math import ceil, inf
 
 import numpy as np
 
@@ -24,208 +28,234 @@ from evaluation.significance.differences import EQUAL, Interval
 from evaluation.significance.letters import letters_of
 from evaluation.significance.randomisation import sign_blocks
 
-DRAWS = 10_000
-# Below this number of topics no p can reach .05, since 2^(1 - topics) is its floor.
+PAIR_DRAWS = 10_000
+# Below this number of topics there is no verdict: centred flips are wrong too often.
 FEWEST_TOPICS = 6
-# Statistics whose relative distance is below this are equal, so that machines agree.
-TIED = 1e-9
-# Totals of two runs this much more alike than different are added from their differences.
-ALIKE = 1e-10
+# Statistics that differ by a smaller share are equal, so that machines agree.
+TIE = 1e-9
+# Draws that are compared at a time: the totals of 500 runs then stay in the processor's cache.
+STRIDE = 128
+# More runs than this get no letters: no reader could follow them.
+MOST_LETTERED = 100
 
 
 @dataclass(frozen=True)
 class PairDecisions:
-    """The comparison of R runs; every array has the order of the runs given.
+    """The comparison of R runs by the studentised maximum; positive where the row is larger.
 
-    `differences`, `errors`, `p` and `different` are [R, R]: mean of the row's run minus mean of
-    the column's, its standard error, p adjusted for all pairs (1 on the diagonal), and whether p
-    is at most 1 - level. `critical` is the t that a pair must exceed, None where no verdict is
-    possible: below 6 topics, or where too many maxima are infinite. Ranks count from 1; the
-    intervals [rank_low, rank_high] hold for all runs at once. Two runs share a letter if and
-    only if they do not differ. `separated` has the places k of the sorted board such that every
-    one of the first k runs differs from every later one. `undefined` counts the topics without
-    a score of every run, which are not used.
+    `maxima` is float64[draws], ascending: the largest t of each flip. `critical` is the t that a
+    pair must exceed, None where there is no verdict: with one run or below six topics.
+    `errors` is float64[R, R], the standard error of each mean difference. `topics` counts the
+    topics used, `undefined` those without a score of every run.
     """
 
     means: FloatArray
-    differences: FloatArray
     errors: FloatArray
-    p: FloatArray
-    different: BoolArray
+    maxima: FloatArray = field(repr=False)
     critical: float | None
-    rank_low: IntArray
-    rank_high: IntArray
-    letters: tuple[str, ...]
-    separated: tuple[int, ...]
     topics: int
     undefined: int
-    draws: int
+    direction: int = 1
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """float64[R, R]: mean of the row's run minus mean of the column's."""
+        differences: FloatArray = self.means[:, np.newaxis] - self.means
+        differences[np.abs(differences) <= EQUAL] = 0.0
+        return differences
+
+    @cached_property
+    def t(self) -> FloatArray:
+        """float64[R, R]: |difference| / standard error; 0 for equal means, else may be inf."""
+        distance = np.abs(self.differences)
+        without_error = np.where(distance > 0, inf, 0.0)
+        return np.divide(distance, self.errors, out=without_error, where=self.errors > 0)
+
+    @cached_property
+    def p(self) -> FloatArray:
+        """float64[R, R]: the p of every pair, adjusted for all pairs; 1 on the diagonal."""
+        p = adjusted_p(self.t, self.maxima, self.topics)
+        np.fill_diagonal(p, 1.0)
+        return p
+
+    @cached_property
+    def different(self) -> BoolArray:
+        """bool[R, R]: whether two runs differ at 5 %, over all pairs at once."""
+        if self.critical is None:
+            return np.zeros(self.t.shape, dtype=bool)
+        differ: BoolArray = self.t > self.critical * (1 + TIE)
+        return differ
+
+    @cached_property
+    def better(self) -> BoolArray:
+        """bool[R, R]: whether the row's run is significantly better than the column's."""
+        better: BoolArray = self.different & (self.direction * self.differences > 0)
+        return better
+
+    @property
+    def rank_low(self) -> IntArray:
+        """int[R]: the best rank of each run; all intervals hold at once with 95 % confidence."""
+        low: IntArray = 1 + self.better.sum(axis=0)
+        return low
+
+    @property
+    def rank_high(self) -> IntArray:
+        """int[R]: the worst rank of each run (Mogstad, Romano, Shaikh and Wilhelm 2024)."""
+        high: IntArray = len(self.means) - self.better.sum(axis=1)
+        return high
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The runs from the best mean to the worst; equal ones in their given order."""
+        return np.argsort(-self.direction * self.means, kind="stable")
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """Runs share a letter if and only if they do not differ; empty words above 100 runs."""
+        if len(self.means) > MOST_LETTERED:
+            return ("",) * len(self.means)
+        return letters_of(self.different, self.order)
+
+    @property
+    def separated(self) -> list[int]:
+        """The places in `order` after which every run above is better than every run below."""
+        better = self.better[np.ix_(self.order, self.order)]
+        # The first place below which a run is better than all others.
+        beats_from = [_first_of_trues(row) for row in better]
+        needed = accumulate(beats_from, max)
+        return [place for place, first in enumerate(needed) if first <= place + 1 < len(better)]
+
+    @property
+    def num_different(self) -> int:
+        """How many of the pairs differ."""
+        return int(np.count_nonzero(np.triu(self.different, 1)))
 
     def interval(self, run: int, other: int) -> Interval | None:
-        """The simultaneous confidence interval of one difference; it leaves 0 if they differ."""
+        """The simultaneous 95 % interval of one difference; it leaves 0 where the runs differ."""
         if self.critical is None:
             return None
         difference = float(self.differences[run, other])
-        half = self.critical * float(self.errors[run, other])
-        return interval_around_decision(difference, half, bool(self.different[run, other]))
+        margin = self.critical * float(self.errors[run, other])
+        return interval_of(difference, margin, bool(self.different[run, other]))
 
 
 def compare_all_pairs(
-    scores: FloatArray, level: float = 0.95, draws: int = DRAWS, direction: int = 1
+    scores: FloatArray, direction: int = 1, level: float = 0.95, draws: int = PAIR_DRAWS
 ) -> PairDecisions:
-    """Compare all pairs of rows of float64[R, T], topics in the order of their numbers.
+    """Compare all pairs of float64[R, T], topics in the order of their numbers.
 
-    p of a pair is (1 + number of draws whose largest t reaches its own) / (1 + draws), and never
-    below 2^(1 - topics). With `direction` -1 lower means rank first; the sign of a difference
-    does not change. Topics with a NaN are left out.
-
-    >>> compare_all_pairs(np.array([[0.5, 0.6], [0.9, 0.9]])).rank_high.tolist()
-    [2, 2]
+    A topic without a score of every run is left out. With `direction` -1 lower means are better.
+    Memory is bounded by R x R and by R x 1,024 draws.
     """
-    defined = scores[:, ~np.isnan(scores).any(axis=0)]
-    runs, topics = defined.shape
-    means = defined.mean(axis=1) if topics else np.full(runs, np.nan)
-    differences = means[:, np.newaxis] - means
-    equal = EQUAL * max(1.0, float(np.abs(defined).max(initial=0.0)))
-    roots = _roots(defined, equal)
-    if runs > 1 and topics > 1:
-        maxima = np.sort(t_of(_largest(defined, roots, draws), topics))
-        errors = roots / np.sqrt((topics - 1) * topics)
-        t = observed_t(differences, errors, equal)
-        p = p_of(t, maxima, topics)
-        critical = critical_of(maxima, level, topics)
-    else:
-        errors, p, critical = np.full((runs, runs), np.nan), np.ones((runs, runs)), None
-    different: BoolArray = np.zeros((runs, runs), dtype=bool)
-    if critical is not None:
-        different = t * (1 - TIED) > critical
-    better = different & (direction * differences > 0)
-    order = np.argsort(-direction * means, kind="stable")
+    return decide_pairs(scores, draw_maxima(scores, draws), direction, level)
+
+
+def draw_maxima(scores: FloatArray, draws: int = PAIR_DRAWS) -> FloatArray:
+    """The largest t over all pairs in each flip of the topics, float64[draws], ascending.
+
+    Centred scores are flipped. For a pair with centred sum of squares q the flipped total d has
+    t^2 = (T - 1) u^2 / (T - u^2), u = |d| / sqrt(q): so the largest u is the largest t.
+    """
+    rows = _defined(scores)
+    runs, topics = rows.shape
+    if runs < 2 or topics < 2:
+        return np.zeros(draws)
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    squares = _square_sums(centred)
+    weights = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+    largest = [
+        _largest(centred @ signs.T[:, start : start + STRIDE], weights)
+        for signs in sign_blocks(topics, draws)
+        for start in range(0, len(signs), STRIDE)
+    ]
+    return np.sort(t_of(np.concatenate(largest), topics))
+
+
+def decide_pairs(
+    scores: FloatArray, maxima: FloatArray, direction: int = 1, level: float = 0.95
+) -> PairDecisions:
+    """Decide about the pairs of float64[R, T] by maxima drawn for a family that has them all."""
+    rows = _defined(scores)
+    runs, topics = rows.shape
+    means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
+    squares = _square_sums(rows - means[:, np.newaxis]) if topics else np.zeros((runs, runs))
+    has_verdict = runs > 1 and topics >= FEWEST_TOPICS
     return PairDecisions(
         means=means,
-        differences=differences,
-        errors=errors,
-        p=p,
-        different=different,
-        critical=critical,
-        rank_low=1 + np.count_nonzero(better, axis=0),
-        rank_high=runs - np.count_nonzero(better, axis=1),
-        letters=letters_of(different, order),
-        separated=_separated(different[np.ix_(order, order)]),
+        errors=np.sqrt((squares + squares.T) / (max(topics - 1, 1) * max(topics, 1))),
+        maxima=maxima,
+        critical=critical_value(maxima, level) if has_verdict else None,
         topics=topics,
         undefined=scores.shape[1] - topics,
-        draws=draws,
+        direction=direction,
     )
 
 
-def observed_t(differences: FloatArray, errors: FloatArray, equal: float) -> FloatArray:
-    """|difference| / error: 0 where the means are equal, infinite for a constant difference."""
-    t = np.full(differences.shape, np.inf)
-    np.divide(np.abs(differences), errors, out=t, where=errors > 0)
-    t[np.abs(differences) <= equal] = 0.0
-    return t
+def critical_value(maxima: FloatArray, level: float = 0.95) -> float:
+    """The ceil(level (draws + 1))-th smallest of ascending maxima; inf where there are too few."""
+    place = ceil(level * (len(maxima) + 1) - EQUAL)
+    return float(maxima[place - 1]) if place <= len(maxima) else inf
 
 
-def t_of(u: FloatArray, topics: int | IntArray) -> FloatArray:
-    """The t of a flipped, centred difference from u = |sum| / root of the sum of squares.
+def adjusted_p(t: FloatArray, maxima: FloatArray, topics: int | None = None) -> FloatArray:
+    """(1 + number of maxima >= t) / (1 + draws) for every t; never below 2^(1 - topics)."""
+    draws, floor = len(maxima), 0.0 if topics is None else min(1.0, 2.0 ** (1 - topics))
+    reached = draws - np.searchsorted(maxima, t * (1 - TIE), side="left")
+    p: FloatArray = np.maximum((1 + reached) / (1 + draws), floor)
+    return np.where(t > 0, p, 1.0)
 
-    >>> t_of(np.array([0.0, 1.0, 2.0]), topics=4).tolist()
-    [0.0, 1.0, inf]
-    """
+
+def interval_of(difference: float, margin: float, differs: bool) -> Interval:
+    """difference ± margin; 0 is inside unless the difference is significant, also at a tie."""
+    low, high = difference - margin, difference + margin
+    return Interval(low, high) if differs else Interval(min(low, 0.0), max(high, 0.0))
+
+
+def t_of(u: FloatArray, topics: IntArray | int) -> FloatArray:
+    """The t of flipped totals u = |d| / sqrt(q); inf where all flipped differences are equal."""
     squares = np.square(u)
-    left = topics - squares
-    t = np.full(squares.shape, np.inf)
-    np.divide((topics - 1) * squares, left, out=t, where=left > TIED * topics)
-    return np.sqrt(t, out=t)
+    rest = topics - squares
+    flat = rest <= TIE * topics
+    t: FloatArray = np.sqrt((topics - 1) * squares / np.where(flat, 1.0, rest))
+    return np.where(flat & (squares > 0), inf, t)
 
 
-def p_of(t: FloatArray, ascending: FloatArray, topics: int) -> FloatArray:
-    """p of each t by the ascending statistics of the draws, with its floor for few topics."""
-    reached = len(ascending) - np.searchsorted(ascending, t * (1 - TIED), side="left")
-    p = (1.0 + reached) / (1.0 + len(ascending))
-    p = np.maximum(p, 2.0 ** (1 - topics))
-    p[t == 0] = 1.0
-    return p
+def _defined(scores: FloatArray) -> FloatArray:
+    scores = np.asarray(scores, dtype=np.float64)
+    defined: FloatArray = scores[:, ~np.isnan(scores).any(axis=0)]
+    return defined
 
 
-def critical_of(ascending: FloatArray, level: float, topics: int) -> float | None:
-    """The t that p <= 1 - level needs more than; None where no t is enough."""
-    place = ceil(level * (len(ascending) + 1) - TIED)
-    if topics < FEWEST_TOPICS or 2.0 ** (1 - topics) > 1 - level + TIED or place > len(ascending):
-        return None
-    critical = float(ascending[place - 1])
-    return critical if np.isfinite(critical) else None
+def _square_sums(centred: FloatArray) -> FloatArray:
+    """float64[R, R], upper half: the sums of squared differences, 0 where they are rounding.
 
-
-def interval_around_decision(difference: float, half: float, different: bool) -> Interval:
-    """difference -+ half; a statistic tied with the critical value leaves 0 inside."""
-    low, high = difference - half, difference + half
-    return Interval(low, high) if different else Interval(min(low, 0.0), max(high, 0.0))
-
-
-def _roots(scores: FloatArray, equal: float) -> FloatArray:
-    """float64[R, R]: the root of the sum of squares of each pair's centred differences.
-
-    It is added from differences, since a product of matrices cancels where runs are alike.
+    They come from the differences themselves: a Gram matrix would cancel for runs that are alike.
     """
-    runs, topics = scores.shape
-    roots = np.zeros((runs, runs))
-    for run in range(runs - 1 if topics else 0):
-        apart = scores[run + 1 :] - scores[run]
-        apart -= apart.mean(axis=1, keepdims=True)
-        roots[run, run + 1 :] = np.linalg.norm(apart, axis=1)
-    roots[roots <= equal * max(1, topics - 1) ** 0.5] = 0.0
-    symmetric: FloatArray = roots + roots.T
-    return symmetric
+    runs, topics = centred.shape
+    squares = np.zeros((runs, runs))
+    for run in range(runs - 1):
+        differences = centred[run + 1 :] - centred[run]
+        squares[run, run + 1 :] = np.einsum("ij,ij->i", differences, differences)
+    squares[squares <= topics * EQUAL**2] = 0.0
+    return squares
 
 
-def _largest(scores: FloatArray, roots: FloatArray, draws: int) -> FloatArray:
-    """float64[draws]: the largest |sum of flipped differences| / root over all pairs."""
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    sizes = np.linalg.norm(centred, axis=1)
-    alike = (roots > 0) & (roots <= ALIKE**0.5 * np.maximum(sizes, sizes[:, np.newaxis]))
-    inverses = np.divide(1.0, roots, out=np.zeros_like(roots), where=(roots > 0) & ~alike)
-    close = np.argwhere(np.triu(alike))
-    blocks = []
-    for signs in sign_blocks(scores.shape[1], draws):
-        largest = _largest_of_totals(centred @ signs.T, inverses)
-        for start in range(0, len(close), len(signs)):
-            one, other = close[start : start + len(signs)].T
-            rows = (centred[one] - centred[other]) / roots[one, other][:, np.newaxis]
-            np.maximum(largest, np.abs(rows @ signs.T).max(axis=0), out=largest)
-        blocks.append(largest)
-    return np.concatenate(blocks)
-
-
-def _largest_of_totals(totals: FloatArray, inverses: FloatArray) -> FloatArray:
-    """The largest |totals[i] - totals[j]| * inverses[i, j] per draw; totals is float64[R, draws].
-
-    A run is skipped in the draws where even the totals furthest from its own, over its smallest
-    root, stay below the maximum so far. The first maximum is that of the two extreme totals.
-    """
-    highest, lowest = totals.argmax(axis=0), totals.argmin(axis=0)
-    top, bottom = totals.max(axis=0), totals.min(axis=0)
-    largest: FloatArray = (top - bottom) * inverses[highest, lowest]
-    steepest = inverses.max(axis=1)
-    for run in np.argsort(-steepest, kind="stable").tolist():
-        reach = np.maximum(top - totals[run], totals[run] - bottom) * steepest[run]
-        draws = np.flatnonzero(reach > largest)
-        others = np.flatnonzero(inverses[run])
-        if not len(draws) or not len(others):
-            continue
-        apart = totals[np.ix_(others, draws)] if len(draws) < len(top) else totals[others]
-        apart -= totals[run, draws]
-        apart *= inverses[run, others][:, np.newaxis]
-        beyond = np.maximum(apart.max(axis=0), -apart.min(axis=0))
-        largest[draws] = np.maximum(largest[draws], beyond)
+def _largest(totals: FloatArray, weights: FloatArray) -> FloatArray:
+    """The largest weighted distance of two runs in each draw; totals are float64[R, draws]."""
+    totals = np.ascontiguousarray(totals)
+    largest, of_run = np.zeros(totals.shape[1]), np.empty(totals.shape[1])
+    distances = np.empty_like(totals)
+    for run in range(len(totals) - 1):
+        rest = distances[: len(totals) - 1 - run]
+        np.subtract(totals[run + 1 :], totals[run], out=rest)
+        np.multiply(rest, weights[run, run + 1 :, np.newaxis], out=rest)
+        np.abs(rest, out=rest)
+        np.max(rest, axis=0, out=of_run)
+        np.maximum(largest, of_run, out=largest)
     return largest
 
 
-def _separated(different: BoolArray) -> tuple[int, ...]:
-    """The places after which every run above differs from every run below, from a sorted board."""
-    runs = len(different)
-    alike = np.triu(~different)
-    # The last run that each run does not differ from; no place before it separates the two.
-    last = runs - 1 - alike[:, ::-1].argmax(axis=1) if runs else np.empty(0, dtype=np.int64)
-    furthest = np.maximum.accumulate(last)
-    return tuple((np.flatnonzero(furthest[:-1] == np.arange(runs - 1)) + 1).tolist())
+def _first_of_trues(row: BoolArray) -> int:
+    """The place from which on all are true; the length if the last is not."""
+    false = np.flatnonzero(~row)
+    return int(false[-1]) + 1 if len(false) else 0

@@ -1,4 +1,4 @@
-"""Fisher's paired randomisation test, and maxT, by flipping the signs of differences.
+"""Fisher's paired randomisation test, by flipping the signs of differences.
 
 Under the null hypothesis each topic's difference has either sign with equal probability. p is
 the share of all 2^n sign patterns whose mean is at least as far from 0 as the observed one
@@ -12,9 +12,8 @@ the share of all 2^n sign patterns whose mean is at least as far from 0 as the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, reduce
-from math import log2
 from typing import Any
 
 import numpy as np
@@ -171,6 +170,17 @@ def _patterns() -> FloatArray:
     return np.where(bits == 1, 1.0, -1.0)
 
 
+def topic_order(numbers: Sequence[bytes] | Sequence[str]) -> IntArray:
+    """The order in which draws follow the topics: by their numbers as text.
+
+    So the order of a file decides nothing, and page, API and command print the same p.
+
+    >>> topic_order(["2", "10", "1"]).tolist()
+    [2, 1, 0]
+    """
+    return np.array(sorted(range(len(numbers)), key=numbers.__getitem__), dtype=np.int64)
+
+
 def sign_bytes(topics: int, draws: int) -> ByteArray:
     """uint8[ceil(topics / 8), draws]: the signs of eight topics in each byte.
 
@@ -190,43 +200,3 @@ def sign_blocks(
     for start in range(0, draws, CHUNK):
         block = np.ascontiguousarray(signs[:, start : start + CHUNK].T)
         yield patterns.take(block, axis=0).reshape(len(block), -1)[:, :topics]
-
-
-def max_t(differences: FloatArray, draws: int = DRAWS) -> FloatArray:
-    """Adjusted p of every row of float64[R, T] by step-down maxT (Westfall and Young 1993).
-
-    All runs are flipped together, so similar runs lose less power than with Holm
-    (Boytsov, Belova and Westfall, CIKM 2013). The statistic is |sum d| / sqrt(sum d^2), which
-    orders flips as |t| does. Up to 2^topics <= draws all sign patterns are counted.
-
-    >>> max_t(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.1, -0.1, 0.0]])).tolist()
-    [0.25, 0.25, 1.0]
-    """
-    filled = whole(np.asarray(differences, dtype=np.float64))
-    lengths = np.linalg.norm(filled, axis=1, keepdims=True)
-    rows = np.divide(filled, lengths, out=np.zeros_like(filled), where=lengths > 0)
-    observed = np.abs(rows.sum(axis=1))
-    order = np.argsort(-observed, kind="stable")
-    topics = rows.shape[1]
-    counted = topics <= log2(draws)
-    blocks = iter([_every_pattern(topics)]) if counted else sign_blocks(topics, draws)
-    reached, cases = np.zeros(len(rows)), 0
-    for signs in blocks:
-        reached += _maxima_reached(signs @ rows[order].T, observed[order])
-        cases += len(signs)
-    extra = 0 if counted else 1
-    adjusted = np.empty(len(rows))
-    adjusted[order] = np.maximum.accumulate((reached + extra) / (cases + extra))
-    return adjusted
-
-
-def _maxima_reached(totals: FloatArray, observed: FloatArray) -> IntArray:
-    """Count per run the flips in which it, or a run with a smaller statistic, reaches its own."""
-    maxima = np.maximum.accumulate(np.abs(totals)[:, ::-1], axis=1)[:, ::-1]
-    reached: IntArray = (maxima >= observed - 1e-10).sum(axis=0)
-    return reached
-
-
-def _every_pattern(topics: int) -> FloatArray:
-    bits = (np.arange(2**topics)[:, np.newaxis] >> np.arange(topics)) & 1
-    return np.where(bits == 1, 1.0, -1.0)

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.agreement import rbo, tau_ap, tau_matrix
-from evaluation.significance import tukey_hsd
+from evaluation.significance import compare_all_pairs, tukey_hsd
 
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 1\n3 0 d 1\n"
 RUNS = {
@@ -40,7 +40,7 @@ def printed(capfd, *words: str) -> list[list[str]]:
 
 
 def test_pairs_have_their_differences_and_p_best_run_first(capfd):
-    *lines, [note] = printed(capfd, "pairs", "qrels", "poor", "good", "fair")
+    *lines, [note] = printed(capfd, "pairs", "qrels", "poor", "good", "fair", "--method", "hsd")
     pairs = tukey_hsd(np.array([AP["poor"], AP["good"], AP["fair"]], dtype=float))
     assert [line[1:3] for line in lines] == [["good", "fair"], ["good", "poor"], ["fair", "poor"]]
     assert lines[1][3:] == [f"{pairs.differences[1, 0]:+.6f}", f"{pairs.p[1, 0]:.3g}"]
@@ -48,10 +48,26 @@ def test_pairs_have_their_differences_and_p_best_run_first(capfd):
 
 
 def test_ranks_are_those_that_each_run_may_have(capfd):
-    lines = printed(capfd, "pairs", "qrels", "good", "fair", "poor", "--ranks")[:3]
+    lines = printed(capfd, "pairs", "qrels", "good", "fair", "poor", "--ranks", "--method", "hsd")[
+        :3
+    ]
     pairs = tukey_hsd(np.array(list(AP.values()), dtype=float))
     assert [int(line[5]) for line in lines] == pairs.rank_high.tolist()
     assert [line[2] for line in lines] == list(pairs.letters)
+
+
+def test_pairs_are_tested_by_the_studentised_maximum(capfd):
+    *lines, [note] = printed(capfd, "pairs", "qrels", "poor", "good", "fair")
+    pairs = compare_all_pairs(np.array([AP["poor"], AP["good"], AP["fair"]], dtype=float))
+    assert lines[1][3:] == [f"{pairs.differences[1, 0]:+.6f}", f"{pairs.p[1, 0]:.3g}"]
+    assert "studentised maximum over 3 runs and 3 topics" in note
+
+
+def test_a_comparison_can_ask_about_all_pairs(capfd):
+    *lines, [note] = printed(capfd, "compare", "qrels", *RUNS, "--family", "all", "-m", "AP")
+    *pairs, _ = printed(capfd, "pairs", "qrels", *RUNS, "-m", "AP")
+    assert {line[8] for line in lines[1:]} <= {pair[4] for pair in pairs}
+    assert "all pairs of 3 runs" in note
 
 
 def test_measures_agree_as_their_boards_do(capfd):
