@@ -1,7 +1,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: demo serve quick test lint bench faults chaos load audit pins
+.PHONY: demo serve quick test night lint bench faults chaos load audit pins
 
 demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 	.venv/bin/python manage.py demo $(ARGS)
@@ -10,9 +10,12 @@ serve: .venv/ready       ## your own: everything lies in var/
 	.venv/bin/python manage.py serve $(ARGS)
 
 quick: .venv/dev         ## without services, browser and data: make quick ARGS=tests/scoring
-	.venv/bin/python -m pytest -q -m "not services and not browser and not data" $(ARGS)
+	.venv/bin/python -m pytest -q -m "not services and not browser and not data and not night" $(ARGS)
 
-test: .venv/dev          ## the whole suite; what this machine lacks is counted as skipped
+test: .venv/dev          ## what a change has to pass; what this machine lacks is counted as skipped
+	.venv/bin/python -m pytest -m "not night" $(ARGS)
+
+night: .venv/dev         ## every test there is: make night ARGS="-n 2 --dist loadgroup"
 	.venv/bin/python -m pytest $(ARGS)
 
 lint: .venv/dev

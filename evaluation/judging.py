@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, count
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,8 @@ class Judgments:
     grades: for each topic the grade of each judged document.
     top_grade: the highest grade of the scale.
     topic, grade: int32[m], the judgments of grade 0 and above, by topic, highest grade first.
+    strata: for each topic of a stratified sample the stratum of each document; else empty.
+    subtopics: for each topic the grades of each document by subtopic; else empty.
     """
 
     topics: tuple[bytes, ...]
@@ -60,6 +62,8 @@ class Judgments:
     top_grade: int
     topic: Int32Array = field(repr=False)
     grade: Int32Array = field(repr=False)
+    strata: Sequence[Mapping[bytes, bytes]] = field(default=(), repr=False)
+    subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = field(default=(), repr=False)
     _known: dict[Hashable, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -68,12 +72,33 @@ class Judgments:
 
     @cached_property
     def index(self) -> Index:
-        return Index.of(self.topics, self.grades)
+        return Index.of(self.topics, self.labels)
+
+    @cached_property
+    def documents(self) -> Documents:
+        """Every document of the judgments with its stratum."""
+        return Documents.of(self.grades, self.strata)
+
+    @cached_property
+    def intents(self) -> Intents:
+        """The grades of every document by subtopic."""
+        return Intents.of(self)
+
+    @cached_property
+    def labels(self) -> list[dict[bytes, int]]:
+        """What a run is matched with: grades, or the numbers of documents in a sample."""
+        if not (self.strata or self.subtopics):
+            return self.grades
+        number = count()
+        return [{docno: next(number) for docno in judged} for judged in self.grades]
 
     def of(self, topics: Sequence[bytes]) -> Judgments:
         """Return the judgments of some of the topics, on the same scale."""
-        grades = [self.grades[self.index.numbers[topic] - 1] for topic in topics]
-        return _prepared(tuple(topics), grades, self.top_grade)
+        places = [self.index.numbers[topic] - 1 for topic in topics]
+        grades = [self.grades[place] for place in places]
+        strata = [self.strata[place] for place in places] if self.strata else ()
+        subtopics = [self.subtopics[place] for place in places] if self.subtopics else ()
+        return _prepared(tuple(topics), grades, self.top_grade, strata, subtopics)
 
     def num_relevant(self, rel: int) -> IntArray:
         """R: how many documents of each topic are judged `rel` or higher."""
@@ -92,6 +117,86 @@ class Judgments:
 
 
 @dataclass(frozen=True, eq=False)
+class Documents:
+    """The documents of judgments, numbered from 0 in the order of topics: D documents.
+
+    topic, grade, stratum: int32[D]; strata of a topic count from 0. Without a sample all
+    documents of a topic are in one stratum.
+    """
+
+    topic: Int32Array
+    grade: Int32Array
+    stratum: Int32Array
+
+    @classmethod
+    def of(
+        cls, grades: Sequence[dict[bytes, int]], strata: Sequence[Mapping[bytes, bytes]]
+    ) -> Documents:
+        sizes = list(map(len, grades))
+        topic = np.repeat(np.arange(len(grades), dtype=np.int32), sizes)
+        grade = np.fromiter(all_grades(grades), np.int32, sum(sizes))
+        places: list[int] = []
+        for judged, named in zip(grades, strata, strict=bool(strata)):
+            numbers = {name: place for place, name in enumerate(sorted(set(named.values())))}
+            places += [numbers[named[docno]] for docno in judged]
+        stratum = np.array(places, np.int32) if strata else np.zeros(len(topic), np.int32)
+        return cls(topic, grade, stratum)
+
+    @property
+    def strata(self) -> int:
+        """The highest number of strata of a topic."""
+        return int(self.stratum.max(initial=0)) + 1
+
+    def by_stratum(self, chosen: BoolArray, topics: int) -> IntArray:
+        """How many chosen documents each stratum of each topic has: int64[topics, strata]."""
+        cell = self.topic[chosen].astype(np.int64) * self.strata + self.stratum[chosen]
+        counted = np.bincount(cell, minlength=topics * self.strata)
+        return counted.reshape(topics, self.strata).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Intents:
+    """The grades of judged documents for each intent (subtopic): E grades.
+
+    document: int64[E], ascending; intent: int64[E], counted over all topics; grade: int32[E].
+    topic: int64, the topic of each document, whose numbers are those of `document`.
+    topic_of: int64, the topic of each intent; names: the subtopic of each intent.
+    """
+
+    document: IntArray
+    intent: IntArray
+    grade: Int32Array
+    topic: IntArray
+    topic_of: IntArray
+    names: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, judgments: Judgments) -> Intents:
+        """Return the grades by subtopic; without subtopics each topic is one intent."""
+        if not judgments.subtopics:
+            topic, topics = judgments.topic.astype(np.int64), np.arange(len(judgments.topics))
+            return cls(
+                np.arange(len(topic)), topic, judgments.grade, topic, topics, judgments.topics
+            )
+        numbers: dict[tuple[int, bytes], int] = {}
+        rows = [
+            (document, numbers.setdefault((topic, subtopic), len(numbers)), grade)
+            for topic, judged in enumerate(judgments.subtopics)
+            for docno, document in judgments.labels[topic].items()
+            for subtopic, grade in judged[docno].items()
+        ]
+        document, intent, grade = np.array(rows, np.int64).reshape(-1, 3).T
+        return cls(
+            document,
+            intent,
+            grade.astype(np.int32),
+            judgments.documents.topic.astype(np.int64),
+            np.array([topic for topic, _ in numbers], np.int64),
+            tuple(name for _, name in numbers),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class JudgedRun:
     """The compact record of one run: n rows, sorted by topic and rank.
 
@@ -100,6 +205,8 @@ class JudgedRun:
     grade: int32[n], the judged grade, negative ones too.
     retrieved: int64[T], the number of documents retrieved for each topic, cut at `depth`.
     judged_only: whether the unjudged documents have been removed.
+    document: int32[n], the number of each row in `judgments.documents`, where the judgments have
+    strata or subtopics.
     """
 
     topic: Int32Array
@@ -110,6 +217,7 @@ class JudgedRun:
     depth: int | None = None
     convention: Convention = HOUSE
     judged_only: bool = False
+    document: Int32Array | None = field(default=None, repr=False)
 
     @cached_property
     def rows(self) -> Ragged:
@@ -137,6 +245,7 @@ class JudgedRun:
             grade=self.grade[keep],
             retrieved=rows.lengths,
             judged_only=True,
+            document=None if self.document is None else self.document[keep],
         )
 
     def filled(self, grade: int) -> JudgedRun:
@@ -154,6 +263,7 @@ class JudgedRun:
             rank=retrieved.position.astype(np.int32),
             grade=grades,
             judgments=_with_more(self.judgments, holes, grade),
+            document=None,
         )
 
     def pack(self) -> bytes:
@@ -202,16 +312,23 @@ def prepare(
     chosen = tuple(sorted(qrels.grades)) if topics is None else tuple(topics)
     if unjudged := [topic for topic in chosen if topic not in qrels.grades]:
         raise ValueError(f"no judgments for topic {unjudged[0]!r}")
-    return _prepared(chosen, [qrels.grades[topic] for topic in chosen], top_grade)
+    strata = [qrels.strata.get(topic, {}) for topic in chosen] if qrels.strata else ()
+    subtopics = [qrels.subtopics.get(topic, {}) for topic in chosen] if qrels.subtopics else ()
+    grades = [qrels.grades[topic] for topic in chosen]
+    return _prepared(chosen, grades, top_grade, strata, subtopics)
 
 
 def _prepared(
-    topics: tuple[bytes, ...], grades: list[dict[bytes, int]], top_grade: int
+    topics: tuple[bytes, ...],
+    grades: list[dict[bytes, int]],
+    top_grade: int,
+    strata: Sequence[Mapping[bytes, bytes]] = (),
+    subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = (),
 ) -> Judgments:
     sizes = [len(judged) for judged in grades]
     topic = np.repeat(np.arange(len(topics), dtype=np.int32), sizes)
     grade = np.fromiter(all_grades(grades), np.int32, sum(sizes))
-    return Judgments(topics, grades, top_grade, *_highest_first(topic, grade))
+    return Judgments(topics, grades, top_grade, *_highest_first(topic, grade), strata, subtopics)
 
 
 def all_grades(grades: Sequence[dict[bytes, int]]) -> Iterator[int]:
@@ -244,7 +361,12 @@ def judge(
     judgments is ignored. trec_eval: -c, and -M for `depth`.
     """
     join = _join_blocks if isinstance(run.rankings, StoredRankings) else join_plainly
-    return JudgedRun(*join(run, judgments, depth, convention), judgments, depth, convention)
+    topic, rank, label, retrieved = join(run, judgments, depth, convention)
+    if judgments.labels is judgments.grades:
+        return JudgedRun(topic, rank, label, retrieved, judgments, depth, convention)
+    documents = judgments.documents
+    judged = JudgedRun(topic, rank, documents.grade[label], retrieved, judgments, depth, convention)
+    return replace(judged, document=label)
 
 
 Rows = tuple[Int32Array, Int32Array, Int32Array, IntArray]
@@ -256,7 +378,7 @@ def join_plainly(run: Run, judgments: Judgments, depth: int | None, convention: 
     ranks: list[int] = []
     grades: list[int] = []
     sizes: list[int] = []
-    for docnos, judged in zip(rankings, judgments.grades, strict=True):
+    for docnos, judged in zip(rankings, judgments.labels, strict=True):
         before = len(ranks)
         for rank, docno in enumerate(docnos, 1):
             if docno in judged:

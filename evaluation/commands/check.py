@@ -118,7 +118,7 @@ def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems
     """The warnings of an accepted file and what it holds; raises `Refused`."""
     with files.open_input(options.run, RUN_LIMITS) as file:
         if options.qrels:
-            qrels = read_qrels(file, known.topics, known.docnos)
+            qrels = read_qrels(file, known.topics, known.docnos, format=files.judgment_format(file))
             return qrels.problems, f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
         accepted = read_run(file, build_rules(options, known))
         holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"

@@ -17,7 +17,7 @@ from evaluation.significance import (
     Difference,
     compare_all_pairs,
     compare_with_baseline,
-    compare_within_all_pairs,
+    decide_within_all_pairs,
     scale_of,
 )
 
@@ -119,7 +119,12 @@ def compare_on_measure(
     scale, level = scale_of(measure.definition.aggregate), 1 - options.alpha
     if options.family == "all":
         pairs = compare_all_pairs(scale.tested(scores), measure.direction, level)
-        outcomes = compare_within_all_pairs(scores, 0, pairs, scale)
+        alone = compare_with_baseline(
+            scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
+        )
+        outcomes = [
+            decide_within_all_pairs(found, pairs, run, 0, scale) for run, found in enumerate(alone)
+        ]
     else:
         outcomes = compare_with_baseline(
             scores,

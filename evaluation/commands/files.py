@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from evaluation.conventions import CONVENTIONS, Convention
 from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
+from evaluation.reading.columns import INTEGER
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.repairs import FIXES, match_known_topics
@@ -90,9 +91,22 @@ def add_fix_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def read_judgments(path: str, lenient: bool) -> Qrels:
+def read_judgments(path: str, lenient: bool, subtopics: bool = False) -> Qrels:
+    """Judgments in four columns, or five of a stratified sample; raises `Refused`."""
     with open_input(path) as file:
-        return read_qrels_leniently(file) if lenient else read_qrels(file)
+        format = "subtopics" if subtopics else judgment_format(file)
+        if lenient and format == "trec":
+            return read_qrels_leniently(file)
+        return read_qrels(file, format=format)
+
+
+def judgment_format(file: BinaryIO) -> str:
+    """Return strata if the first line of judgments has the five columns of a sample, else trec."""
+    start = file.tell()
+    first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
+    file.seek(start)
+    columns = first.split()
+    return "strata" if len(columns) == 5 and INTEGER.fullmatch(columns[4]) else "trec"
 
 
 def read_any_run(path: str, lenient: bool) -> Run:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from evaluation.commands import files, printing, tables
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
-from evaluation.measures import Asked, MeasureError, parse_measures
+from evaluation.measures import DIVERSITY, Asked, MeasureError, parse_measures
 from evaluation.problems import Refused
 from evaluation.reading.runs import Run
 
@@ -121,6 +121,11 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
+    parser.add_argument(
+        "--subtopics",
+        action="store_true",
+        help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
+    )
     files.add_fix_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
@@ -155,7 +160,11 @@ def run(options: argparse.Namespace) -> int:
 
 def read_judgments(options: argparse.Namespace) -> Judgments:
     """The judgments of the topics that count.  Raises Refused, OSError."""
-    qrels = files.read_judgments(options.qrels, options.lenient)
+    asked = requested_measures(options)
+    subtopics = getattr(options, "subtopics", False) or any(
+        a.measure.name in DIVERSITY for a in asked
+    )
+    qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
     for topic in sorted(options.without_topics - qrels.grades.keys()):
         print(f"{options.qrels}: note: topic {topic.decode()} is not judged", file=sys.stderr)
     needed = max(1, options.rel) if options.drop_empty_topics else -sys.maxsize

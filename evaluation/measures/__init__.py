@@ -12,15 +12,17 @@ The formulas are in one file per kind of measure. `declaring` declares them, `va
 
 # Importing a file of formulas declares its measures, in the order of the table.
 # isort: off
-from evaluation.measures import counting, ranks, gains, user_models, holes
+from evaluation.measures import counting, ranks, gains, user_models, holes, diversity
 
 # isort: on
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
+from evaluation.measures.diversity import DIVERSITY
 from evaluation.measures.example import example, example_run
 from evaluation.measures.names import Asked, parse_measure, parse_measures
 from evaluation.measures.value import Bounds, Measure, TrecMeasure
 
 __all__ = [
+    "DIVERSITY",
     "MEASURES",
     "Asked",
     "Bounds",
@@ -29,6 +31,7 @@ __all__ = [
     "MeasureError",
     "TrecMeasure",
     "counting",
+    "diversity",
     "example",
     "example_run",
     "gains",

@@ -12,7 +12,14 @@ import numpy as np
 
 from evaluation.conventions import TREC_EVAL_9
 from evaluation.judging import JudgedRun
-from evaluation.measures.declaring import CUTOFF, INFINITY, as_trec_eval, measure, number
+from evaluation.measures.declaring import (
+    CUTOFF,
+    INFINITY,
+    OPTIONAL_CUTOFF,
+    as_trec_eval,
+    measure,
+    number,
+)
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
 from evaluation.ragged import FloatArray, IntArray, ratio
 
@@ -164,9 +171,15 @@ def set_relative_precision(run: JudgedRun, *, rel: int) -> FloatArray:
     return ratio(hits(run, rel), possible)
 
 
-@measure("Success", at=CUTOFF, trec_name="success_{k}", also=("HR", "hit-rate"), bounds="true")
-def success(run: JudgedRun, *, k: int, rel: int) -> FloatArray:
-    """1 if a relevant document is in the first k, else 0: the hit rate.
+@measure(
+    "Success",
+    at=OPTIONAL_CUTOFF,
+    trec_name="success_{k}",
+    also=("HR", "hit-rate", "Hit", "Hits"),
+    bounds="true",
+)
+def success(run: JudgedRun, *, k: int | None, rel: int) -> FloatArray:
+    """1 if a relevant document is in the first k (or retrieved at all), else 0: the hit rate.
 
     Takes rel.
     Source: trec_eval.

@@ -20,7 +20,7 @@ from evaluation.measures.declaring import (
 )
 from evaluation.measures.value import Measure
 
-FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
+FORM = re.compile(r"\s*(?P<name>[\w#-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()\s]+))?\s*")
 
 # Parameters of other tools, and the same parameters of ours.
 TRANSLATED = {
@@ -29,8 +29,8 @@ TRANSLATED = {
     ("judged_only", "True"): ("holes", "condensed"),
     ("judged_only", "False"): ("holes", "nonrelevant"),
 }
-# Names of a measure with given parameters.
-PRESET = {"f1": ("F", {"beta": "1"}), "f2": ("F", {"beta": "2"})}
+# Names of the F-measure with given parameters.
+PRESET = {"f1": {"beta": "1"}, "f2": {"beta": "2"}}
 
 
 def read_measure(text: str) -> Measure:
@@ -104,8 +104,7 @@ def _known_name(name: str, has_cutoff: bool) -> tuple[str, dict[str, str]]:
     if name in MEASURES:
         return name, {}
     if name.lower() in PRESET:
-        known, preset = PRESET[name.lower()]
-        return known, dict(preset)
+        return "F" if has_cutoff else "SetF", dict(PRESET[name.lower()])
     meant = [d for d in MEASURES.values() if loosely(name) in map(loosely, (d.name, *d.also))]
     # Precision means P@k with a cutoff and SetP without.
     meant.sort(key=lambda definition: (definition.at is not None) != has_cutoff)

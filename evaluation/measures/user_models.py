@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evaluation.judging import Int32Array, JudgedRun
+from evaluation.judging import Int32Array, JudgedRun, Judgments
 from evaluation.measures.counting import with_stand_ins
 from evaluation.measures.declaring import (
-    CUTOFF,
+    OPTIONAL_CUTOFF,
     MeasureError,
     Value,
     as_trec_eval,
@@ -20,39 +20,59 @@ from evaluation.measures.declaring import (
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
 from evaluation.ragged import AnyIntArray, FloatArray, Ragged, ratio
 
+INST_DEPTH = 1000
+TARGET = number("T", 1.0, "a number of at least 1", lambda target: target >= 1)
+TOP = choice("top", "scale", "topic")
 PERSISTENCE = number("p", 0.8, "a number between 0 and 1", lambda p: 0 < p < 1)
 
 
 def expected_reciprocal_rank(
-    rows: Ragged, rank: AnyIntArray, grade: Int32Array, top_grade: int, k: int
+    rows: Ragged, rank: AnyIntArray, grade: Int32Array, top_grade: AnyIntArray, k: int | None
 ) -> FloatArray:
-    """Sum over the ranks up to k of p_i / i times the product over those above of 1 - p_j."""
-    first = (rank <= k) & (grade >= 0)
+    """Sum over the ranks up to k of p_i / i times the product over those above of 1 - p_j.
+
+    `top_grade` is an integer per topic.
+    """
+    first = grade >= 0
+    if k is not None:
+        first &= rank <= k
     rows = Ragged(rows.topic[first], rows.topics)
-    stops = np.exp2(grade[first] - float(top_grade)) - np.exp2(-float(top_grade))
+    top = top_grade.astype(np.float64)[rows.topic]
+    stops = np.exp2(grade[first] - top) - np.exp2(-top)
     arrives = rows.running_product(1 - stops)
     before = np.where(rows.position > 1, np.roll(arrives, 1), 1.0)
     return rows.sum(stops * before / rank[first])
 
 
-@measure("ERR", at=CUTOFF, rel=False, bounds="true")
-def err(run: JudgedRun, *, k: int) -> FloatArray:
-    """Expected reciprocal rank at which a user stops, with probability (2^g - 1) / 2^top.
+def top_grades(judgments: Judgments, top: str) -> AnyIntArray:
+    """Return the highest grade for each topic: of the scale, or judged for that topic."""
+    if top == "scale":
+        return np.full(len(judgments.topics), judgments.top_grade)
+    highest = np.zeros(len(judgments.topics), np.int64)
+    np.maximum.at(highest, judgments.topic, judgments.grade)
+    return highest
 
-    top is the highest grade of the scale, of the judgment set, never of the topic; 0 gives 0.
+
+@measure("ERR", TOP, at=OPTIONAL_CUTOFF, rel=False, bounds="true")
+def err(run: JudgedRun, *, k: int | None, top: str) -> FloatArray:
+    """Expected reciprocal rank at which a user stops, with probability (2^g - 1) / 2^t.
+
+    Takes top: scale for t the highest grade of the judgment set, topic for the highest grade
+    of the topic. 0 where t is 0.
     Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009.
 
     >>> example("ERR@5")
     0.7656
     """
-    top_grade = run.judgments.top_grade
+    top_grade = top_grades(run.judgments, top)
     return expected_reciprocal_rank(run.rows, run.rank, run.grade, top_grade, k)
 
 
-@measure("nERR", at=CUTOFF, rel=False)
-def nerr(run: JudgedRun, *, k: int) -> FloatArray:
+@measure("nERR", TOP, at=OPTIONAL_CUTOFF, rel=False)
+def nerr(run: JudgedRun, *, k: int | None, top: str) -> FloatArray:
     """ERR@k divided by the ERR@k of the judged documents in the best order.
 
+    Takes top, as ERR does.
     Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Sakai, NTCIREVAL.
 
     >>> example("nERR@5")
@@ -61,10 +81,10 @@ def nerr(run: JudgedRun, *, k: int) -> FloatArray:
     judgments = run.judgments
 
     def best() -> FloatArray:
-        rows, top_grade = judgments.rows, judgments.top_grade
+        rows, top_grade = judgments.rows, top_grades(judgments, top)
         return expected_reciprocal_rank(rows, rows.position, judgments.grade, top_grade, k)
 
-    return ratio(err(run, k=k), judgments.known(("ideal_err", k), best))
+    return ratio(err(run, k=k, top=top), judgments.known(("ideal_err", k, top), best))
 
 
 def _graded_takes_no_rel(given: Mapping[str, Value]) -> None:
@@ -148,3 +168,24 @@ def trec_rank_biased_residual(run: JudgedRun, *, p: float, written: str) -> Floa
         sums[topic] = np.add.accumulate(unjudged)[-1]
     residual: FloatArray = weights[retrieved] + (1 - p) * sums
     return np.where(incomplete, residual, 0.0)
+
+
+@measure("INST", TARGET, bounds="none")
+def inst(run: JudgedRun, *, rel: int, T: float) -> FloatArray:
+    """Expected gain per document of a user who wants T relevant documents and adapts on the way.
+
+    The user goes on from rank i with probability ((i + T + T_i - 1) / (i + T + T_i))^2, where
+    T_i = T - c_i; ranks up to 1,000 count, without a document they have no gain.
+    Takes rel and T.
+    Source: Moffat, Bailey, Scholer and Thomas, TOIS 2017; cwl-eval.
+
+    >>> example("INST"), example("INST(T=2)")
+    (0.6879, 0.4207)
+    """
+    gains = np.zeros((len(run.judgments.topics), INST_DEPTH))
+    relevant = run.relevant(rel) & run.within(INST_DEPTH)
+    gains[run.topic[relevant], run.rank[relevant] - 1] = 1.0
+    place = np.arange(1, INST_DEPTH + 1) + 2 * T - np.cumsum(gains, axis=1)
+    reached = np.ones_like(gains)
+    reached[:, 1:] = np.cumprod(((place - 1) / place) ** 2, axis=1)[:, :-1]
+    return ratio((reached * gains).sum(axis=1), reached.sum(axis=1))

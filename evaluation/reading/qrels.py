@@ -35,11 +35,18 @@ SINGLE = frozenset({b"", b"0", b"Q0", b"q0"})
 
 @dataclass(frozen=True)
 class Qrels:
-    """Judgments by topic and docno, `grades[topic][docno]`; topics in the order of the file."""
+    """Judgments by topic and docno, `grades[topic][docno]`; topics in the order of the file.
+
+    strata: the stratum of each document of a sample, `strata[topic][docno]`; empty otherwise.
+    subtopics: the grade of each document for each subtopic, `subtopics[topic][docno][subtopic]`;
+    `grades` has the highest of them.
+    """
 
     grades: dict[bytes, dict[bytes, int]]
     problems: Problems
     format: str = "trec"
+    strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
+    subtopics: dict[bytes, dict[bytes, dict[bytes, int]]] = field(default_factory=dict)
 
     @property
     def top_grade(self) -> int:
@@ -62,8 +69,10 @@ def read_qrels(
 ) -> Qrels:
     """Judgments in exactly four columns, each of a known topic and once for a document.
 
-    `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead. The whole file
-    is read; raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
+    `format` "cranfield", "beir", "ntcir" or "smart" asks for those columns instead, "strata" for
+    the five columns of a sample (topic iteration docno stratum grade), where grade -1 means: in
+    the stratum, not drawn; "subtopics" for topic subtopic docno grade. The whole file is read;
+    raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
     E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
     E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format that is recognised but
     not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL, W_UNJUDGED (a document
@@ -85,7 +94,9 @@ def read_qrels(
         collected.take(number, line)
     collected.check_whole()
     in_line_order(collected.problems).raise_if_refused()
-    return Qrels(collected.grades, collected.problems, layout.format)
+    return Qrels(
+        collected.grades, collected.problems, layout.format, collected.strata, collected.subtopics
+    )
 
 
 def _read_clean(
@@ -113,6 +124,8 @@ class _QrelsLines:
     problems: Problems = field(default_factory=Problems)
     grades: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
     first_line: dict[bytes, dict[bytes, int]] = field(default_factory=dict)
+    strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
+    subtopics: dict[bytes, dict[bytes, dict[bytes, int]]] = field(default_factory=dict)
     iterations: dict[tuple[bytes, bytes], bytes] = field(default_factory=dict)
     seen_header: bool = False
     other_form: dict[bytes, int] = field(default_factory=dict)
@@ -153,6 +166,11 @@ class _QrelsLines:
         topic, docno, iteration = judgment.topic, judgment.docno, judgment.iteration
         judged = self.grades.setdefault(topic, {})
         first_line = self.first_line.setdefault(topic, {})
+        if self.layout.format == "subtopics":
+            of_document = self.subtopics.setdefault(topic, {}).setdefault(docno, {})
+            is_repeated = iteration in of_document
+            of_document.setdefault(iteration, grade)
+            grade = max(grade, judged.pop(docno, grade)) if not is_repeated else grade
         if docno in judged:
             self.problems.error(
                 "E_DUP_QREL",
@@ -166,6 +184,8 @@ class _QrelsLines:
         judged[docno], first_line[docno] = grade, number
         if not is_normal(docno):
             self.other_form.setdefault(docno, number)
+        if judgment.stratum:
+            self.strata.setdefault(topic, {})[docno] = judgment.stratum
         if iteration not in SINGLE:
             self.iterations[topic, docno] = iteration
         if self.docnos is not None and docno not in self.docnos:

@@ -24,6 +24,7 @@ class Judgment:
     docno: bytes
     token: bytes
     iteration: bytes = b""
+    stratum: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Layout:
     docno_at: int = -2
     grade_at: int = -1
     iteration_at: int | None = None
+    stratum_at: int | None = None
     only_relevant: bool = False
 
     @property
@@ -50,7 +52,7 @@ class Layout:
         """Topic, docno and grade of a line; None where it has not the columns.
 
         >>> layout_of("ntcir").judgment([b"0001", b"C", b"gakkai-7", b"0"])
-        Judgment(topic=b'0001', docno=b'gakkai-7', token=b'C', iteration=b'')
+        Judgment(topic=b'0001', docno=b'gakkai-7', token=b'C', iteration=b'', stratum=b'')
         """
         if self.format == "ntcir" and len(columns) == 4:
             by_letter = NTCIR_GRADE.fullmatch(columns[1]) is not None
@@ -61,7 +63,11 @@ class Layout:
             return _relevant(columns)
         iteration = b"" if self.iteration_at is None else columns[self.iteration_at]
         return Judgment(
-            columns[self.topic_at], columns[self.docno_at], columns[self.grade_at], iteration
+            columns[self.topic_at],
+            columns[self.docno_at],
+            columns[self.grade_at],
+            iteration,
+            b"" if self.stratum_at is None else columns[self.stratum_at],
         )
 
 
@@ -72,6 +78,14 @@ LAYOUTS = {
         Layout("cranfield", ("topic", "docno", "grade")),
         Layout("beir", ("query-id", "corpus-id", "score")),
         Layout("ntcir", ("topic", "docno", "grade"), LETTERS),
+        Layout(
+            "strata",
+            ("topic", "iteration", "docno", "stratum", "grade"),
+            docno_at=2,
+            iteration_at=1,
+            stratum_at=3,
+        ),
+        Layout("subtopics", ("topic", "subtopic", "docno", "grade"), iteration_at=1),
         Layout("smart", ("topic", "docno", "0", "0"), only_relevant=True),
     )
 }
@@ -81,7 +95,7 @@ def _relevant(columns: Sequence[bytes]) -> Judgment:
     """A line of a SMART file: a relevant document, then two zeros; topics may be padded.
 
     >>> _relevant([b"01", b"1410", b"0", b"0.000000"])
-    Judgment(topic=b'1', docno=b'1410', token=b'1', iteration=b'')
+    Judgment(topic=b'1', docno=b'1410', token=b'1', iteration=b'', stratum=b'')
     """
     topic, docno, *rest = columns
     token = b"1" if all(ZERO.fullmatch(value) for value in rest) else b" ".join(rest)
@@ -98,7 +112,7 @@ def layout_of(format: str) -> Layout:
     Raises `Refused` with E_FORMAT for a format that is only recognised, and for any other word.
 
     >>> layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
-    Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0')
+    Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0', stratum=b'')
     """
     if format in NOT_READ:
         raise refuse("E_FORMAT", "this judgment format is not supported", format, NOT_READ[format])

@@ -10,7 +10,7 @@ from evaluation.significance.baseline import (
     TESTS,
     Difference,
     compare_with_baseline,
-    compare_within_all_pairs,
+    decide_within_all_pairs,
 )
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
 from evaluation.significance.differences import Interval, TestResult
@@ -52,8 +52,8 @@ __all__ = [
     "bootstraps",
     "compare_all_pairs",
     "compare_with_baseline",
-    "compare_within_all_pairs",
     "decide_pairs",
+    "decide_within_all_pairs",
     "draw_maxima",
     "holm",
     "letters_of",

@@ -88,6 +88,24 @@ class Difference:
     exact: bool = False
     unit: Unit = "mean"
 
+    def reversed(self) -> Difference:
+        """The difference of the baseline from the run."""
+
+        def turned(value: float | None) -> float | None:
+            if value is None:
+                return None
+            return 1 / value if self.unit == "ratio" else 0.0 - value
+
+        return replace(
+            self,
+            difference=turned(self.difference),
+            low=turned(self.high),
+            high=turned(self.low),
+            effect_size=None if self.effect_size is None else 0.0 - self.effect_size,
+            wins=self.losses,
+            losses=self.wins,
+        )
+
     @property
     def gain(self) -> float | None:
         """The difference less that of two equal runs: its sign says which run is higher."""
@@ -99,7 +117,7 @@ class Difference:
 def compare_with_baseline(
     scores: FloatArray,
     baseline: int | FloatArray,
-    test: Test = "max_t",
+    test: Test | None = "max_t",
     level: float = 0.95,
     correction: Correction | None = None,
     direction: int = 1,
@@ -110,16 +128,22 @@ def compare_with_baseline(
     Topics are in the order of their numbers, the same in every row; NaN is undefined. All tests
     form one family. `max_t` adjusts by the largest t of each flip of the topics, other tests by
     `holm` unless another correction is named. `max_t` has simultaneous intervals; `t` and
-    `bootstrap` have one where p is not adjusted. With `direction` -1 lower scores win; the sign
+    `bootstrap` have one where p is not adjusted. Without a test only differences and wins are
+    set. With `direction` -1 lower scores win; the sign
     of the difference does not change. Unknown names raise ValueError.
 
     >>> compare_with_baseline(np.array([[0.5], [0.7]]), baseline=0)[1].p is None
     True
     """
     correction = correction or ("max_t" if test == "max_t" else "holm")
-    if test not in TESTS or correction not in ("max_t", "holm", "benjamini_hochberg", "none"):
+    if test not in (None, *TESTS) or correction not in (
+        "max_t",
+        "holm",
+        "benjamini_hochberg",
+        "none",
+    ):
         raise ValueError(f"no such test or correction: {test}, {correction}")
-    if (test == "max_t") != (correction == "max_t") and correction != "none":
+    if test and (test == "max_t") != (correction == "max_t") and correction != "none":
         raise ValueError("the test max_t adjusts p itself, other tests do not go with max_t")
     scores = scale.tested(np.asarray(scores, dtype=np.float64))
     own = baseline if isinstance(baseline, int | np.integer) else None
@@ -127,8 +151,10 @@ def compare_with_baseline(
     differences = scores - against
     enough = np.count_nonzero(~np.isnan(differences), axis=1) >= 2
     tested = [run for run in np.flatnonzero(enough).tolist() if run != own]
-    outcomes = _tested(differences[tested], test, level, correction)
-    outcome_of = dict(zip(tested, outcomes, strict=True))
+    outcome_of: dict[int, Outcome] = {}
+    if test is not None:
+        outcomes = _tested(differences[tested], test, level, correction)
+        outcome_of = dict(zip(tested, outcomes, strict=True))
     described = zip(summaries(differences), _signs(differences, direction), strict=True)
     return [
         _described(summary, signs, scores.shape[1], outcome_of.get(run), scale)
@@ -136,38 +162,25 @@ def compare_with_baseline(
     ]
 
 
-def compare_within_all_pairs(
-    scores: FloatArray, baseline: int, pairs: PairDecisions, scale: Scale = MEAN
-) -> list[Difference]:
-    """Compare every row of float64[R, T] with one of them by the decisions about all pairs.
-
-    `pairs` are those of the same rows, on the scale of the measure. p stays that of the pair
-    alone, from the same draws; the adjusted p and the interval hold for all pairs at once.
-    """
-    alone = compare_with_baseline(
-        scores, baseline, correction="none", direction=pairs.direction, scale=scale
-    )
-    return [
-        found if run == baseline else _within_pairs(found, pairs, run, baseline, scale)
-        for run, found in enumerate(alone)
-    ]
-
-
-def _within_pairs(
-    alone: Difference, pairs: PairDecisions, run: int, other: int, scale: Scale
+def decide_within_all_pairs(
+    alone: Difference, pairs: PairDecisions, run: int, other: int, scale: Scale = MEAN
 ) -> Difference:
+    """Return a difference of two runs with the p and the interval that hold for all pairs.
+
+    `pairs` are on the scale of the measure. The p of the pair alone stays, but for one drawn
+    otherwise that would be above the adjusted p.
+    """
     interval = pairs.interval(run, other)
-    ends = [float(pairs.differences[run, other])]
+    ends = [float(pairs.difference(run, other))]
     ends += [interval.low, interval.high] if interval else []
     printed = scale.printed(np.array(ends), pairs.topics).tolist()
     low, high = printed[1:] if interval else (None, None)
-    known = alone.p is not None and pairs.topics > 1
     return replace(
         alone,
         difference=printed[0] if pairs.topics else None,
         low=low,
         high=high,
-        p_adjusted=max(float(pairs.p[run, other]), alone.p) if known and alone.p else None,
+        p_adjusted=pairs.p_of(run, other) if pairs.topics > 1 else None,
     )
 
 

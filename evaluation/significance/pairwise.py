@@ -57,21 +57,21 @@ class PairDecisions:
     undefined: int
     direction: int = 1
 
-    @cached_property
+    @property
     def differences(self) -> FloatArray:
         """float64[R, R]: mean of the row's run minus mean of the column's."""
         differences: FloatArray = self.means[:, np.newaxis] - self.means
         differences[np.abs(differences) <= EQUAL] = 0.0
         return differences
 
-    @cached_property
+    @property
     def t(self) -> FloatArray:
         """float64[R, R]: |difference| / standard error; 0 for equal means, else may be inf."""
         distance = np.abs(self.differences)
         without_error = np.where(distance > 0, inf, 0.0)
         return np.divide(distance, self.errors, out=without_error, where=self.errors > 0)
 
-    @cached_property
+    @property
     def p(self) -> FloatArray:
         """float64[R, R]: the p of every pair, adjusted for all pairs; 1 on the diagonal."""
         p = adjusted_p(self.t, self.maxima, self.topics)
@@ -119,7 +119,11 @@ class PairDecisions:
     @property
     def separated(self) -> list[int]:
         """The places in `order` after which every run above is better than every run below."""
-        better = self.better[np.ix_(self.order, self.order)]
+        return self.separated_in(self.order)
+
+    def separated_in(self, order: IntArray) -> list[int]:
+        """The same places in another order of the runs."""
+        better = self.better[np.ix_(order, order)]
         # The first place below which a run is better than all others.
         beats_from = [_first_of_trues(row) for row in better]
         needed = accumulate(beats_from, max)
@@ -130,13 +134,24 @@ class PairDecisions:
         """How many of the pairs differ."""
         return int(np.count_nonzero(np.triu(self.different, 1)))
 
+    def difference(self, run: int, other: int) -> float:
+        """The mean of one run minus that of another."""
+        difference = float(self.means[run] - self.means[other])
+        return difference if abs(difference) > EQUAL else 0.0
+
+    def p_of(self, run: int, other: int) -> float:
+        """The p of one pair, adjusted for all."""
+        distance, error = abs(self.difference(run, other)), float(self.errors[run, other])
+        t = distance / error if error > 0 else (inf if distance else 0.0)
+        return float(adjusted_p(np.array(t), self.maxima, self.topics))
+
     def interval(self, run: int, other: int) -> Interval | None:
         """The simultaneous 95 % interval of one difference; it leaves 0 where the runs differ."""
         if self.critical is None:
             return None
-        difference = float(self.differences[run, other])
         margin = self.critical * float(self.errors[run, other])
-        return interval_of(difference, margin, bool(self.different[run, other]))
+        differs = bool(self.different[run, other])
+        return interval_of(self.difference(run, other), margin, differs)
 
 
 def compare_all_pairs(

@@ -11,7 +11,7 @@ from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, find_figure
 from leaderboard.runs.facts.figures import Cost
-from leaderboard.scoring.comparisons import load_differences, score_matrix
+from leaderboard.scoring.comparisons import compute_differences, score_matrix
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CostLine:
     mean: float
     low: float
     high: float
-    # Compared with the best of these runs, which has no verdict itself.
+    # Compared with the best of these runs by all pairs; the best has no verdict itself.
     against: Difference | None
     verdict: str
     # Whether no run is as good at a lower cost, or better at the same cost.
@@ -65,15 +65,9 @@ class CostBreakdown:
         return any(line.verdict for line in self.lines)
 
     @property
-    def num_compared(self) -> int:
-        """How many runs are compared with the best of those that state a cost."""
-        return len(self.board.standings) - 1
-
-    @property
     def awaits_tests(self) -> bool:
         """Whether a job has yet to test a board of this size."""
-        differ = any(line.against is not None and line.against.p is None for line in self.lines)
-        return differ and not self.is_tested and self.board.has_enough_topics
+        return self.board.decisions is None and self.board.has_enough_topics and len(self.lines) > 1
 
     @property
     def num_without_cost(self) -> int:
@@ -111,13 +105,11 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
     direction = parse_measure(board.measure).direction
     runs = [standing.run.pk for standing in standings]
     scores = score_matrix(board.edition, board.measure, runs)
-    # The family is that of the board, because stating a cost must not change the tests.
-    family = sorted(standing.run.pk for standing in board.standings)
     best = max(
         standings,
         key=lambda standing: (direction * _mean(board, standing), -_figure(standing, cost).value),
     )
-    against = load_differences(board.edition, board.measure, best.run.pk, family)
+    against = _compare_with_best(board, best.run, runs)
     front = find_pareto_front(
         [
             (_figure(standing, cost).value, direction * _mean(board, standing))
@@ -141,6 +133,15 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
             )
         )
     return sorted(lines, key=lambda line: (line.figure.value, -direction * line.mean))
+
+
+def _compare_with_best(board: Board, best: Run, runs: Sequence[str]) -> dict[str, Difference]:
+    """Hold the runs to the best, which scores chose, by the decisions about all pairs."""
+    against = compute_differences(board.edition, board.measure, best.pk, list(runs), most_scores=0)
+    pairs = board.decisions
+    if pairs is None:
+        return against
+    return {run_id: pairs.decide(alone, run_id, best.pk) for run_id, alone in against.items()}
 
 
 def _figure(standing: Standing, cost: str) -> Figure:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evaluation.measures import parse_measure
 from leaderboard.analysis.pairs import Pair, compare_runs
 from leaderboard.boards.disclosure import Sight
+from leaderboard.boards.standings import AGAINST_ALL, Board, Choice, find_board_with
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.families import load_measure_means
 
@@ -94,7 +95,24 @@ def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
         .on_the_board()
         .filter(team=run.team_id, received_at__lt=run.received_at, pk__in=means)
     )
-    best = max(before, key=lambda earlier: direction * means[earlier.pk], default=None)
+    earlier = list(before)
+    best = max(earlier, key=lambda run: direction * means[run.pk], default=None)
     if best is None or run.pk not in means:
         return None
-    return compare_runs(sight, sight.with_shown_name(best), run, measure)
+    # The other run is chosen because it is the best, so all pairs count.
+    choice = Choice(measure=measure, family=AGAINST_ALL)
+    board = find_board_with(sight, choice, run.pk, *(one.pk for one in earlier))
+    if board is None or board.standing_of(run) is None:
+        return None
+    pair = compare_runs(board, sight.with_shown_name(best), run)
+    return replace(pair, verdict=_compare_with_earlier(board, run, earlier))
+
+
+def _compare_with_earlier(board: Board, run: Run, earlier: list[Run]) -> str:
+    """Return `worse` if a run before is significantly better, `better` if none reaches it."""
+    if board.pairs is None:
+        return ""
+    if any(board.pairs.is_better(before.pk, run.pk) for before in earlier):
+        return "worse"
+    beats_all = all(board.pairs.is_better(run.pk, before.pk) for before in earlier)
+    return "better" if beats_all else "not significant"

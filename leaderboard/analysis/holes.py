@@ -20,7 +20,7 @@ from evaluation.pooling import ADDITIVE, PairBounds, compare_with_holes, holes
 from evaluation.problems import Problems
 from evaluation.reading.runs import Ranking
 from evaluation.reading.runs import Run as ReadRun
-from evaluation.significance import compare_with_baseline
+from evaluation.significance import compare_with_baseline, topic_order
 from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
@@ -214,8 +214,10 @@ def bound_verdicts(
         compare_with_holes(measure, tops[run_id], tops[baseline], judgments, cutoff)
         for run_id in others
     ]
+    # In the order of draws, so that p is that of the board.
+    order = topic_order(judgments.topics)
     verdicts = [
-        _verdicts(edition, np.array([getattr(pair, which) for pair in pairs]))
+        _verdicts(edition, np.array([getattr(pair, which) for pair in pairs])[:, order])
         for which in ("difference", "low", "high")
     ]
     doubts = [_build_bounds(*found) for found in zip(pairs, *verdicts, strict=True)]

@@ -19,7 +19,12 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
-from leaderboard.scoring.comparisons import load_all_pairs, load_tested_differences, score_matrix
+from leaderboard.scoring.comparisons import (
+    decide_between,
+    load_all_pairs,
+    load_tested_differences,
+    score_matrix,
+)
 from leaderboard.scoring.families import family_of, load_measure_means
 from leaderboard.scoring.judgments import topic_mask
 
@@ -189,7 +194,7 @@ def _by_measure(boards: Boards, measure: str) -> MeasureImpact:
         agreement=agreement,
         moves=moves,
         untested=[edition for edition in (old, new) if verdicts[edition.pk] is None],
-        pairs=_pairs(family, (old, before), (new, after), measure),
+        pairs=_pairs(boards, measure),
         topics=_changed_topics(boards, before, after),
     )
 
@@ -247,28 +252,24 @@ def _verdicts(boards: Boards, edition: Edition, measure: str) -> Verdicts | None
     }
 
 
-def _pairs(
-    family: list[str],
-    old: tuple[Edition, NDArray[np.float64]],
-    new: tuple[Edition, NDArray[np.float64]],
-    measure: str,
-) -> VerdictChanges:
+def _pairs(boards: Boards, measure: str) -> VerdictChanges:
     """Count the pairs of runs that differ significantly on only one board."""
-    (away, apart), (now_away, now_apart) = (
-        _significant_pairs(edition, scores, family, measure) for edition, scores in (old, new)
+    old, new = (
+        _significant_pairs(boards, edition, measure) for edition in (boards.old, boards.new)
     )
-    return changes_of(away, apart, now_away, now_apart)
+    return changes_of(*old, *new)
 
 
 def _significant_pairs(
-    edition: Edition, scores: NDArray[np.float64], family: list[str], measure: str
+    boards: Boards, edition: Edition, measure: str
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the differences of all pairs, and which exceed the margin of Tukey's HSD."""
-    margin = load_all_pairs(edition, measure, family).margin
-    defined = np.count_nonzero(~np.isnan(scores), axis=1)
-    means = np.nansum(scores, axis=1) / np.where(defined, defined, np.nan)
+    """Return the differences of all pairs, and which its board tells apart; none if untested."""
+    means = _means(edition, measure, boards.family)
     away = means[:, np.newaxis] - means
-    return away, np.abs(away) > (np.inf if margin is None else margin)
+    pairs = load_all_pairs(edition, measure, boards.families[edition.pk])
+    if pairs is None:
+        return away, np.zeros(away.shape, dtype=bool)
+    return away, decide_between(edition, measure, pairs, boards.family).decisions.different
 
 
 def _changed_topics(

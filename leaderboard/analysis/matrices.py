@@ -1,4 +1,4 @@
-"""All pairs of ranked runs, tested by Tukey's HSD."""
+"""All pairs of ranked runs, each with the verdict that the board gives about it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from evaluation.significance import tukey_hsd
-from evaluation.significance.tukey import Tail
 from leaderboard.boards.standings import LEVEL, Board, Standing
-from leaderboard.scoring.comparisons import score_matrix
 
 
 @dataclass(frozen=True)
 class SignificanceMatrix:
-    """The first runs of a board in its order; the test's family is the whole board.
+    """The first runs of a board in its order; the family of the tests is the whole board.
 
-    `differences` is row minus column, `p` is adjusted for all pairs of the family; both are
-    float64[runs, runs].  p is NaN if there are too few topics to test.
+    `differences` is row minus column, `p` is adjusted for the family of the question; both are
+    float64[runs, runs].  p is NaN if there are too few topics or the tests are still to be made.
     """
 
     measure: str
@@ -31,8 +28,7 @@ class SignificanceMatrix:
     num_runs: int
     topics: int
     undefined: int
-    margin: float | None
-    residual_variance: float | None
+    is_tested: bool
 
     @property
     def num_pairs(self) -> int:
@@ -41,7 +37,7 @@ class SignificanceMatrix:
     @property
     def num_different(self) -> int:
         """How many of the pairs shown differ significantly."""
-        return int(np.count_nonzero(np.triu(self.p < LEVEL, 1)))
+        return int(np.count_nonzero(np.triu(self.p <= LEVEL, 1)))
 
     @property
     def is_cut(self) -> bool:
@@ -50,34 +46,37 @@ class SignificanceMatrix:
 
 def build_significance_matrix(board: Board, most: int) -> SignificanceMatrix:
     """Compare the first `most` runs of a board, which must have at least two ranked runs."""
-    # The same order as in the board's own comparison, so that both give the same numbers.
-    family = sorted(standing.run.pk for standing in board.standings)
-    direction = parse_measure(board.measure).direction
-    pairs = tukey_hsd(score_matrix(board.edition, board.measure, family), direction=direction)
-    shown = board.ranked[:most]
-    rows = [family.index(standing.run.pk) for standing in shown]
-    differences = pairs.differences[np.ix_(rows, rows)]
+    shown, pairs = board.ranked[:most], board.decisions
+    means = np.array([standing.scores[board.measure] for standing in shown], dtype=np.float64)
+    differences = means[:, np.newaxis] - means
+    p = np.full(differences.shape, np.nan)
+    letters = [""] * len(shown)
+    if pairs is not None:
+        places = np.array([pairs.places[standing.run.pk] for standing in shown])
+        p = pairs.decisions.p[np.ix_(places, places)]
+        if board.compares_all:
+            letters = [pairs.decisions.letters[place] for place in places.tolist()]
     return SignificanceMatrix(
         measure=board.measure,
-        direction=direction,
+        direction=parse_measure(board.measure).direction,
         standings=shown,
         differences=differences,
-        p=_adjust_p(differences, pairs.tail if board.has_enough_topics else None),
-        letters=[board.pairs.letters.get(standing.run.pk, "") for standing in shown],
+        p=p if board.compares_all else _with_baseline(p, shown),
+        letters=letters,
         num_runs=len(board.ranked),
-        topics=pairs.topics,
-        undefined=pairs.undefined,
-        margin=pairs.margin if board.has_enough_topics else None,
-        residual_variance=pairs.residual_variance,
+        topics=pairs.decisions.topics if pairs is not None else board.edition.num_evaluated,
+        undefined=pairs.decisions.undefined if pairs is not None else 0,
+        is_tested=pairs is not None,
     )
 
 
-def _adjust_p(differences: NDArray[np.float64], tail: Tail | None) -> NDArray[np.float64]:
-    """Return the adjusted p of the pairs shown; all pairs of hundreds of runs are too many."""
-    if tail is None:
-        return np.full(differences.shape, np.nan)
-    p = np.ones(differences.shape)
-    upper = np.triu_indices(len(differences), 1)
-    p[upper] = tail(np.abs(differences[upper]))
-    p.T[upper] = p[upper]
+def _with_baseline(p: NDArray[np.float64], shown: list[Standing]) -> NDArray[np.float64]:
+    """Return p with the board's own answers for the pairs of the baseline."""
+    baseline = next((at for at, standing in enumerate(shown) if standing.is_baseline), None)
+    if baseline is None:
+        return p
+    p = p.copy()
+    for place, standing in enumerate(shown):
+        if standing.against is not None and standing.against.p_adjusted is not None:
+            p[place, baseline] = p[baseline, place] = standing.against.p_adjusted
     return p

@@ -12,14 +12,15 @@ from django.http import Http404
 from evaluation.judging import JudgedRun
 from evaluation.measures import Measure, parse_measure
 from evaluation.measures.declaring import value_text
-from evaluation.significance import Difference
+from evaluation.significance import Difference, scale_of, sign_flip
 from leaderboard.analysis.holes import CUTOFFS
 from leaderboard.analysis.pairs import PERSISTENCE, compare_runs
 from leaderboard.analysis.rankings import topic_or_404
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import Board, Standing
+from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.runs.rankings import TOP
+from leaderboard.scoring.comparisons import tested_scores
 from leaderboard.scoring.judgments import load_judgments
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
@@ -96,11 +97,22 @@ def score_command(edition: Edition, measures: Sequence[str], files: list[str]) -
     return _command(edition, ["score", *files, *_options(edition, measures)])
 
 
-def compare_command(edition: Edition, measure: str, baseline: Run, runs: Sequence[Run]) -> str:
-    """Return the command that compares runs with the baseline; empty as above."""
-    files = [qrels_name(edition.judgment_set), *map(run_name, [baseline, *runs])]
-    options = [*_options(edition, [measure]), "--test", edition.track.test]
-    return _command(edition, ["compare", *files, *options])
+def compare_command(board: Board, question: str, other: Run, *first: Run) -> str:
+    """Return the command that compares the family of a board with one run; empty as above."""
+    edition = board.edition
+    rest = [run for run in family_runs(board) if run not in (other, *first)]
+    files = [qrels_name(edition.judgment_set), *map(run_name, [other, *first, *rest])]
+    how = ["--family", "all"] if question == AGAINST_ALL else ["--test", edition.track.test]
+    return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
+
+
+def family_runs(board: Board) -> list[Run]:
+    """Return the runs that the tests of a board count, under the names that the viewer sees."""
+    shown = {standing.run.pk: standing.run for standing in board.standings}
+    others = [run_id for run_id in board.tests.family if run_id not in shown]
+    for run in Run.objects.filter(pk__in=others).select_related("team"):
+        shown[run.pk] = board.sight.with_shown_name(run)
+    return [shown[run_id] for run_id in board.tests.family]
 
 
 def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
@@ -189,32 +201,51 @@ def find_topic_score(edition: Edition, run: Run, measure: str, topic: Topic) -> 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A run compared with another; p is adjusted for `family` runs, 0 for none."""
+    """A run compared with another, p adjusted for the family of a question of `num_runs` runs.
+
+    `alone` is the exact p of the sign-flip test of these two runs, as if nothing else were asked.
+    """
 
     run: Run
     other: Run
     against: Difference
-    family: int
+    question: str
+    num_runs: int
+    alone: float | None
     command: str
 
 
 def compare_run_with_baseline(board: Board, run_id: str) -> RunComparison:
     """Compare a run with the baseline, as the board does."""
-    standing, baseline = standing_or_404(board, run_id), board.baseline
-    if baseline is None or standing.against is None:
+    if board.baseline is None or run_id == board.baseline.pk:
         raise Http404("no comparison")
-    # p is adjusted for all compared runs, so the command names all of them.
-    family = [standing.run for standing in board.standings if standing.against is not None]
-    command = compare_command(board.edition, board.measure, baseline, family)
-    return RunComparison(standing.run, baseline, standing.against, board.num_compared, command)
+    return compare_run_with_run(board, run_id, board.baseline.pk)
 
 
 def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunComparison:
-    """Compare two runs, without adjustment."""
+    """Compare two runs, with the verdict of the board about them."""
     run, other = standing_or_404(board, run_id).run, standing_or_404(board, other_id).run
-    pair = compare_runs(board.sight, other, run, board.measure)
-    command = compare_command(board.edition, board.measure, other, [run])
-    return RunComparison(run, other, pair.against, 0, command and f"{command} --correction none")
+    pair = compare_runs(board, other, run)
+    # The command compares with the baseline, whichever run the page holds to the other.
+    turned = pair.question == AGAINST_BASELINE and board.baseline == run
+    first, second = (other, run) if turned else (run, other)
+    return RunComparison(
+        run=run,
+        other=other,
+        against=pair.against,
+        question=pair.question,
+        num_runs=board.num_in_family,
+        alone=_p_alone(board, run, other),
+        command=compare_command(board, pair.question, second, first),
+    )
+
+
+def _p_alone(board: Board, run: Run, other: Run) -> float | None:
+    scale = scale_of(parse_measure(board.measure).definition.aggregate)
+    pair = [run.pk, other.pk]
+    scores = scale.tested(tested_scores(board.edition, board.measure, pair))
+    difference = scores[0] - scores[1]
+    return sign_flip(difference).p if board.has_enough_topics else None
 
 
 def standing_or_404(board: Board, run_id: str) -> Standing:

@@ -13,10 +13,8 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
-from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import verdict_of
+from leaderboard.boards.standings import Board, decide_pair, verdict_of
 from leaderboard.models import Run, Topic
-from leaderboard.scoring.comparisons import compute_differences
 from leaderboard.scoring.families import load_measure_means
 
 # Overlap weights the document at rank r by p^r; the first twenty have 97 % of the weight.
@@ -54,12 +52,12 @@ class Pair:
     mean_a: float
     mean_b: float
     against: Difference
-    test: str
+    verdict: str
+    # The question whose family decides: "baseline" or "all".
+    question: str
+    # Whether the reader asked about the baseline only, and this pair is without it.
+    is_outside: bool
     topics: list[PairLine]
-
-    @property
-    def verdict(self) -> str:
-        return verdict_of(self.against, len(self.topics), parse_measure(self.measure).direction)
 
     @property
     def falling(self) -> list[PairLine]:
@@ -80,26 +78,25 @@ class Pair:
         return next((line for line in self.topics if line.topic.number == number), None)
 
 
-def compare_runs(sight: Sight, a: Run, b: Run, measure: str) -> Pair:
-    """Compare two runs as a family of their own."""
-    edition = sight.edition
-    if edition is None or a == b:
-        raise Http404("nothing to compare")
-    edition.track = sight.track
+def compare_runs(board: Board, a: Run, b: Run) -> Pair:
+    """Compare two runs of a board, with the verdict that the board gives about them."""
+    edition, measure = board.edition, board.measure
     scores = read_scores(edition, measure, [a, b])
-    if len(scores.runs) < 2:
-        raise Http404("both runs must be scored")
+    if a == b or len(scores.runs) < 2:
+        raise Http404("two scored runs are needed")
     means, direction = load_measure_means(edition, measure), parse_measure(measure).direction
     of_a, of_b = scores.of(a), scores.of(b)
-    tested = compute_differences(edition, measure, a.pk, [a.pk, b.pk])
+    tested = decide_pair(board, a, b)
     return Pair(
         a=a,
         b=b,
         measure=measure,
         mean_a=_or_nan(means[a.pk]),
         mean_b=_or_nan(means[b.pk]),
-        against=tested[b.pk],
-        test=sight.track.test,
+        against=tested.against,
+        verdict=verdict_of(tested.against, edition.num_evaluated, direction),
+        question=tested.question,
+        is_outside=tested.is_outside,
         topics=[
             PairLine(topic, float(of_a[place]), float(of_b[place]), direction)
             for place, topic in enumerate(scores.topics)

@@ -31,14 +31,18 @@ def get_leaderboard(
     measure: Label = "",
     baseline: Label = "",
     judgments: Label = "",
+    family: Literal["", "baseline", "all"] = "",
     format: Literal["json", "csv", "tsv", "tex", "md"] = "json",
 ) -> dict[str, Any] | HttpResponse:
     """Get the ranked runs with their test results, as JSON or as a table.
 
-    With a version of earlier `judgments`, get the board of that version and its measures.
+    `family` says which question the tests answer: `baseline` compares every run with the
+    baseline, `all` every run with every other. With a version of earlier `judgments`, get the
+    board of that version and its measures.
     """
     sight = track_or_404(viewer(request), slug).with_judgments(judgments)
-    choice = Choice(measure=find_measure(sight, measure), baseline=baseline)
+    measure = find_measure(sight, measure)
+    choice = Choice(measure=measure, baseline=baseline, family=family)
     board = board_or_404(find_visible_board(sight, choice), choice)
     request_missing_tests(board)
     if format != "json":
@@ -50,9 +54,10 @@ def get_leaderboard(
         "judgments": board.edition.judgment_set.version,
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
-        "test": sight.track.test,
-        "family": sorted(each.run.pk for each in board.standings),
-        "standings": [serialise_standing(each) for each in board.standings],
+        "question": board.family,
+        "test": exports.deciding_test(board),
+        "family": list(board.tests.family),
+        "standings": [serialise_standing(board, each) for each in board.standings],
     }
 
 
@@ -64,7 +69,7 @@ def board_or_404(board: Board | None, choice: Choice) -> Board:
     return board
 
 
-def serialise_standing(standing: Standing) -> dict[str, Any]:
+def serialise_standing(board: Board, standing: Standing) -> dict[str, Any]:
     low, high = standing.interval or (None, None)
     against = asdict(standing.against) if standing.against is not None else {}
     return {
@@ -77,22 +82,32 @@ def serialise_standing(standing: Standing) -> dict[str, Any]:
         "late": standing.run.is_late,
         "scores": standing.scores,
         "judged_at_10": standing.judged_at_10,
-        "p_holm": against.get("p_adjusted"),
+        "p_holm": against.get("p_adjusted") if board.correction == "Holm" else None,
+        "verdict": standing.verdict or None,
+        "unit": against.get("unit"),
         **{name: against.get(name) for name in TEST_FIELDS},
     }
 
 
 @router.get("/{slug:slug}/compare", auth=PUBLIC, response=response_schemas(Comparison))
 def compare(
-    request: HttpRequest, slug: str, a: Label, b: Label, measure: Label = ""
+    request: HttpRequest,
+    slug: str,
+    a: Label,
+    b: Label,
+    measure: Label = "",
+    family: Literal["", "baseline", "all"] = "",
 ) -> dict[str, Any]:
-    """Compare run `b` with run `a`. Differences are b minus a."""
+    """Compare run `b` with run `a`. Differences are b minus a.
+
+    A pair without the baseline is answered by the decisions about all pairs.
+    """
     sight = track_or_404(viewer(request), slug).with_every_run()
     measure = find_measure(sight, measure)
-    choice = Choice(measure=measure)
+    choice = Choice(measure=measure, family=family)
     board = board_or_404(find_board(sight, choice), choice)
     return serialise_pair(
-        compare_runs(sight, run_on_board(board, "a", a), run_on_board(board, "b", b), measure)
+        board, compare_runs(board, run_on_board(board, "a", a), run_on_board(board, "b", b))
     )
 
 
@@ -103,6 +118,6 @@ def run_on_board(board: Board, name: str, run_id: str) -> Run:
     return standing.run
 
 
-def serialise_pair(pair: Pair) -> dict[str, Any]:
+def serialise_pair(board: Board, pair: Pair) -> dict[str, Any]:
     topics = [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics]
-    return {"a": pair.a.pk, "b": pair.b.pk, "topics": topics, **serialise_test(pair)}
+    return {"a": pair.a.pk, "b": pair.b.pk, "topics": topics, **serialise_test(board.sight, pair)}

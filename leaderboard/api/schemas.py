@@ -355,7 +355,10 @@ class Tested(Schema):
     difference: Number
     low: Number
     high: Number
-    p: Number
+    p: Number = Field(description="Of the pair alone.")
+    p_adjusted: Number = Field(description="Adjusted for all tests of the question.")
+    unit: str = Field(description="Of the difference: mean, total, or ratio.")
+    question: Literal["baseline", "all"]
     test: str
     effect_size: Number
     wins: int
@@ -440,7 +443,10 @@ class StandingOut(Schema):
     low: Number
     high: Number
     p: Number
-    p_holm: Number
+    p_adjusted: Number
+    p_holm: Number = Field(description="p_adjusted where Holm adjusts, else null.")
+    verdict: Literal["better", "worse", "not significant"] | None
+    unit: str | None
     effect_size: Number
     wins: int | None
     losses: int | None
@@ -452,6 +458,7 @@ class BoardOut(Schema):
     judgments: str
     edition: str
     baseline: str | None
+    question: Literal["baseline", "all"]
     test: str
     family: list[str] = Field(description="IDs of the runs in the test family.")
     standings: list[StandingOut]

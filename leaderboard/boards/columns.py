@@ -34,6 +34,8 @@ class Column:
     is_words: bool = False
     is_fixed: bool = False
     needs_baseline: bool = False
+    # Whether it shows the decisions about all pairs.
+    needs_all_pairs: bool = False
     # Whether it shows until the reader chooses.
     is_default: bool = True
 
@@ -83,11 +85,13 @@ RANK = Column(
 )
 INTERVAL = Column(
     "interval",
-    "Rank interval",
+    "Rank can be",
     ("rank_low", "rank_high"),
     _interval,
     lambda line: MISSING if line.interval is None else span(*line.interval),
+    needs_all_pairs=True,
 )
+STRIP = Column("strip", "Rank, highest to lowest", needs_all_pairs=True)
 RUN = Column(
     "run",
     "Run",
@@ -121,7 +125,7 @@ TYPE = Column(
     is_words=True,
     is_default=False,
 )
-AXIS = Column("axis", "Axis with bars")
+AXIS = Column("axis", "Axis")
 JUDGED = Column(
     "judged",
     "Judged@10",
@@ -149,8 +153,8 @@ BASELINE_COLUMNS = (
     ),
     Column(
         "p",
-        "p (Holm)",
-        ("p", "p_holm"),
+        "p, adjusted",
+        ("p", "p_adjusted"),
         _difference_cells("p", "p_adjusted"),
         lambda line: p_value(line.against.p_adjusted) if line.against is not None else MISSING,
         needs_baseline=True,
@@ -207,14 +211,18 @@ def columns_of(board: Board) -> list[Column]:
     ranking = measure_column(board.measure, decimals=decimals, ranks=True)
     if not board.sight.can_see_scores:
         return [RANK, run, TEAM, TYPE, ranking, AXIS, *others, DATE]
-    first = [RANK, INTERVAL, run, TEAM, TYPE, ranking, AXIS]
+    first = [RANK, run, TEAM, TYPE, ranking, AXIS, STRIP, INTERVAL]
     return [*first, *others, JUDGED, *BASELINE_COLUMNS, DATE]
 
 
 def available_columns(board: Board) -> list[Column]:
     """Return the columns that have values on this board."""
-    has_baseline = board.baseline is not None
-    return [column for column in columns_of(board) if has_baseline or not column.needs_baseline]
+    return [
+        column
+        for column in columns_of(board)
+        if (board.baseline is not None or not column.needs_baseline)
+        and (board.compares_all or not column.needs_all_pairs)
+    ]
 
 
 def shown_columns(board: Board) -> list[Column]:
@@ -223,7 +231,11 @@ def shown_columns(board: Board) -> list[Column]:
     if ALL_COLUMNS in chosen:
         return columns
     if not chosen & {column.name for column in columns}:
-        return [column for column in columns if column.is_default]
+        return [
+            column
+            for column in columns
+            if column.is_default and not (board.compares_all and column.needs_baseline)
+        ]
     return [column for column in columns if column.is_fixed or column.name in chosen]
 
 

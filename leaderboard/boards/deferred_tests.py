@@ -7,6 +7,8 @@ from django.db import transaction
 from leaderboard.boards.standings import Board
 from leaderboard.jobs import queue
 from leaderboard.models import Comparison, Edition, Run
+from leaderboard.scoring.comparisons import ALL_PAIRS
+from leaderboard.scoring.families import family_of
 
 # The most comparisons of an edition that wait at a time, even if a robot follows every link.
 MOST_WAITING = 20
@@ -14,14 +16,23 @@ MOST_WAITING = 20
 
 def request_missing_tests(board: Board) -> bool:
     """Request the tests that a board lacks; return whether a job will compute them."""
-    missing = board.is_untested
-    return missing and request_tests(board.edition, board.measure, board.baseline)
+    if not board.is_untested:
+        return False
+    if not board.compares_all:
+        return request_tests(board.edition, board.measure, board.baseline, board.sight.track.test)
+    return request_all_pairs(board)
 
 
-def request_tests(edition: Edition, measure: str, baseline: Run | None) -> bool:
-    """Queue tests of an edition's runs against a baseline; return whether they will be done."""
+def request_all_pairs(board: Board) -> bool:
+    """Request the decisions about all pairs; a job makes them for an edition's family alone."""
+    is_family = list(board.tests.family) == family_of(board.edition)
+    return is_family and request_tests(board.edition, board.measure, None, ALL_PAIRS)
+
+
+def request_tests(edition: Edition, measure: str, baseline: Run | None, test: str) -> bool:
+    """Queue tests against a baseline, or of all pairs; return whether they will be done."""
     waiting = Comparison.objects.filter(edition=edition).pending()
-    wanted = {"measure": measure, "baseline": baseline, "test": edition.track.test}
+    wanted = {"measure": measure, "baseline": baseline, "test": test}
     if waiting.filter(**wanted).exists():
         return True
     if waiting.count() >= MOST_WAITING:

@@ -24,6 +24,7 @@ from leaderboard.boards.receipts import escape_formula
 from leaderboard.boards.standings import LEVEL, Board, Standing
 from leaderboard.display.numbers import MINUS, MISSING, counted
 from leaderboard.models import Run
+from leaderboard.scoring.comparisons import ALL_PAIRS
 
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 
@@ -68,6 +69,8 @@ TEX = {
     MISSING: "--",
     **{c: "\\" + c for c in "&%$#_{}"},
 }
+# The test of all pairs, in words.
+ALL_PAIRS_TEST = "the studentised maximum (sign flips)"
 # The marks of runs better and worse than the baseline.
 DAGGERS = {"better": r"$^{\dagger}$", "worse": r"$^{\ddagger}$"}
 
@@ -129,7 +132,8 @@ def render_json(board: Board, columns: Columns) -> str:
         "judgments": board.edition.judgment_set.version,
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
-        "test": board.sight.track.test,
+        "question": board.family,
+        "test": deciding_test(board),
         "standings": standings,
     }
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
@@ -226,12 +230,22 @@ def build_caption(board: Board) -> str:
         f"judgments {edition.judgment_set.version}, {counted(edition.num_evaluated, 'topic')}",
     ]
     if board.baseline is not None:
-        words.append(describe_test(board.baseline, board.sight.track.test))
+        words.append(describe_test(board, board.baseline))
+    elif board.pairs is not None:
+        words.append(f"all pairs by {ALL_PAIRS_TEST}, at {LEVEL}")
     return "; ".join(words) + "."
 
 
-def describe_test(baseline: Run, test: str) -> str:
-    return f"against {baseline.tag} by {TESTS[test]}, Holm's adjustment, at {LEVEL}"
+def describe_test(board: Board, baseline: Run) -> str:
+    if board.compares_all:
+        return f"against {baseline.tag} within all pairs by {ALL_PAIRS_TEST}, at {LEVEL}"
+    adjusted = ", Holm's adjustment" if board.correction == "Holm" else ""
+    return f"against {baseline.tag} by {TESTS[board.sight.track.test]}{adjusted}, at {LEVEL}"
+
+
+def deciding_test(board: Board) -> str:
+    """Return the name of the test that decides on this board."""
+    return ALL_PAIRS if board.compares_all else str(board.sight.track.test)
 
 
 FORMATS = {

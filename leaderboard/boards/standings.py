@@ -8,27 +8,36 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
+from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
-from leaderboard.scoring.comparisons import AllPairs, load_all_pairs, load_differences
-from leaderboard.scoring.families import EditionMeans, load_means, ranking_measure
+from leaderboard.scoring.comparisons import (
+    RunPairs,
+    compare_pair,
+    compute_differences,
+    decide_between,
+    load_all_pairs,
+    load_differences,
+)
+from leaderboard.scoring.families import EditionMeans, family_ids, load_means, ranking_measure
 
 LEVEL = 0.05
-NO_PAIRS = AllPairs(None, {}, {}, {}, None)
 # The fields of a run that pages of many runs print; its own page prints the others.
 RUN_FIELDS = (
     *("tag", "filename", "description", "kind", "facts", "is_primary", "received_at"),
     *("track_id", "team_id", "sha256", "ranking_file", "num_answered"),
     "num_retrieved",
 )
-# With fewer topics no difference can be significant: 2 / 2^5 is more than LEVEL.
-FEWEST_TOPICS = 6
+# The two questions that a board answers: each has its own family of tests.
+AGAINST_BASELINE, AGAINST_ALL = "baseline", "all"
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Choice:
 
     measure: str = ""
     baseline: str = ""
+    # The question asked of the tests: "baseline", "all", or "" for the default.
+    family: str = ""
     sort: str = ""
     team: str = ""
     kind: str = ""
@@ -107,8 +118,46 @@ class Board:
     standings: list[Standing]
     shown: list[Standing]
     baseline: Run | None
-    pairs: AllPairs
+    tests: BoardTests
     teams: list[str] = field(default_factory=list)
+
+    @property
+    def family(self) -> str:
+        """The question that the tests answer: `baseline` or `all`."""
+        return self.tests.question
+
+    @property
+    def compares_all(self) -> bool:
+        """Whether the board answers which runs differ from which, not from the baseline alone."""
+        return self.family == AGAINST_ALL
+
+    @property
+    def pairs(self) -> RunPairs | None:
+        """The decisions about all pairs of ranked runs, if the board answers that question."""
+        return self.tests.pairs
+
+    @property
+    def correction(self) -> str:
+        """The name of what adjusts p."""
+        if self.compares_all:
+            return "all pairs"
+        return "max t" if self.sight.track.test == Track.Test.MAX_T else "Holm"
+
+    @property
+    def num_in_family(self) -> int:
+        """How many runs the tests count; more than are ranked where score chose those."""
+        return len(self.tests.family)
+
+    @cached_property
+    def decisions(self) -> RunPairs | None:
+        """The decisions about all pairs of ranked runs; None until a job has made them."""
+        if self.pairs is not None or not self.tests.family:
+            return self.pairs
+        return _decide_all_pairs(self.edition, self.measure, self.tests.family, self.ranked_ids)
+
+    @property
+    def ranked_ids(self) -> list[str]:
+        return [standing.run.pk for standing in self.ranked]
 
     def standing_of(self, run: Run) -> Standing | None:
         return self.standing_with(run.pk)
@@ -177,14 +226,16 @@ class Board:
     @property
     def num_compared(self) -> int:
         """How many runs are tested against the baseline."""
-        return sum(standing.against is not None for standing in self.standings)
+        return max(0, self.num_in_family - 1)
 
     @property
     def is_untested(self) -> bool:
-        """Whether the differences from the baseline are not tested yet."""
+        """Whether the tests that the board shows are still to be made."""
+        if self.compares_all:
+            return self.has_enough_topics and len(self.ranked) > 1 and self.pairs is None
         against = [standing.against for standing in self.standings if standing.against is not None]
         known = [difference for difference in against if difference.difference is not None]
-        return bool(known) and all(difference.p is None for difference in known)
+        return bool(known) and all(difference.p_adjusted is None for difference in known)
 
     @property
     def median_judged(self) -> float:
@@ -208,16 +259,51 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
         return ""
     if against.p_adjusted > LEVEL or topics < FEWEST_TOPICS:
         return "not significant"
-    return "better" if direction * against.difference > 0 else "worse"
+    return "better" if direction * (against.gain or 0.0) > 0 else "worse"
 
 
 @dataclass(frozen=True)
-class BaselineComparison:
-    """The tests of a family; empty if the viewer sees only rounded means."""
+class BoardTests:
+    """The tests of a family; empty if the viewer sees only rounded means.
 
-    pairs: AllPairs = NO_PAIRS
+    `question` is "baseline" or "all"; only one of them is answered, so that no two verdicts
+    about the same runs can differ.
+    """
+
+    question: str = AGAINST_ALL
+    family: tuple[str, ...] = ()
+    pairs: RunPairs | None = None
     baseline: Run | None = None
     against: Mapping[str, Difference] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """The difference of run `b` from run `a`, and the question whose family decides it.
+
+    `is_outside` says that the reader asked about the baseline only, so that a pair without it is
+    answered by the decisions about all pairs.
+    """
+
+    against: Difference
+    question: str
+    is_outside: bool
+
+
+def decide_pair(board: Board, a: Run, b: Run) -> PairTest:
+    """Return the difference of `b` from `a` with the verdict of the board about the two."""
+    against_baseline = not board.compares_all and board.baseline in (a, b)
+    if against_baseline:
+        other = b if board.baseline == a else a
+        standing = board.standing_of(other)
+        found = standing.against if standing is not None else None
+        if found is not None:
+            return PairTest(found if other == b else found.reversed(), AGAINST_BASELINE, False)
+    against = compare_pair(board.edition, board.measure, a.pk, b.pk)
+    decisions = board.decisions if board.has_enough_topics else None
+    if decisions is not None and {a.pk, b.pk} <= decisions.places.keys():
+        against = decisions.decide(against, b.pk, a.pk)
+    return PairTest(against, AGAINST_ALL, not board.compares_all)
 
 
 def find_board(sight: Sight, choice: Choice | None = None) -> Board | None:
@@ -254,14 +340,16 @@ def find_visible_board(
     if edition is None:
         return None
     edition.track = sight.track
-    runs = _load_runs(sight, edition)
+    scored = _load_runs(sight, edition)
+    runs = {run.pk: run for run in sight.select_board_runs(edition, scored)}
     measured = _visible_means(sight, load_means(edition), runs)
     measures = _complete_measures(sight.track, measured.means.values())
     choice = _valid_choice(choice or Choice(), sight, measures)
     runs = {run_id: run for run_id, run in runs.items() if choice.measure in measured.means[run_id]}
-    tests = (
-        _compare(edition, choice, runs, tested) if sight.can_see_scores else BaselineComparison()
-    )
+    family = family_ids(sight.track, scored, runs.values())
+    tests = BoardTests()
+    if sight.can_see_scores:
+        tests = _compare(edition, choice, runs, tuple(family), tested)
     standings = _rank(sight, edition, choice.measure, measures, runs, measured, tests)
     return Board(
         sight=sight,
@@ -272,7 +360,7 @@ def find_visible_board(
         standings=standings,
         shown=_filter_and_sort(standings, choice),
         baseline=tests.baseline,
-        pairs=tests.pairs,
+        tests=tests,
         teams=sorted({standing.run.team.name for standing in standings}),
     )
 
@@ -294,8 +382,8 @@ def _valid_choice(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
 
-def _load_runs(sight: Sight, edition: Edition) -> dict[str, Run]:
-    """Load the family by id with the fields that boards print; track and teams are shared."""
+def _load_runs(sight: Sight, edition: Edition) -> list[Run]:
+    """Load the scored runs with the fields that boards print; track and teams are shared."""
     runs = Run.objects.on_the_board().filter(score_sets__edition=edition).only(*RUN_FIELDS)
     scored = list(runs)
     # Teams are read after the runs, or a team that joined in between would be missing.
@@ -303,22 +391,55 @@ def _load_runs(sight: Sight, edition: Edition) -> dict[str, Run]:
     for run in scored:
         # Setting both attributes would do the same, but takes as long as the whole query.
         run._state.fields_cache |= {"track": sight.track, "team": teams[run.team_id]}
-    return {run.pk: run for run in sight.select_board_runs(edition, scored)}
+    return scored
 
 
 def _compare(
-    edition: Edition, choice: Choice, runs: dict[str, Run], tested: bool
-) -> BaselineComparison:
-    family, measure = sorted(runs), choice.measure
+    edition: Edition, choice: Choice, runs: dict[str, Run], family: tuple[str, ...], tested: bool
+) -> BoardTests:
+    """Make the tests of the question asked: against the baseline if there is one, or all pairs."""
+    measure = choice.measure
     baseline = runs.get(choice.baseline) or runs.get(edition.track.baseline_id or "")
+    asks_all = baseline is None or choice.family == AGAINST_ALL
+    question = AGAINST_ALL if asks_all else AGAINST_BASELINE
+    means = load_means(edition).means
+    family = tuple(run_id for run_id in family if measure in means.get(run_id, {}))
     if not tested:
-        return BaselineComparison(baseline=baseline)
-    can_tell = edition.num_evaluated >= FEWEST_TOPICS
-    pairs = load_all_pairs(edition, measure, family) if can_tell else NO_PAIRS
+        return BoardTests(question, family, baseline=baseline)
+    if baseline is not None and not asks_all:
+        against = load_differences(edition, measure, baseline.pk, list(family))
+        return BoardTests(question, family, None, baseline, against)
+    pairs = _decide_all_pairs(edition, measure, family, list(runs))
     if baseline is None:
-        return BaselineComparison(pairs)
-    against = load_differences(edition, measure, baseline.pk, family)
-    return BaselineComparison(pairs, baseline, against)
+        return BoardTests(question, family, pairs)
+    against = compute_differences(edition, measure, baseline.pk, list(runs), most_scores=0)
+    if pairs is not None:
+        against = {
+            run_id: pairs.decide(alone, run_id, baseline.pk) for run_id, alone in against.items()
+        }
+    return BoardTests(question, family, pairs, baseline, against)
+
+
+def _decide_all_pairs(
+    edition: Edition, measure: str, family: Sequence[str], run_ids: Sequence[str]
+) -> RunPairs | None:
+    """Decide about the pairs of these runs; None below six topics or until a job has been."""
+    if edition.num_evaluated < FEWEST_TOPICS:
+        return None
+    pairs = load_all_pairs(edition, measure, list(family))
+    return None if pairs is None else decide_between(edition, measure, pairs, run_ids)
+
+
+def _rank_intervals(
+    pairs: RunPairs | None, ordered: Sequence[str]
+) -> tuple[list[tuple[int, int] | None], set[int]]:
+    """Return the rank interval of each run, and the places that separate all above from below."""
+    if pairs is None:
+        return [None] * len(ordered), set()
+    places = np.array([pairs.places[run_id] for run_id in ordered], dtype=np.int64)
+    low, high = pairs.decisions.rank_low[places], pairs.decisions.rank_high[places]
+    intervals = list(zip(low.tolist(), high.tolist(), strict=True))
+    return [*intervals], set(pairs.decisions.separated_in(places))
 
 
 def _rank(
@@ -328,7 +449,7 @@ def _rank(
     measures: list[str],
     runs: dict[str, Run],
     measured: EditionMeans,
-    tests: BaselineComparison,
+    tests: BoardTests,
 ) -> list[Standing]:
     """Rank the runs by the values shown; equal values share a rank (1, 2, 2, 4)."""
     direction, topics = parse_measure(measure).direction, edition.num_evaluated
@@ -338,8 +459,7 @@ def _rank(
     values = {run_id: means[run_id].get(measure) for run_id in runs}
     ordered = [run.pk for run in sort_by_value(runs.values(), values, direction)]
     ranks = assign_ranks([values[run_id] for run_id in ordered])
-    intervals = [tests.pairs.interval(run_id) for run_id in ordered]
-    breaks = _clean_breaks(intervals)
+    intervals, breaks = _rank_intervals(tests.pairs, ordered)
     return [
         Standing(
             run=runs[run_id],
@@ -391,19 +511,6 @@ def assign_ranks(values: Sequence[float | None]) -> list[int | None]:
         tied = place > 0 and value is not None and values[place - 1] == value
         ranks.append(None if value is None else ranks[-1] if tied else place + 1)
     return ranks
-
-
-def _clean_breaks(intervals: Sequence[tuple[int, int] | None]) -> set[int]:
-    """Return the places that separate runs whose rank intervals do not overlap."""
-    breaks = set()
-    lowest = 0
-    for place, (above, below) in enumerate(pairwise(intervals)):
-        if above is None or below is None:
-            break
-        lowest = max(lowest, above[1])
-        if below[0] > lowest:
-            breaks.add(place)
-    return breaks
 
 
 def _filter_and_sort(standings: list[Standing], choice: Choice) -> list[Standing]:

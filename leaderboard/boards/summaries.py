@@ -17,14 +17,18 @@ from evaluation.significance import Difference
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import (
     FEWEST_TOPICS,
-    NO_PAIRS,
     assign_ranks,
     sort_by_value,
     verdict_of,
 )
 from leaderboard.models import Comparison, Edition, Run, Score
-from leaderboard.scoring.comparisons import HSD, AllPairs, StoredComparison, load_comparisons
-from leaderboard.scoring.families import load_runs
+from leaderboard.scoring.comparisons import (
+    ALL_PAIRS,
+    AllPairs,
+    StoredComparison,
+    load_comparisons,
+)
+from leaderboard.scoring.families import family_ids, load_runs
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def _load_editions(editions: Sequence[Edition]) -> dict[int, EditionData]:
     ):
         found[edition_id].means[run_id] = mean
     comparisons = Comparison.objects.filter(
-        Q(baseline=None, test=HSD)
+        Q(baseline=None, test=ALL_PAIRS)
         | Q(baseline=F("edition__track__baseline"), test=F("edition__track__test")),
         edition__in=editions,
         measure=F("edition__track__primary_measure"),
@@ -114,14 +118,17 @@ def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSumma
     shown = sight.select_board_runs(edition, known.runs, known.means)
     means = {run.pk: sight.round_mean(measure, known.means.get(run.pk)) for run in shown}
     runs = sort_by_value(shown, means, direction)
-    pairs, against = _select_tests(sight, edition, known, runs)
+    family = family_ids(track, known.runs, runs)
+    pairs, against = _select_tests(sight, edition, known, family)
+    # Ranks within a larger family than the board are not those of the board.
+    on_board = pairs is not None and len(family) == len(runs)
     ranks = assign_ranks([means[run.pk] for run in runs])
     places = [
         Place(
             run=run,
             rank=rank,
             mean=means[run.pk],
-            interval=pairs.interval(run.pk),
+            interval=pairs.interval(run.pk) if pairs is not None and on_board else None,
             verdict=verdict_of(against.get(run.pk), edition.num_evaluated, direction),
             is_baseline=run.pk == track.baseline_id,
             is_own=sight.owns(run),
@@ -132,11 +139,10 @@ def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSumma
 
 
 def _select_tests(
-    sight: Sight, edition: Edition, known: EditionData, runs: Sequence[Run]
-) -> tuple[AllPairs, dict[str, Difference]]:
-    """Return the stored tests of exactly this family: all pairs, and differences by run."""
-    family = sorted(run.pk for run in runs)
-    pairs, against = NO_PAIRS, {}
+    sight: Sight, edition: Edition, known: EditionData, family: list[str]
+) -> tuple[AllPairs | None, dict[str, Difference]]:
+    """Return the stored tests of this family: against the baseline, or else all pairs."""
+    pairs, against = None, {}
     for stored in known.tests:
         if not sight.can_see_scores or stored.family != family:
             continue
@@ -144,4 +150,4 @@ def _select_tests(
             against = stored.against
         elif edition.num_evaluated >= FEWEST_TOPICS:
             pairs = stored.pairs
-    return pairs, against
+    return None if against else pairs, against

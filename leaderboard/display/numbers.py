@@ -135,9 +135,23 @@ def span(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def interval(low: float, high: float, digits: int = 3) -> str:
+@register.simple_tag
+def difference_text(value: float | None, unit: str = "mean", digits: int = 3) -> str:
+    """Return a difference in its unit: of means, of totals, or a ratio of geometric means.
+
+    >>> difference_text(0.042), difference_text(13.3, "total"), difference_text(2.924, "ratio")
+    ('+.042', '+13.3', '×2.92')
+    """
+    if value is None:
+        return MISSING
+    if unit == "ratio":
+        return f"×{value:.{max(digits - 1, 0)}f}"
+    return signed(value, 1 if unit == "total" else digits)
+
+
+def interval(low: float, high: float, digits: int = 3, unit: str = "mean") -> str:
     """Return the ends of an interval in words: "−.020 to +.024"."""
-    return f"{signed(low, digits)} to {signed(high, digits)}"
+    return f"{difference_text(low, unit, digits)} to {difference_text(high, unit, digits)}"
 
 
 @register.filter

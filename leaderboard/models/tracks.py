@@ -100,11 +100,12 @@ class Track(models.Model):
         KEEP_BEST = "keep_best"
 
     class Test(models.TextChoices):
+        MAX_T = "max_t", "Maximum-t test (sign flips)"
         SIGN_FLIP = "sign_flip", "Sign-flip randomisation test"
         T = "t", "Paired t test"
         WILCOXON = "wilcoxon", "Wilcoxon signed-rank test"
         SIGN = "sign", "Sign test"
-        BOOTSTRAP = "bootstrap", "Bootstrap-shift test"
+        BOOTSTRAP = "bootstrap", "Studentised bootstrap test"
 
     class Convention(models.TextChoices):
         HOUSE = "house", "trec_eval 10: scores compared as 64-bit floats"
@@ -137,7 +138,7 @@ class Track(models.Model):
     drop_empty_topics = models.BooleanField(default=False)
     excluded_topics = models.JSONField(default=list, blank=True)
     exclusion_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
-    test = models.CharField(max_length=20, choices=Test, default=Test.SIGN_FLIP)
+    test = models.CharField(max_length=20, choices=Test, default=Test.MAX_T)
 
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)

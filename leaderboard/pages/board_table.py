@@ -26,7 +26,7 @@ from leaderboard.display.numbers import (
     MISSING,
     counted,
     day,
-    differences,
+    difference_text,
     exact,
     instant,
     interval,
@@ -45,9 +45,9 @@ MOST_AIRY_RUNS = 40
 # Widths in pixels: of the table on a desktop, and of its columns.
 DESKTOP_WIDTH = 1232
 NUMBER_WIDTH, NAME_WIDTH, PADDING = 60.0, 270.0, 16.0
-COLUMN_WIDTHS = {"axis": 170.0, "confidence": 120.0, "wins": 100.0}
+COLUMN_WIDTHS = {"axis": 170.0, "strip": 170.0, "confidence": 120.0, "wins": 100.0}
 # Columns that a phone shows; the others appear after "all columns".
-PHONE_COLUMNS = ("rank", "run", "axis", "difference")
+PHONE_COLUMNS = ("rank", "run", "axis", "strip", "difference")
 TEXT_COLUMNS = ("run", "team", "type")
 
 
@@ -108,6 +108,9 @@ class BoardTable:
             drawn = charts.column_head(self.axis)
             words = f'<span class="aside">{name} on an axis</span>'
             return f'<th class="axis" scope="col">{drawn}{words}</th>'
+        if column.name == "strip":
+            drawn = charts.column_head(self.strip_axis)
+            return f'<th class="axis opt" scope="col"><small>{column.title}</small>{drawn}</th>'
         text = HEADS.get(column.name, _column_head)(self, column)
         link = f'<a href="{self._sort_link(column)}">{text}</a>'
         return f'<th{self._classes(column)} scope="col"{self._aria_sort(column)}>{link}</th>'
@@ -176,15 +179,13 @@ class BoardTable:
         baseline = board.standing_of(board.baseline) if board.baseline is not None else None
         return charts.board_column(
             np.array(means, dtype=float),
-            self.half_margin,
             baseline.scores[board.measure] if baseline is not None else None,
         )
 
     @cached_property
-    def half_margin(self) -> float | None:
-        """Half the margin of the all-pairs test, or None without a test."""
-        margin = self.board.pairs.margin
-        return margin / 2 if margin is not None else None
+    def strip_axis(self) -> charts.Column:
+        """The axis of the ranks that runs can have."""
+        return charts.rank_column(len(self.board.ranked))
 
     @cached_property
     def best(self) -> dict[str, float]:
@@ -266,11 +267,11 @@ def _wins_head(table: BoardTable, column: Column) -> str:
 
 
 HEADS: dict[str, Callable[[BoardTable, Column], str]] = {
-    "interval": lambda *_: "interval",
+    "interval": lambda *_: "Rank<br>can be",
     "judged": lambda *_: "Judged<br>@10",
     "difference": _difference_head,
     "confidence": lambda *_: "Interval<small>95 %</small>",
-    "p": lambda *_: "p<small>Holm</small>",
+    "p": lambda table, _: f"p<small>{table.board.correction}</small>",
     "effect": lambda *_: "Effect<small>d</small>",
     "wins": _wins_head,
 }
@@ -333,8 +334,18 @@ def _axis_cells(table: BoardTable, column: Column) -> list[str]:
         "baseline" if each.is_baseline else "own" if each.is_own else "other" for each in shown
     ]
     means = [each.scores[measure] for each in shown]
-    drawn = charts.mean_cells(table.axis, means, table.half_margin, kinds)
+    drawn = charts.mean_cells(table.axis, means, kinds)
     return [f'<td class="axis">{each}</td>' for each in drawn]
+
+
+def _strip_cells(table: BoardTable, column: Column) -> Iterator[str]:
+    """Draw the ranks that each run can have, with a dot at its own."""
+    for each in table.board.shown:
+        drawn = ""
+        if each.interval is not None and each.rank is not None:
+            kind: Kind = "baseline" if each.is_baseline else "own" if each.is_own else "other"
+            drawn = charts.rank_strip(table.strip_axis, each.rank, *each.interval, kind)
+        yield f'<td class="axis opt">{drawn}</td>'
 
 
 def _measure_cells(table: BoardTable, column: Column) -> list[str]:
@@ -365,7 +376,10 @@ def _number_cells(
 
 def _difference_cells(table: BoardTable, column: Column) -> Iterator[str]:
     against, with_baseline = [each.against for each in table.board.shown], table.baseline_link
-    printed = differences([each and each.difference for each in against])
+    printed = [
+        difference_text(each.difference, each.unit) if each is not None else MISSING
+        for each in against
+    ]
     for each, link, text in zip(table.board.shown, table.comparison_links, printed, strict=True):
         if each.is_baseline or each.against is None:
             yield f'<td class="num">{"baseline" if each.is_baseline else MISSING}</td>'
@@ -393,7 +407,7 @@ def _comparison_cells(number: Callable[[Difference], str]) -> Cells:
 def _confidence_text(against: Difference) -> str:
     if against.low is None or against.high is None:
         return ""
-    return interval(against.low, against.high)
+    return interval(against.low, against.high, unit=against.unit)
 
 
 def _p_text(against: Difference) -> str:
@@ -423,6 +437,7 @@ CELLS: dict[str, Cells] = {
     "team": _cells_by_standing(_team_cell),
     "type": _cells_by_standing(_type_cell),
     "axis": _axis_cells,
+    "strip": _strip_cells,
     "judged": _judged_cells,
     "difference": _difference_cells,
     "confidence": _comparison_cells(_confidence_text),

@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 from django.urls import reverse
 
 # Query parameters that links to the next page of a track keep.
-CARRIED_PARAMETERS = ("measure", "baseline")
+CARRIED_PARAMETERS = ("measure", "baseline", "family")
 
 
 def carried_parameters(

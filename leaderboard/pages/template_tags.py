@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.measures import parse_measure
 from leaderboard.display.charts.grades import RAMP, grade_class
-from leaderboard.display.numbers import MISSING, signed
+from leaderboard.display.numbers import MISSING, difference_text
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.pages import page_urls
 
@@ -58,7 +58,13 @@ STATES = {
 }
 NOTICES = ("ok", "info", "warn", "bad")
 MESSAGE_LEVELS = {"debug": "info", "success": "ok", "warning": "warn", "error": "bad"}
-DIFFERENCE_CLASSES = {"better": "better", "worse": "worse", "not significant": "same", None: ""}
+DIFFERENCE_CLASSES = {
+    "better": "better",
+    "worse": "worse",
+    "not significant": "same",
+    "none": "",
+    None: "",
+}
 
 
 @register.simple_tag
@@ -110,9 +116,12 @@ def grade(value: int | None, top: int = RAMP) -> SafeString:
 
 
 @register.simple_tag
-def difference(value: float | None, verdict: Verdict | None = None, digits: int = 3) -> SafeString:
+def difference(
+    value: float | None, verdict: Verdict | None = None, digits: int = 3, unit: str = "mean"
+) -> SafeString:
     """Render a signed difference; the style sheet adds ▲, ▼ or ≈ for a verdict."""
-    return mark_safe(marked(signed(value, digits), verdict) if value is not None else MISSING)
+    printed = difference_text(value, unit, digits)
+    return mark_safe(marked(printed, verdict) if value is not None else MISSING)
 
 
 def marked(printed: str, verdict: str | None) -> str:

@@ -7,9 +7,11 @@ they count only while the family is still the same.
 from __future__ import annotations
 
 import math
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,35 +20,85 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference, compare_with_baseline, tukey_hsd
+from evaluation.significance import (
+    Difference,
+    PairDecisions,
+    Scale,
+    compare_with_baseline,
+    decide_pairs,
+    decide_within_all_pairs,
+    draw_maxima,
+    scale_of,
+    topic_order,
+)
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.scoring.families import family_of, load_measure_means
-from leaderboard.scoring.judgments import topic_mask
+from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 
-HSD = "tukey_hsd"
+# The name under which the comparison of all pairs is stored.
+ALL_PAIRS = "all_pairs"
 # Runs x topics up to which a request computes a comparison itself: 40 ms.
 IMMEDIATE_SCORES = 5_000
+# Runs up to which a request compares all pairs itself: 40 ms.
+IMMEDIATE_RUNS = 40
 # How many comparisons a process caches; one of 500 runs takes half a megabyte.
 CACHE_SIZE = 32
 
 
 @dataclass(frozen=True)
 class AllPairs:
-    """Tukey's HSD over a family: the margin between two runs, and each run's rank interval."""
+    """What decides about all pairs of a family: the largest t of each draw.
 
-    margin: float | None
+    `family` holds the ids of its runs.  Ranks and letters are those within the whole family;
+    `critical` is the t that a pair must exceed, None if there are too few topics.
+    """
+
+    family: list[str]
+    maxima: NDArray[np.float64]
+    critical: float | None
     rank_low: dict[str, int]
     rank_high: dict[str, int]
-    letters: dict[str, str]
-    residual_variance: float | None
 
     def interval(self, run_id: str) -> tuple[int, int] | None:
         """Return the rank interval of a run, or None if it is not in the family."""
         if run_id not in self.rank_low:
             return None
         return self.rank_low[run_id], self.rank_high[run_id]
+
+    def pack(self) -> dict[str, Any]:
+        """Return the results as JSON stores them."""
+        maxima = b64encode(self.maxima.astype("<f8").tobytes()).decode()
+        ranks = {"rank_low": self.rank_low, "rank_high": self.rank_high}
+        return {"maxima": maxima, "critical": self.critical, **ranks}
+
+    @classmethod
+    def unpack(cls, family: list[str], results: Mapping[str, Any]) -> AllPairs:
+        maxima = np.frombuffer(b64decode(results["maxima"]), dtype="<f8")
+        return cls(family, **{**results, "maxima": maxima})
+
+
+@dataclass(frozen=True)
+class RunPairs:
+    """Decisions about the pairs of some runs of a family, by run id."""
+
+    run_ids: list[str]
+    decisions: PairDecisions
+    scale: Scale
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {run_id: place for place, run_id in enumerate(self.run_ids)}
+
+    def decide(self, alone: Difference, run_id: str, other_id: str) -> Difference:
+        """Return the difference of two runs with the p and interval of all pairs."""
+        run, other = self.places[run_id], self.places[other_id]
+        return decide_within_all_pairs(alone, self.decisions, run, other, self.scale)
+
+    def is_better(self, run_id: str, other_id: str) -> bool:
+        """Whether one run is significantly better than another."""
+        return bool(self.decisions.better[self.places[run_id], self.places[other_id]])
 
 
 @dataclass(frozen=True)
@@ -80,7 +132,8 @@ def _parse_comparison(row: Comparison) -> StoredComparison:
     if not row.family:
         return StoredComparison(row.edition_id, [])
     if row.baseline_id is None:
-        return StoredComparison(row.edition_id, row.family, pairs=AllPairs(**row.results))
+        pairs = AllPairs.unpack(row.family, row.results)
+        return StoredComparison(row.edition_id, row.family, pairs=pairs)
     against = {run_id: Difference(**result) for run_id, result in row.results.items()}
     return StoredComparison(row.edition_id, row.family, against=against)
 
@@ -139,40 +192,83 @@ def compute_differences(
 ) -> dict[str, Difference]:
     """Compare each run with the baseline; leave out p if there are more scores than allowed."""
     others = [run_id for run_id in family if run_id != baseline]
-    scores = score_matrix(edition, measure, [baseline, *others])
-    is_tested = scores.size <= most_scores
+    scores = tested_scores(edition, measure, [baseline, *others])
+    asked = parse_measure(measure)
     differences = compare_with_baseline(
         scores[1:],
         scores[0],
-        test=edition.track.test if is_tested else "t",
-        direction=parse_measure(measure).direction,
+        test=edition.track.test if scores.size <= most_scores else None,
+        direction=asked.direction,
+        scale=scale_of(asked.definition.aggregate),
     )
-    if not is_tested:
-        differences = [replace(found, p=None, p_adjusted=None) for found in differences]
     return dict(zip(others, differences, strict=True))
 
 
-def load_all_pairs(edition: Edition, measure: str, family: list[str] | None = None) -> AllPairs:
-    """Return Tukey's HSD over the family, stored or computed now."""
+def tested_scores(edition: Edition, measure: str, run_ids: Sequence[str]) -> NDArray[np.float64]:
+    """Return the score matrix with the topics in the order of draws, so that p is the same."""
+    numbers = np.array(load_topic_numbers(edition.track.collection_id), dtype=object)
+    order = topic_order(numbers[topic_mask(edition)].tolist())
+    return score_matrix(edition, measure, run_ids)[:, order]
+
+
+def load_all_pairs(
+    edition: Edition, measure: str, family: list[str] | None = None
+) -> AllPairs | None:
+    """Return what decides about all pairs, stored or computed now.
+
+    None if the family has fewer than two runs, or if a job has yet to compare so many.
+    """
     family = family_of(edition) if family is None else family
-    kept = _find_stored(edition, measure, None, HSD, family)
-    pairs = kept.pairs if kept is not None else None
-    return compute_all_pairs(edition, measure, family) if pairs is None else pairs
+    kept = _find_stored(edition, measure, None, ALL_PAIRS, family)
+    if kept is not None:
+        return kept.pairs
+    is_large = len(family) > IMMEDIATE_RUNS or (
+        len(family) * edition.num_evaluated > IMMEDIATE_SCORES
+    )
+    return None if is_large or len(family) < 2 else compute_all_pairs(edition, measure, family)
 
 
 def compute_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllPairs:
-    """Compute Tukey's HSD over the family."""
-    if len(family) < 2:
-        return AllPairs(None, {}, {}, {}, None)
-    scores = score_matrix(edition, measure, family)
-    pairs = tukey_hsd(scores, direction=parse_measure(measure).direction)
+    """Compare all pairs of a family by the studentised maximum."""
+    asked = parse_measure(measure)
+    scores = tested_scores(edition, measure, family)
+    tested = scale_of(asked.definition.aggregate).tested(scores)
+    maxima = draw_maxima(tested)
+    pairs = decide_pairs(tested, maxima, asked.direction)
     return AllPairs(
-        margin=pairs.margin,
-        rank_low=dict(zip(family, map(int, pairs.rank_low), strict=True)),
-        rank_high=dict(zip(family, map(int, pairs.rank_high), strict=True)),
-        letters=dict(zip(family, pairs.letters, strict=True)),
-        residual_variance=pairs.residual_variance,
+        family=family,
+        maxima=maxima,
+        critical=pairs.critical,
+        rank_low=dict(zip(family, pairs.rank_low.tolist(), strict=True)),
+        rank_high=dict(zip(family, pairs.rank_high.tolist(), strict=True)),
     )
+
+
+def decide_between(
+    edition: Edition, measure: str, pairs: AllPairs, run_ids: Sequence[str]
+) -> RunPairs:
+    """Decide about the pairs of these runs of the family, on the topics that all of it has."""
+    asked = parse_measure(measure)
+    scale = scale_of(asked.definition.aggregate)
+    scores = scale.tested(tested_scores(edition, measure, pairs.family))
+    places = {run_id: place for place, run_id in enumerate(pairs.family)}
+    chosen = scores[[places[run_id] for run_id in run_ids]].copy()
+    chosen[:, np.isnan(scores).any(axis=0)] = np.nan
+    return RunPairs(list(run_ids), decide_pairs(chosen, pairs.maxima, asked.direction), scale)
+
+
+def compare_pair(edition: Edition, measure: str, a: str, b: str) -> Difference:
+    """Return the difference of run `b` from run `a`, with no p but that of the pair alone."""
+    asked = parse_measure(measure)
+    scores = tested_scores(edition, measure, [a, b])
+    _, found = compare_with_baseline(
+        scores,
+        0,
+        correction="none",
+        direction=asked.direction,
+        scale=scale_of(asked.definition.aggregate),
+    )
+    return replace(found, p_adjusted=None, low=None, high=None)
 
 
 def _find_stored(
@@ -197,9 +293,13 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
     scored = [
         name for name in track.measures if load_measure_means(edition, name).keys() >= set(family)
     ]
-    writes = [_prepare_all_pairs(edition, name, family) for name in scored]
+    scored.sort(key=lambda name: name != measure)
+    writes: list[Callable[[], object]] = []
     if track.baseline_id in load_measure_means(edition, measure):
         writes.append(_prepare_differences(edition, measure, track.baseline_id, family))
+    writes += [_prepare_all_pairs(edition, name, family) for name in scored]
+    unknown = edition.comparisons.pending().filter(baseline=None).exclude(measure__in=scored)
+    writes.append(unknown.delete)
     for asked in edition.comparisons.pending().exclude(baseline=None):
         scored_runs = load_measure_means(edition, asked.measure)
         if asked.test == track.test and asked.baseline_id in scored_runs:
@@ -211,8 +311,10 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
 
 def _prepare_all_pairs(edition: Edition, measure: str, family: list[str]) -> Callable[[], object]:
     """Test all pairs of a family and return the function that stores the result."""
+    if len(family) < 2:
+        return lambda: None
     pairs = compute_all_pairs(edition, measure, family)
-    return lambda: _store(edition, measure, None, HSD, family, asdict(pairs))
+    return lambda: _store(edition, measure, None, ALL_PAIRS, family, pairs.pack())
 
 
 def _prepare_differences(

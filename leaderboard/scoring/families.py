@@ -1,6 +1,7 @@
-"""The family of a board: the ranked runs that the track's selection rule leaves.
+"""The family of a board: the runs that its tests count.
 
-All tests on the board are over this family.
+These are the ranked runs that the track's selection rule leaves.  Where the rule chooses by score,
+the best run of each team, every run that could have been chosen counts.
 """
 
 from __future__ import annotations
@@ -57,8 +58,15 @@ SELECTION_FIELDS = ("is_primary", "received_at", "team__of_organisers")
 
 
 def family_of(edition: Edition) -> list[str]:
-    """Return the ids of the runs that are ranked in an edition, sorted."""
-    return sorted(run.pk for run in select_runs(edition, load_runs([edition])[edition.pk]))
+    """Return the ids of the runs that an edition's tests count, sorted."""
+    runs = load_runs([edition])[edition.pk]
+    return family_ids(edition.track, runs, select_runs(edition, runs))
+
+
+def family_ids(track: Track, scored: Iterable[Run], ranked: Iterable[Run]) -> list[str]:
+    """Return the sorted ids of the ranked runs, or of all scored ones if score selected them."""
+    chosen_by_score = track.selection == Track.Selection.BEST
+    return sorted(run.pk for run in (scored if chosen_by_score else ranked))
 
 
 def load_runs(editions: Sequence[Edition]) -> dict[int, list[Run]]:

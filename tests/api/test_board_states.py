@@ -17,6 +17,7 @@ from tests.builders import work
 
 BOARD = "/api/v1/tracks/bread/leaderboard"
 VALUES = {
+    "family": ("", "baseline", "all"),
     "measure": ("AP", "nDCG@10"),
     "format": ("json", "csv", "tsv", "tex", "md"),
     "judgments": ("v1",),

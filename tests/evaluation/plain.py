@@ -278,13 +278,17 @@ def cascade(grades, top_grade):
     return total
 
 
-def err(case, k):
-    return cascade([case.grade(docno) for docno in case.ranking[:k]], case.top_grade)
+def top_of(case, top):
+    return case.top_grade if top == "scale" else max(0, *case.grades.values())
 
 
-def nerr(case, k):
+def err(case, k, top):
+    return cascade([case.grade(docno) for docno in case.ranking[:k]], top_of(case, top))
+
+
+def nerr(case, k, top):
     grades = sorted((g for g in case.grades.values() if g >= 0), reverse=True)
-    return divided(err(case, k), cascade(grades[:k], case.top_grade))
+    return divided(err(case, k, top), cascade(grades[:k], top_of(case, top)))
 
 
 def rank_biased_precision(case, rel, p, gain):
@@ -295,6 +299,17 @@ def rank_biased_precision(case, rel, p, gain):
             worth = divided(case.grade(docno) or 0, case.top_grade)
         total += (1 - p) * worth * p ** (rank - 1)
     return total
+
+
+def inst(case, rel, T):
+    shown, total, weights, found = 1.0, 0.0, 0.0, 0
+    ranks = set(case.relevant_ranks(rel, 1000))
+    for rank in range(1, 1001):
+        found += rank in ranks
+        total += shown * (rank in ranks)
+        weights += shown
+        shown *= ((rank + T + T - found - 1) / (rank + T + T - found)) ** 2
+    return total / weights
 
 
 def rank_biased_residual(case, p):
@@ -347,6 +362,72 @@ def judged(case, k):
     return 1 - unjudged(case, k)
 
 
+def extended_inferred_average_precision(case, rel):
+    """Of one stratum."""
+    drawn = [d for d in case.grades if case.grade(d) is not None]
+    total = 0.0
+    for place, docno in enumerate(case.ranking):
+        if not case.is_relevant(docno, rel):
+            continue
+        above = [d for d in case.ranking[:place] if d in case.grades]
+        found = sum(case.is_relevant(d, rel) for d in above)
+        share = (found + EPSILON) / (sum(d in drawn for d in above) + 3 * EPSILON)
+        total += (1 + len(above) * share) / (place + 1)
+    return divided(total, case.num_relevant(rel))
+
+
+def inferred_ndcg(case):
+    """Of one stratum."""
+    drawn = sum(case.grade(d) is not None for d in case.grades)
+    worth = divided(len(case.grades), drawn)
+    ideal, before, estimated = 0.0, 0, 0.0
+    for grade in sorted({g for g in case.grades.values() if g > 0}, reverse=True):
+        estimated += worth * sum(g == grade for g in case.grades.values())
+        end = math.floor(estimated + 0.5)
+        ideal += sum(grade / math.log2(rank + 1) for rank in range(before + 1, end + 1))
+        before = end
+    return divided(worth * discounted_sum(retrieved_gains(case)), ideal)
+
+
+def alpha_ndcg(case, rel, alpha, k):
+    """Of one subtopic, as the other measures of diversity here."""
+    ranks = case.relevant_ranks(rel, k)
+    gain = sum((1 - alpha) ** n / math.log2(rank + 1) for n, rank in enumerate(ranks))
+    best = range(min(k, case.num_relevant(rel)))
+    return divided(gain, sum((1 - alpha) ** n / math.log2(n + 2) for n in best))
+
+
+def repeated_reciprocal_ranks(case, rel, alpha, k):
+    return sum((1 - alpha) ** n / rank for n, rank in enumerate(case.relevant_ranks(rel, k)))
+
+
+def err_ia(case, rel, alpha, k):
+    highest = sum((1 - alpha) ** (rank - 1) / rank for rank in range(1, k + 1))
+    return repeated_reciprocal_ranks(case, rel, alpha, k) / highest
+
+
+def nerr_ia(case, rel, alpha, k):
+    best = range(min(k, case.num_relevant(rel)))
+    ideal = sum((1 - alpha) ** n / (n + 1) for n in best)
+    return divided(repeated_reciprocal_ranks(case, rel, alpha, k), ideal)
+
+
+def average_precision_ia(case, rel):
+    return average_precision(case, None, rel, "R")
+
+
+def subtopic_recall(case, rel, k):
+    return success(case, k, rel)
+
+
+def d_ndcg(case, k):
+    return ndcg(case, k, "linear", "log2", 2, "judged", ())
+
+
+def d_sharp_ndcg(case, rel, k):
+    return (subtopic_recall(case, rel, k) + d_ndcg(case, k)) / 2
+
+
 PLAIN: dict[str, Callable[..., float]] = {
     "P": precision,
     "R": recall,
@@ -385,12 +466,23 @@ PLAIN: dict[str, Callable[..., float]] = {
     "nERR": nerr,
     "RBP": rank_biased_precision,
     "RBPResidual": rank_biased_residual,
+    "INST": inst,
     "Bpref": bpref,
     "GMBpref": bpref,
     "infAP": inferred_average_precision,
+    "xinfAP": extended_inferred_average_precision,
+    "infNDCG": inferred_ndcg,
     "AUC": area_under_roc,
     "Judged": judged,
     "Unjudged": unjudged,
+    "alpha-nDCG": alpha_ndcg,
+    "ERR-IA": err_ia,
+    "nERR-IA": nerr_ia,
+    "P-IA": precision,
+    "AP-IA": average_precision_ia,
+    "strec": subtopic_recall,
+    "D-nDCG": d_ndcg,
+    "D#-nDCG": d_sharp_ndcg,
 }
 
 

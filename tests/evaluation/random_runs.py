@@ -68,9 +68,12 @@ CG@10 DCG DCG@5 DCG(gain=exp)@10 DCG(discount=jk)@5 DCG(discount=jk,base=3) IDCG
 nDCG@1 nDCG@10 nDCG(gain=exp)@10 nDCG(discount=jk,base=10) nDCG(ideal=retrieved)@3
 nDCG(ideal=retrieved) nDCG(gains={1:3,2:9}) nDCG(gains={0:-1,1:-2,2:5})@10 nDCG(gains={0:1.5})@5
 nDCGRel nDCGRel(gains={1:3}) nDCGRel(gains={0:-1}) Rndcg Rndcg(rel=2) Rndcg(rel=0)
-Rndcg(gains={1:0,3:7}) G G(gains={1:3,2:9,5:0.5}) ERR@1 ERR@20 nERR@5 nERR@20 RBP RBP(p=0.5)
+Rndcg(gains={1:0,3:7}) G G(gains={1:3,2:9,5:0.5}) ERR@1 ERR@20 nERR@5 nERR@20 ERR(top=topic)@5
+nERR(top=topic)@10 ERR nERR Success INST INST(T=2.5) INST(rel=2,T=3) RBP RBP(p=0.5)
 RBP(rel=2,p=0.95) RBP(gain=graded) RBPResidual RBPResidual(p=0.5) Bpref Bpref(rel=2) Bpref(rel=0)
-GMBpref infAP infAP(rel=2) AUC AUC(rel=2) Judged@1 Judged@10 Unjudged@5 Unjudged@100
+GMBpref infAP infAP(rel=2) xinfAP xinfAP(rel=2)
+infNDCG alpha-nDCG@5 alpha-nDCG(alpha=0.2)@10 ERR-IA@5 nERR-IA@5 P-IA@5 AP-IA strec@5
+D-nDCG@5 D#-nDCG@5 AUC AUC(rel=2) Judged@1 Judged@10 Unjudged@5 Unjudged@100
 AP(holes=condensed) nDCG(holes=condensed)@5 P(holes=condensed)@5 RBPResidual(holes=condensed)
 infAP(holes=condensed) IPrec11(holes=condensed)
 """

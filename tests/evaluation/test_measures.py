@@ -84,6 +84,14 @@ def test_a_measure_has_one_canonical_text_that_parses_back(text, canonical):
         ("AUC-ROC", "AUC"),
         ("F-measure(beta=2)", "SetF(beta=2)"),
         ("hit-rate@3", "Success@3"),
+        ("F1", "SetF"),
+        ("F2", "SetF(beta=2)"),
+        ("MRR", "RR"),
+        ("ERR", "ERR"),
+        ("nERR", "nERR"),
+        ("Hit@10", "Success@10"),
+        ("Hits@1", "Success@1"),
+        ("Hit", "Success"),
     ],
 )
 def test_other_names_are_understood(alias, canonical):
@@ -197,3 +205,20 @@ def test_the_worked_example_of_holes():
     assert [example(m) for m in ("AP", "P@5", "nDCG@5", "nDCG", "Bpref", "Rprec", "unj_5")] == [
         0.4821, 0.4, 0.5798, 0.6593, 0.375, 0.5, 0.4,
     ]  # fmt: skip
+
+
+def test_err_may_take_the_highest_grade_of_each_topic():
+    """Chapelle and others 2009, by hand: p = 1/2 at ranks 2 and 3, so 1/4 + 1/2 * 1/2 / 3."""
+    low, high = {b"a": 0, b"b": 1, b"c": 1}, {b"a": 3}
+    judgments = prepare(Qrels({b"1": low, b"2": high}, Problems()))
+    rank, grade = np.array([1, 2, 3], np.int32), np.array([0, 1, 1], np.int32)
+    judged = JudgedRun(np.zeros(3, np.int32), rank, grade, np.array([3, 0]), judgments)
+    for text, value in (("ERR(top=topic)@3", 1 / 3), ("nERR(top=topic)@3", 8 / 15)):
+        assert parse_measure(text).scores(judged)[0] == pytest.approx(value), text
+
+
+@pytest.mark.parametrize(("target", "value"), [(1, 0.7547), (2, 0.5010), (3, 0.3804)])
+def test_inst_is_that_of_cwl_eval(target, value):
+    """cwl-eval 1.0.12, INST with T = 1, 2 and 3, on the first of its 1,000 ranks."""
+    measure = parse_measure(f"INST(T={target})")
+    assert round(float(measure.scores(record_of([1, 0, 1, 0, 1]))[0]), 4) == value

@@ -6,7 +6,7 @@ from pytest import approx
 from evaluation.significance import (
     compare_all_pairs,
     compare_with_baseline,
-    compare_within_all_pairs,
+    decide_within_all_pairs,
     paired_t,
     topic_order,
     tukey_hsd,
@@ -119,8 +119,9 @@ def test_one_run_or_no_topic_is_no_error():
 def test_a_comparison_within_all_pairs_repeats_their_decision():
     scores = near_duplicates(8, 30, 14)
     pairs = compare_all_pairs(scores)
-    for run, found in enumerate(compare_within_all_pairs(scores, 0, pairs)):
+    for run, alone in enumerate(compare_with_baseline(scores, 0, correction="none")):
         if run:
+            found = decide_within_all_pairs(alone, pairs, run, 0)
             assert (found.p_adjusted <= 0.05) == pairs.different[run, 0]
             assert found.low <= found.difference <= found.high and found.p <= found.p_adjusted
 
@@ -128,7 +129,7 @@ def test_a_comparison_within_all_pairs_repeats_their_decision():
 def test_a_comparison_alone_asks_less_than_one_within_all_pairs():
     scores = alike(6, 30, 15)
     alone = compare_with_baseline(scores, 0)[1]
-    within = compare_within_all_pairs(scores, 0, compare_all_pairs(scores))[1]
+    within = decide_within_all_pairs(alone, compare_all_pairs(scores), 1, 0)
     assert within.high - within.low > alone.high - alone.low
 
 

@@ -30,6 +30,7 @@ def test_every_fault_of_the_model_is_made() -> None:
     assert {each.number for each in FAULTS} == {f"F{number}" for number in range(1, 25)}
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("stage", ["embedded", "servers"], indirect=True)
 def test_nothing_is_lost_in_a_minute_of_chaos(stage: Stage) -> None:
     outcome = rage(stage, seconds=60, seed=7, pause=(3, 8))

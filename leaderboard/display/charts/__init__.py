@@ -13,6 +13,8 @@ from leaderboard.display.charts.cells import (
     dots_cell,
     mean_cells,
     range_cell,
+    rank_column,
+    rank_strip,
 )
 from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.display.charts.drawing import Mark
@@ -53,7 +55,9 @@ __all__ = [
     "histogram",
     "mean_cells",
     "range_cell",
+    "rank_column",
     "rank_lines",
+    "rank_strip",
     "recall_curves",
     "scatter",
     "strip_chart",

@@ -67,15 +67,13 @@ class Column:
     """The axis and background that all cells of a table column share.
 
     `grid` is the id of the lines, which the column head defines for the cells; `dashed` is the
-    value of the baseline; the shade is the range of the best run.
+    value of the baseline.
     """
 
     axis: Axis
     grid: str = "grid"
     digits: int | None = None
     dashed: float | None = None
-    shade_low: float | None = None
-    shade_high: float | None = None
 
 
 def tick_step(low: float, high: float, most: int) -> float:

@@ -6,7 +6,7 @@ row of a large board costs three short elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import repeat
 
@@ -32,30 +32,33 @@ MARGIN = 0.03
 APART = 35
 
 
-def board_column(
-    means: NDArray[np.float64], half_hsd: float | None = None, baseline: float | None = None
-) -> Column:
-    """Return the axis of a board, without runs far below the rest.
-
-    Far below is under the lower fence of a box plot and at least four half margins lower.
-    """
-    half = half_hsd or 0.0
+def board_column(means: NDArray[np.float64], baseline: float | None = None) -> Column:
+    """Return the axis of a board, without runs far below the rest: under a box plot's fence."""
     means = means[np.isfinite(means)]
     if means.size == 0:
         return Column(Axis.around(0.0, 1.0), digits=2)
     lower = means.min()
     if means.size >= TOO_FEW_FOR_A_FENCE:
         q1, q3 = np.percentile(means, [25, 75])
-        fence = q1 - max(FENCE * (q3 - q1), 4 * half)
+        fence = q1 - FENCE * (q3 - q1)
         lower = means[means >= fence].min()
-    leader = float(means.max())
-    return Column(
-        _roomy(float(lower) - half, leader + half),
-        digits=2,
-        dashed=baseline,
-        shade_low=leader - half if half else None,
-        shade_high=leader + half if half else None,
-    )
+    return Column(_roomy(float(lower), float(means.max())), digits=2, dashed=baseline)
+
+
+def rank_column(runs: int) -> Column:
+    """Return the axis of the ranks of so many runs."""
+    axis = Axis.along(0.5, max(runs, 2) + 0.5, most=6)
+    whole = tuple(tick for tick in (1.0, *axis.ticks) if tick >= 1 and tick == round(tick))
+    return Column(replace(axis, ticks=tuple(sorted(set(whole)))), grid="ranks", digits=0)
+
+
+def rank_strip(column: Column, rank: int, low: int, high: int, kind: Kind) -> SafeString:
+    """Return a cell with a bar from the best to the worst rank and a dot at the run's own."""
+    at = column.axis.at
+    ends = f'x1="{coord(at(low))}%" x2="{coord(at(high))}%"'
+    line = f'<line class="strip {kind}" {ends} y1="50%" y2="50%"/>'
+    words = f"rank {rank}, can be {low} to {high}" if low != high else f"rank {rank}"
+    return _cell(column, words, line + _dot_at(coord(at(rank)), kind, 4))
 
 
 def _roomy(low: float, high: float) -> Axis:
@@ -89,14 +92,9 @@ def _on_phone(axis: Axis) -> list[float]:
 
 
 def _through(column: Column) -> str:
-    """Return the background of all rows: the bar of the best run, the grid, the baseline."""
+    """Return the background of all rows: the grid and the baseline."""
     at = column.axis.at
     parts = []
-    if column.shade_low is not None and column.shade_high is not None:
-        x, width = at(column.shade_low), at(column.shade_high) - at(column.shade_low)
-        parts.append(
-            f'<rect class="shade" x="{coord(x)}%" y="0" width="{coord(width)}%" height="100%"/>'
-        )
     lines = [(tick, "grid") for tick in column.axis.ticks]
     if column.dashed is not None and column.dashed >= column.axis.low:
         lines.append((column.dashed, "dashed"))
@@ -109,37 +107,23 @@ def _through(column: Column) -> str:
 def mean_cells(
     column: Column,
     means: Sequence[float | None],
-    half_hsd: float | None = None,
     kinds: Iterable[Kind] | None = None,
 ) -> list[SafeString]:
-    """Return cells with a dot at the mean and half the HSD margin to each side.
+    """Return cells with a dot at the mean.
 
     All cells are built in one step, since a board can have hundreds of runs.
     """
     values, at = np.array(means, dtype=float), column.axis.at
     titles, dots = scores(means, 3), coords(at(values))
-    bars = _bars(column, values, half_hsd) if half_hsd else repeat(("", ""))
     off, kinds, cells = values < column.axis.low, kinds or repeat("other"), []
-    for kind, title, x, (bar, ends), is_off in zip(kinds, titles, dots, bars, off, strict=False):
+    for kind, title, x, is_off in zip(kinds, titles, dots, off, strict=False):
         if title == MISSING:
             cells.append(_cell(column, "no score", ""))
         elif is_off:
             cells.append(_cell(column, f"{title}, left of this axis", _off()))
         else:
-            line = bar and f'<line class="hsd {kind}" {bar} y1="50%" y2="50%"/>'
-            cells.append(_cell(column, f"{title}{ends}", line + _dot_at(x, kind, 4)))
+            cells.append(_cell(column, title, _dot_at(x, kind, 4)))
     return cells
-
-
-def _bars(
-    column: Column, values: NDArray[np.float64], half_hsd: float
-) -> Iterator[tuple[str, str]]:
-    """Return where the bar of each run begins and ends, as coordinates and in words."""
-    low, high, at = values - half_hsd, values + half_hsd, column.axis.at
-    coordinates = zip(coords(at(low)), coords(at(high)), strict=True)
-    words = zip(scores(low.tolist(), 3), scores(high.tolist(), 3), strict=True)
-    for (x1, x2), (begins, ends) in zip(coordinates, words, strict=True):
-        yield f'x1="{x1}%" x2="{x2}%"', f", bar {begins} to {ends}"
 
 
 def dots_cell(column: Column, marks: Sequence[Mark]) -> SafeString:

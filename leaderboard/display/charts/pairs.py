@@ -55,7 +55,7 @@ def difference_interval(
             f' height="{INTERVAL_HEIGHT}"/>'
         )
     body += upright_grid(axis, INTERVAL_HEIGHT) + axis_foot(axis, INTERVAL_HEIGHT, sign=True)
-    body += render_line(axis.at(low), axis.at(high), middle, middle, "hsd")
+    body += render_line(axis.at(low), axis.at(high), middle, middle, "strip")
     body += f'<circle class="dot mean" cx="{coord(axis.at(difference))}%" cy="{middle}" r="4"/>'
     summary = f"{signed(difference)}, 95 % interval {interval(low, high)}."
     return frame_chart(render_chart(title, summary, INTERVAL_HEIGHT, body), "interval")

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis.agreement import MeasureAgreement, RankedRun, compute_agreement
 from leaderboard.analysis.matrices import SignificanceMatrix, build_significance_matrix
 from leaderboard.analysis.topic_map import MappedTopic, TopicMap, build_topic_map
+from leaderboard.boards.deferred_tests import request_all_pairs
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display.charts.boxes import BOXES, Box, box_plot
@@ -76,6 +77,10 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "power": wording.describe_power(board),
+        "tests_follow": board.decisions is None
+        and board.has_enough_topics
+        and len(board.ranked) > 1
+        and request_all_pairs(board),
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }

@@ -70,6 +70,8 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "verdict": wording.board_verdict(board),
         "power": wording.describe_power(board),
         "rule": wording.describe_selection(board),
+        "strips": wording.describe_strips(board),
+        "adjustment": wording.describe_adjustment(board),
         "much_unjudged": wording.warn_of_unjudged(board),
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
         "kinds": Run.Kind.values,

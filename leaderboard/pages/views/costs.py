@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from leaderboard.analysis.costs import CostBreakdown, CostLine, build_cost_breakdown
-from leaderboard.boards.deferred_tests import request_tests
+from leaderboard.boards.deferred_tests import request_all_pairs
 from leaderboard.boards.disclosure import track_or_404
 from leaderboard.display.charts.costs import PricedRun, cost_chart
 from leaderboard.display.charts.drawing import Kind
@@ -31,7 +31,7 @@ COLUMNS = (
     "low",
     "high",
     "difference_from_best",
-    "p_holm",
+    "p_adjusted",
     "on_front",
 )
 
@@ -52,10 +52,9 @@ def cost(request: HttpRequest, slug: str) -> HttpResponse:
         "found": found,
         "tests_follow": found.best is not None
         and found.awaits_tests
-        and request_tests(found.board.edition, found.board.measure, found.best.run),
+        and request_all_pairs(found.board),
         "verdict": wording.cost_verdict(found),
         "stating": wording.count_runs_with_cost(found),
-        "test": wording.describe_test(sight.track.test, found.board.edition.num_evaluated),
         "chart": _draw_costs(found) if found.lines else "",
     }
     return render(request, "cost.html", context)

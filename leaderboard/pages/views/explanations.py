@@ -18,12 +18,12 @@ from leaderboard.analysis.origins import (
     overlap_command,
 )
 from leaderboard.analysis.precision import precision_measures
-from leaderboard.boards.standings import Board
+from leaderboard.boards.standings import AGAINST_ALL, Board
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
 
 # Statistics that use the test of the track.
-TESTED = ("difference", "pair", "cost", "bounds")
+TESTED = ("difference", "bounds")
 # Commands of `evaluation` that compute a statistic of a whole board, or its input.
 COMMANDS = {
     "all-pairs": ["pairs"],
@@ -107,5 +107,4 @@ def _find_cost_command(board: Board, cost: str) -> str:
     best = build_cost_breakdown(board, cost).best
     if best is None:
         return ""
-    others = [each.run for each in board.ranked if each.run != best.standing.run]
-    return compare_command(board.edition, board.measure, best.standing.run, others)
+    return compare_command(board, AGAINST_ALL, best.standing.run)

@@ -42,6 +42,7 @@ def requested_choice(request: HttpRequest) -> Choice:
     return Choice(
         measure=asked.get("measure", ""),
         baseline=asked.get("baseline", ""),
+        family=asked.get("family", ""),
         sort=asked.get("sort", ""),
         team=asked.get("team", ""),
         kind=asked.get("kind", ""),

@@ -12,7 +12,7 @@ from leaderboard.boards.disclosure import Sight, Viewer, sights_of
 from leaderboard.boards.summaries import BoardSummary, Place, summarise_boards
 from leaderboard.display.charts import Mark, dot_line
 from leaderboard.display.charts.drawing import Kind
-from leaderboard.display.numbers import counted, span
+from leaderboard.display.numbers import count, counted, span
 from leaderboard.models import Run, Track
 from leaderboard.runs.quotas import Quota, find_quotas
 
@@ -57,8 +57,10 @@ class TrackLine:
             return "the baseline"
         if leader.verdict == "better":
             return "better than the baseline"
-        others = leader.interval[1] - 1 if leader.interval is not None else 0
-        return f"not told apart from {counted(others, 'other')}" if others else ""
+        if leader.interval is None:
+            return "not told apart from the baseline" if leader.verdict else ""
+        best = [each for each in self.places if each.interval and each.interval[0] == 1]
+        return f"{count(len(best))} runs may be the best" if len(best) > 1 else ""
 
     @property
     def own(self) -> list[Place]:

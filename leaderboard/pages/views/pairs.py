@@ -47,7 +47,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_with_runs_or_404(
         sight, request, request.GET.get("a", ""), request.GET.get("b", "")
     )
-    pair = _requested_pair_or_404(request, sight, board)
+    pair = _requested_pair_or_404(request, board)
     line = _requested_topic_or_404(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):
         by_document = request.GET.get("table") == "documents"
@@ -57,8 +57,8 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "pair": pair,
-        "kept": carried_parameters(request.GET, ("baseline", "order", "depth", "number")),
-        **(_pair_context(request, pair, line) if pair is not None else {}),
+        "kept": carried_parameters(request.GET, ("baseline", "family", "order", "depth", "number")),
+        **(_pair_context(request, board, pair, line) if pair is not None else {}),
         **(
             _topic_context(request, sight, pair, line)
             if pair is not None and line is not None
@@ -68,7 +68,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "compare.html", context)
 
 
-def _requested_pair_or_404(request: HttpRequest, sight: Sight, board: Board) -> Pair | None:
+def _requested_pair_or_404(request: HttpRequest, board: Board) -> Pair | None:
     """Return the requested pair; None if both are the same run or the board has only one."""
     runs = [standing.run for standing in board.ranked]
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
@@ -76,7 +76,7 @@ def _requested_pair_or_404(request: HttpRequest, sight: Sight, board: Board) -> 
         return None
     held_to = standing_or_404(board, a).run if a else _first_other(runs, board.baseline, b)
     looked_at = standing_or_404(board, b).run if b else _first_other(runs, None, held_to.pk)
-    return compare_runs(sight, held_to, looked_at, board.measure)
+    return compare_runs(board, held_to, looked_at)
 
 
 def _first_other(runs: list[Run], wanted: Run | None, than: str) -> Run:
@@ -116,7 +116,9 @@ class PairRow:
     overlap: float | None
 
 
-def _pair_context(request: HttpRequest, pair: Pair, line: PairLine | None) -> dict[str, object]:
+def _pair_context(
+    request: HttpRequest, board: Board, pair: Pair, line: PairLine | None
+) -> dict[str, object]:
     order = _requested_order(request)
     current = line.topic.number if line else ""
     drawn = PairCharts(pair, pair.in_order(order), current, carried_parameters(request.GET, KEPT))
@@ -130,7 +132,7 @@ def _pair_context(request: HttpRequest, pair: Pair, line: PairLine | None) -> di
         "page": page,
         "rows": drawn.rows(list(page), known),
         "verdict": wording.pair_verdict(pair),
-        "test": wording.describe_pair_test(pair),
+        "test": wording.describe_pair_test(board, pair),
     }
 
 
@@ -151,7 +153,8 @@ class PairCharts:
     @property
     def interval(self) -> SafeString | None:
         against = self.pair.against
-        if against.difference is None or against.low is None or against.high is None:
+        known = (against.difference, against.low, against.high)
+        if against.unit == "ratio" or any(value is None for value in known):
             return None
         return charts.difference_interval(
             against.difference, against.low, against.high, f"{self.title}, 95 % interval"

@@ -50,7 +50,7 @@ def pairs_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:
         for j, b in enumerate(runs)
         if i < j
     ]
-    return csv_file(name, ["run", "tag", "other", "other_tag", "difference", "p_hsd"], lines)
+    return csv_file(name, ["run", "tag", "other", "other_tag", "difference", "p_adjusted"], lines)
 
 
 def letters_csv(name: str, matrix: SignificanceMatrix) -> HttpResponse:

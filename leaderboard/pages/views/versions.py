@@ -75,7 +75,7 @@ def _request_tests(sight: Sight, found: Impact) -> bool:
     """Queue the missing tests of both boards; return whether any are on their way."""
     baseline = sight.track.baseline
     asked = [
-        request_tests(edition, each.measure, baseline)
+        request_tests(edition, each.measure, baseline, sight.track.test)
         for each in found.measures
         for edition in each.untested
     ]

@@ -3,6 +3,7 @@
 from leaderboard.pages.wording.analyses import (
     cost_verdict,
     count_runs_with_cost,
+    describe_adjustment,
     describe_pair_test,
     describe_test,
     describe_tied_range,
@@ -21,6 +22,7 @@ from leaderboard.pages.wording.boards import (
     describe_power,
     describe_provisional_state,
     describe_selection,
+    describe_strips,
     warn_of_unjudged,
 )
 from leaderboard.pages.wording.phrases import Phrase, Sentence
@@ -34,12 +36,14 @@ __all__ = [
     "board_verdict",
     "cost_verdict",
     "count_runs_with_cost",
+    "describe_adjustment",
     "describe_exclusion",
     "describe_missing_measures",
     "describe_pair_test",
     "describe_power",
     "describe_provisional_state",
     "describe_selection",
+    "describe_strips",
     "describe_test",
     "describe_tied_range",
     "gain_verdict",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.measures import parse_measure
 from evaluation.significance import TESTS, minimum_detectable
+from evaluation.significance.pairwise import PAIR_DRAWS
 from evaluation.significance.randomisation import DRAWS, EXACT_UP_TO
 from leaderboard.analysis import Pair
 from leaderboard.analysis.costs import CostBreakdown, CostLine
@@ -12,7 +13,7 @@ from leaderboard.analysis.holes import HoleLine, HoleTable
 from leaderboard.analysis.impact import MeasureImpact
 from leaderboard.analysis.topics import TOP, Answer, TopicBreakdown
 from leaderboard.boards.disclosure import Sight
-from leaderboard.boards.standings import FEWEST_TOPICS, Board
+from leaderboard.boards.standings import AGAINST_BASELINE, FEWEST_TOPICS, Board
 from leaderboard.display.numbers import count, counted, interval, nth, p_in_words, score, signed
 from leaderboard.models import Run, ScoreSet
 from leaderboard.pages.wording.phrases import (
@@ -77,9 +78,6 @@ def count_runs_with_cost(found: CostBreakdown) -> str:
     return f"{said} it; {silent} not." if found.num_without_cost else f"{said} it."
 
 
-SIGN_FLIP = "sign_flip"
-
-
 def describe_test(test: str, topics: int) -> str:
     """Describe a test by its name and its number of draws.
 
@@ -88,10 +86,20 @@ def describe_test(test: str, topics: int) -> str:
     >>> describe_test("sign_flip", 25)
     'two-sided paired randomisation test (sign flips), all sign patterns'
     """
-    if test != SIGN_FLIP:
+    if test == "max_t":
+        return f"{TESTS[test]}, {count(PAIR_DRAWS)} draws"
+    if test != "sign_flip":
         return TESTS[test]
     draws = "all sign patterns" if topics <= EXACT_UP_TO else f"{count(DRAWS)} draws"
     return f"{TESTS[test]}, {draws}"
+
+
+def describe_adjustment(board: Board) -> str:
+    """Say for how many runs p is adjusted, and how, where the board compares with a baseline."""
+    runs = counted(board.num_compared, "run")
+    if board.correction == "Holm":
+        return f"Holm's adjustment over {runs}; its intervals could contradict p, so none is shown"
+    return f"p and intervals hold for {runs} at once"
 
 
 # A run has few judged documents below this share of the median run.
@@ -322,25 +330,34 @@ FAR_APART = 0.2
 def pair_verdict(pair: Pair) -> Sentence:
     """Compare run `b` with run `a`: verdict, difference, interval, p and wins."""
     against = pair.against
-    if against.difference is None or against.low is None or against.high is None:
+    if against.difference is None:
         return join_phrases(
             "No topic has scores for both ", run_phrase(pair.a), " and ", run_phrase(pair.b), "."
         )
     how = {
         "better": " is significantly better than ",
         "worse": " is significantly worse than ",
-    }.get(pair.verdict, " cannot be told apart from ")
+        "not significant": " cannot be told apart from ",
+        "": " differs from ",
+    }[pair.verdict]
     return join_phrases(
         run_phrase(pair.b),
         how,
         run_phrase(pair.a),
         ": ",
-        Phrase(difference=against.difference, verdict=pair.verdict),
-        f" {pair.measure}, 95 % interval {interval(against.low, against.high)}, ",
-        f"{p_in_words(against.p)}. It wins {counted(against.wins, 'topic')},"
+        Phrase(difference=against.difference, verdict=pair.verdict or "none", unit=against.unit),
+        f" {pair.measure}{_describe_uncertainty(pair)}."
+        f" It wins {counted(against.wins, 'topic')},"
         f" loses {count(against.losses)} and ties {count(against.ties)}.",
         _count_distant_topics(pair),
     )
+
+
+def _describe_uncertainty(pair: Pair) -> str:
+    against, said = pair.against, ""
+    if against.low is not None and against.high is not None:
+        said = f", 95 % interval {interval(against.low, against.high, unit=against.unit)}"
+    return said if against.p_adjusted is None else f"{said}, {p_in_words(against.p_adjusted)}"
 
 
 def _count_distant_topics(pair: Pair) -> str:
@@ -351,17 +368,28 @@ def _count_distant_topics(pair: Pair) -> str:
     return f" On {counted(far, 'topic')} the two differ by more than\N{NO-BREAK SPACE}.2."
 
 
-def describe_pair_test(pair: Pair) -> Sentence:
-    """Name the test, its effect size and the effect that it can detect."""
-    topics = len(pair.topics)
-    name = describe_test(pair.test, topics)
-    sentence = join_phrases(
-        f"{name[0].upper()}{name[1:]}, not corrected: this is a single comparison. Effect size ",
-        strong(f"d = {score(pair.against.effect_size, 2)}"),
-        ". ",
-    )
+def describe_pair_test(board: Board, pair: Pair) -> Sentence:
+    """Say which family decides about the pair, its effect size and the effect it can detect."""
+    topics = board.edition.num_evaluated
     if topics < FEWEST_TOPICS:
-        return [*sentence, Phrase(f"With {counted(topics, 'topic')} nothing can be significant.")]
+        return [Phrase(f"With {counted(topics, 'topic')} nothing can be significant.")]
     effect = strong(f"d = {score(minimum_detectable(topics), 2)}")
-    with_topics = f"With {counted(topics, 'topic')} an effect of "
-    return join_phrases(sentence, with_topics, effect, " is detected with 80 % power.")
+    return join_phrases(
+        f"{_describe_family(board, pair)} Effect size ",
+        strong(f"d = {score(pair.against.effect_size, 2)}"),
+        f". With {counted(topics, 'topic')} one comparison alone detects an effect of ",
+        effect,
+        " with 80 % power.",
+    )
+
+
+def _describe_family(board: Board, pair: Pair) -> str:
+    if pair.question == AGAINST_BASELINE:
+        test = describe_test(board.sight.track.test, board.edition.num_evaluated)
+        return f"{test[0].upper()}{test[1:]}; {describe_adjustment(board)}."
+    why = "The board compares with the baseline only, so this pair is answered by the test of "
+    start = why if pair.is_outside else "The test of "
+    said = f"{start}all pairs of {counted(board.num_in_family, 'run')} at once."
+    if pair.against.p_adjusted is None:
+        return f"{said} It is still to be made."
+    return said

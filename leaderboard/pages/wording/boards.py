@@ -56,7 +56,7 @@ def board_verdict(board: Board) -> Sentence:
         )
     if not board.has_enough_topics:
         return join_phrases(*_describe_leaders(board), ".")
-    if board.baseline is None or not any(each.verdict for each in ranked):
+    if board.compares_all or not any(each.verdict for each in ranked):
         return _compare_all_pairs(board)
     return _describe_long_board(board) if len(ranked) > LONG_BOARD else _describe_short_board(board)
 
@@ -73,54 +73,25 @@ def _describe_leaders(board: Board) -> Sentence:
     return join_phrases(capitalise(runs), verb, _measure_with_value(board, leaders[0]))
 
 
-def _runs_near_leader(board: Board) -> list[Run] | None:
-    """Return the runs not significantly different from the leader in the all-pairs test."""
-    interval = board.ranked[0].interval
-    if interval is None:
-        return None
-    return [each.run for each in board.ranked[len(board.leaders) : interval[1]]]
-
-
 def _compare_all_pairs(board: Board) -> Sentence:
-    """Summarise a board without a baseline by the all-pairs test."""
-    near = _runs_near_leader(board)
-    if near is None:
+    """Say which runs may be the best, and how many pairs of the board differ."""
+    pairs = board.pairs
+    if pairs is None:
         return join_phrases(*_describe_leaders(board), ".")
-    if not near:
-        return join_phrases(
-            *_describe_leaders(board), " and ", _better_than_every_other(board), "."
-        )
-    them = _leader_pronoun(board)
-    return join_phrases(
-        *_describe_leaders(board),
-        ". ",
-        capitalise(name_or_count_runs(near)),
-        f" cannot be told apart from {them}.",
-    )
-
-
-def _better_than_every_other(board: Board) -> str:
-    verb = "is" if len(board.leaders) == 1 else "are"
-    return f"{verb} significantly better than every other run"
-
-
-def _leader_pronoun(board: Board) -> str:
-    return "it" if len(board.leaders) == 1 else "them"
+    first = [each.run for each in board.ranked if each.interval and each.interval[0] == 1]
+    number = len(board.ranked) * (len(board.ranked) - 1) // 2
+    differ = f"{count(pairs.decisions.num_different)} of {counted(number, 'pair')}"
+    apart = f". {differ} {'differs' if pairs.decisions.num_different == 1 else 'differ'}."
+    if len(first) == 1:
+        better = " and is significantly better than every other run"
+        return join_phrases(*_describe_leaders(board), better, apart)
+    may = f"{spell_number(len(first)).capitalize()} runs may be the best; "
+    return join_phrases(may, *_describe_leaders(board), apart)
 
 
 def _describe_long_board(board: Board) -> Sentence:
-    """Summarise a long board: the leader by the all-pairs test, counts by the baseline test."""
-    near = _runs_near_leader(board)
-    if near is None:
-        sentence = join_phrases(*_describe_leaders(board), ". ")
-    elif not near:
-        sentence = join_phrases(
-            *_describe_leaders(board), " and ", _better_than_every_other(board), ". "
-        )
-    else:
-        told = f" cannot be told apart from {_leader_pronoun(board)} when all runs are compared. "
-        sentence = join_phrases(*_describe_leaders(board), ", but ", name_or_count_runs(near), told)
-    return [*sentence, *_count_verdicts(board)]
+    """Summarise a long board: the leader, and how many runs differ from the baseline."""
+    return [*_describe_leaders(board), Phrase(". "), *_count_verdicts(board)]
 
 
 def _count_verdicts(board: Board) -> Sentence:
@@ -172,7 +143,8 @@ def _compare_leader(board: Board, leader: Standing) -> Sentence:
         "worse": " leads, but the baseline is significantly better: ",
     }.get(leader.verdict, " leads, but cannot be told apart from the baseline ")
     difference = leader.against.difference if leader.against is not None else None
-    by_how_much = Phrase(difference=difference, verdict=leader.verdict)
+    unit = leader.against.unit if leader.against is not None else "mean"
+    by_how_much = Phrase(difference=difference, verdict=leader.verdict, unit=unit)
     return join_phrases(
         run_phrase(leader.run), how, _baseline_phrase(board.baseline), " ", by_how_much
     )
@@ -215,19 +187,20 @@ def describe_power(board: Board) -> Sentence:
             strong(keep_on_one_line(p_value(smallest_p(topics)))),
             f". {spell_number(FEWEST_TOPICS).capitalize()} topics are the minimum.",
         )
-    sentence = join_phrases(
-        f"With {counted(topics, 'topic')} one comparison can detect an effect of ",
+    return join_phrases(
+        f"With {counted(topics, 'topic')} one comparison alone can detect an effect of ",
         strong(f"d = {score(effect, 2)}"),
         f" (power 80 %, α = {score(LEVEL, 2)}).",
     )
-    if board.pairs.margin is None:
-        return sentence
-    margin = strong(score(board.pairs.margin, 3))
-    return join_phrases(
-        sentence,
-        " On this board two runs must differ by ",
-        margin,
-        f" {board.measure} to differ significantly in the all-pairs test that the bars show.",
+
+
+def describe_strips(board: Board) -> str:
+    """Say how to read the ranks that runs can have; empty where the board has none."""
+    if board.pairs is None:
+        return ""
+    return (
+        "Each strip runs from the highest to the lowest rank that a run can truly have; all strips"
+        " together are right with 95 % confidence."
     )
 
 

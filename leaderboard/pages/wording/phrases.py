@@ -24,6 +24,7 @@ class Phrase:
     strong: str = ""
     difference: float | None = None
     verdict: str = ""
+    unit: str = "mean"
 
 
 Sentence = list[Phrase]

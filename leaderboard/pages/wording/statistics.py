@@ -24,43 +24,47 @@ STATISTICS = {
     "difference": Statistic(
         "Difference from the baseline",
         (
-            "The mean over topics of the run’s score minus the baseline’s. Interval: the paired"
-            " t interval of that mean at 95 %, or the BCa interval where the track’s test is the"
-            " bootstrap. Effect size: d, the mean divided by the standard deviation of the"
-            " differences. A topic is won, lost or tied; differences below 10⁻¹² are ties.",
-            "p is two-sided. Holm’s adjustment covers all runs compared with the baseline,"
-            " whatever the filters. An adjusted p of at most .05 is significant.",
+            "The mean over topics of the run’s score minus the baseline’s. Effect size: d, the"
+            " mean divided by the standard deviation of the differences. A topic is won, lost or"
+            " tied; differences below 10⁻¹² are ties. A sum is compared as a total. GMAP and"
+            " GMBpref are tested by ln max(value, 10⁻⁵), and the ratio of the geometric means is"
+            " printed.",
+            "Maximum t: the topics of all runs are flipped together around their means. The"
+            " adjusted p is the share of 10,000 flips in which the largest t of any run reaches"
+            " this one. The intervals use the same flips, so they leave 0 exactly where p is at"
+            " most .05. Other tests are adjusted by Holm and have no interval.",
         ),
         "evaluation.significance.compare_with_baseline",
-        "Smucker, Allan and Carterette, CIKM 2007; Holm, Scandinavian Journal of Statistics 1979",
+        "Westfall and Young 1993; Holm, Scandinavian Journal of Statistics 1979",
     ),
     "pair": Statistic(
         "Difference of two runs",
         (
-            "The mean over topics of one run’s score minus the other’s, with its 95 % interval,"
-            " its effect size d (the mean divided by the standard deviation of the differences)"
-            " and a two-sided p.",
-            "This is one comparison, so p is not adjusted. On the board, p is adjusted for"
-            " all runs compared with the baseline, so it can be larger there.",
+            "The mean over topics of one run’s score minus the other’s, with its effect size d"
+            " (the mean divided by the standard deviation of the differences).",
+            "The verdict is that of the board. Where the board compares with the baseline and"
+            " this pair has it, p and interval hold for all runs compared with the baseline;"
+            " otherwise they hold for all pairs of runs. Alone is the exact sign-flip test of"
+            " this pair, as if nothing else had been asked.",
         ),
-        "evaluation.significance.compare_with_baseline",
-        "Smucker, Allan and Carterette, CIKM 2007",
+        "evaluation.significance.decide_within_all_pairs",
+        "Westfall and Young 1993; Smucker, Allan and Carterette, CIKM 2007",
     ),
     "all-pairs": Statistic(
         "All runs against each other",
         (
-            "Scores are modelled as run + topic + error. Two runs differ if their means are"
-            " further apart than the margin q √(V / T): V is the variance of the error, T the"
-            " number of topics, q the quantile of the studentized range for that many runs."
-            " p uses the same distribution, so it holds for all pairs at once.",
-            "V is pooled over all runs of the board. Runs unlike the others, such as a random"
-            " order, increase it and widen every margin, so two good runs may not differ here"
-            " and still differ when compared alone.",
-            "Runs that share a letter cannot be told apart. The rank intervals cover the ranks of"
-            " all runs at once with 95 % confidence.",
+            "Each pair has its own t: its mean difference divided by its own standard error. The"
+            " topics of all runs are flipped together around their means, 10,000 times, and the"
+            " largest t of any pair is noted. p is the share of flips whose largest t reaches"
+            " that of the pair, so it holds for all pairs at once, also where some runs are much"
+            " more alike than others.",
+            "A run’s highest rank is 1 plus the number of runs significantly better, its lowest"
+            " the number of runs less those significantly worse. All ranks hold at once with"
+            " 95 % confidence. Runs that share a letter cannot be told apart. Below six topics"
+            " there is no verdict.",
         ),
-        "evaluation.significance.tukey_hsd",
-        "Tukey 1953; Carterette, TOIS 2012; Al Mohamad, Goeman and van Zwet 2022",
+        "evaluation.significance.compare_all_pairs",
+        "Westfall and Young 1993; Mogstad, Romano, Shaikh and Wilhelm, REStud 2024",
         command_adds="With --ranks, it also prints each run’s rank interval and letters.",
     ),
     "agreement": Statistic(
@@ -168,10 +172,11 @@ STATISTICS = {
         (
             "A run’s mean with its 95 % t interval over the topics, against the cost that its"
             " team states. On the front are the runs that no other beats at equal or lower cost.",
-            "Every run is tested against the best of those that state a cost, p adjusted by Holm"
-            " over all runs of the board. The cheapest that is not significantly worse is named.",
+            "Every run is held to the best of those that state a cost. The best is chosen by its"
+            " score, so the decisions about all pairs count. The cheapest run that is not"
+            " significantly worse is named.",
         ),
-        "evaluation.significance.t_interval",
+        "evaluation.significance.compare_all_pairs",
         command_adds="It holds every run of the board to the best of those that state this cost.",
     ),
 }
