@@ -12,8 +12,6 @@ from evaluation.significance import (
     decide_within_all_pairs,
     letters_of,
     paired_t,
-    scale_of,
-    sign_flip,
     topic_order,
     tukey_hsd,
 )
@@ -174,14 +172,3 @@ def test_letters_of_any_relation_are_few_and_shared_exactly_where_runs_do_not_di
     words = [set(re.findall(r"\w'*", word)) for word in letters_of(different, np.arange(40))]
     shared = [[bool(one & other) for other in words] for one in words]
     assert shared == (~different).tolist() and len(set().union(*words)) <= 780
-
-
-def test_the_geometric_mean_is_tested_by_logarithms_and_printed_as_a_ratio():
-    """Worked by hand: one relevant document at rank 1 or 1000, against rank 2 or 10."""
-    base, new = 1 / np.repeat([1.0, 1000], [20, 10]), 1 / np.repeat([2.0, 10], [20, 10])
-    scale = scale_of("geometric mean")
-    logs = scale.tested(new) - scale.tested(base)
-    found = compare_with_baseline(np.array([base, new]), 0, scale=scale)[1]
-    assert found.difference == approx(2.92, abs=0.005) and found.low > 1
-    assert paired_t(logs).p == approx(0.0280, abs=5e-5)
-    assert sign_flip(logs).p == approx(0.0254, abs=5e-5)
