@@ -202,7 +202,7 @@ def _tested(
         return []
     if test == "max_t":
         return max_t(differences, level, adjust=correction == "max_t")
-    intervals: list[Interval] = []
+    intervals: list[Interval | None] = []
     if test == "bootstrap":
         both = bootstraps(differences, level)
         results, intervals = [one.test for one in both], [one.interval for one in both]
