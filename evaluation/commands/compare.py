@@ -136,14 +136,19 @@ def compare_on_measure(
             scale=scale,
         )
     means = [measure.aggregate(row) for row in scores]
-    verdicts = [verdict_of(each, measure.direction, options.alpha) for each in outcomes]
+    is_flipped = options.family == "all" or options.test == "max_t"
+    verdicts = [
+        verdict_of(outcome, measure.direction, options.alpha, is_flipped) for outcome in outcomes
+    ]
     first = Comparison(asked.name, tags[0], means[0], None, "baseline")
     others = zip(tags[1:], means[1:], outcomes[1:], verdicts[1:], strict=True)
     return [first, *(Comparison(asked.name, *each) for each in others)]
 
 
-def verdict_of(outcome: Difference, direction: int, alpha: float) -> str:
-    """better, worse or not significant, by the adjusted p."""
+def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bool) -> str:
+    """better, worse or not significant, by the adjusted p; flips need enough topics as well."""
+    if is_flipped and outcome.low is None:
+        return "not significant"
     if outcome.p_adjusted is None or outcome.p_adjusted > alpha or not outcome.gain:
         return "not significant"
     return "better" if outcome.gain * direction > 0 else "worse"

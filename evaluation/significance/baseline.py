@@ -34,6 +34,7 @@ from evaluation.significance.pairwise import (
     TIE,
     PairDecisions,
     adjusted_p,
+    can_decide,
     critical_value,
     interval_of,
     t_of,
@@ -201,7 +202,7 @@ def _tested(
         return []
     if test == "max_t":
         return max_t(differences, level, adjust=correction == "max_t")
-    intervals: list[Interval] = []
+    intervals: list[Interval | None] = []
     if test == "bootstrap":
         both = bootstraps(differences, level)
         results, intervals = [one.test for one in both], [one.interval for one in both]
@@ -235,8 +236,8 @@ def max_t(
 
     Centred differences are flipped by topic, all runs together. p counts the flips in which the
     run's own t reaches the observed one, the adjusted p those in which the largest t of any run
-    does; so it is never smaller. Without `adjust` both are those of the run alone. Below six
-    topics a run has no interval, and no p is below 2^(1 - topics).
+    does; so it is never smaller. Without `adjust` both are those of the run alone. No p is
+    below 2^(1 - topics). A run has no interval where that is above 1 - level, or below six topics.
 
     >>> rows = np.array([[1, 2, 1, 3, 1, 2, 1, 2], [1, -1, 2, -2, 1, -1, 1, 0]]) / 10
     >>> [round(outcome.p_adjusted, 2) for outcome in max_t(rows)]
@@ -264,14 +265,15 @@ def max_t(
         ordered = t_of(np.sort(drawn), topics[:, np.newaxis])
         critical = np.array([critical_value(row, level) for row in ordered])
         adjusted = raw
+    decided = can_decide(topics, level) & np.isfinite(critical)
     differs = t > critical * (1 + TIE)
-    margins = np.where(errors > 0, critical, 0.0) * errors
+    margins = np.where(decided, critical, 0.0) * errors
     return [
         Outcome(
             float(raw[run]),
             float(adjusted[run]),
             interval_of(float(means[run]), float(margins[run]), bool(differs[run]))
-            if enough[run]
+            if decided[run]
             else None,
             exact=False,
         )

@@ -23,7 +23,7 @@ class Bootstrap:
     """The test and the interval of one run."""
 
     test: TestResult
-    interval: Interval
+    interval: Interval | None
 
 
 def bootstrap(
@@ -33,8 +33,9 @@ def bootstrap(
 
     Both come from t* = (mean* - mean) / error*, drawn by resampling topics (Efron and
     Tibshirani 1993, chapters 12 and 16): p = (c + 1) / (resamples + 1), c = number of |t*| that
-    reach |t|, and the interval is mean ± the quantile of |t*| times the standard error. The
-    shift test without studentising says "different" too often.
+    reach |t|, and the interval is mean ± the quantile of |t*| times the standard error, None
+    where too many |t*| are infinite: few topics are often drawn as one value. The shift test
+    without studentising says "different" too often.
 
     >>> bootstrap(np.array([0.25, 0.25, 0.25])).interval
     Interval(low=0.25, high=0.25)
@@ -74,7 +75,8 @@ def _bootstrap(row: FloatArray, drawn: FloatArray, level: float) -> Bootstrap:
     critical = critical_value(drawn, level)
     margin = critical * error if error > EQUAL else 0.0
     differs = t > critical * (1 + TIE)
-    return Bootstrap(TestResult(p, False, len(drawn), mean), interval_of(mean, margin, differs))
+    interval = interval_of(mean, margin, differs) if np.isfinite(margin) else None
+    return Bootstrap(TestResult(p, False, len(drawn), mean), interval)
 
 
 def resampled_t(rows: FloatArray, resamples: int) -> FloatArray:

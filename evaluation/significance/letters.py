@@ -1,6 +1,7 @@
 """Compact letter display: letters for groups of runs that do not differ.
 
-The method is insert and absorb (Piepho 2004).
+Groups under one margin are stretches of the sorted runs; else they cover the graph of the pairs
+that do not differ by cliques (Gramm et al., Computational Statistics and Data Analysis 2007).
 
 >>> different = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
 >>> letters_of(different, order=np.arange(3))
@@ -32,7 +33,7 @@ def letters_of(different: BoolArray, order: IntArray) -> tuple[str, ...]:
 
 
 def _groups(different: BoolArray) -> list[int]:
-    """Return the largest groups without a differing pair, as bit sets, ordered by their members."""
+    """Return groups without a differing pair, as bit sets, ordered by their members."""
     if not len(different):
         return []
     later = np.triu(different)
@@ -40,7 +41,7 @@ def _groups(different: BoolArray) -> list[int]:
     all_beyond = np.count_nonzero(later, axis=1) == len(later) - ends
     if all_beyond.all() and (np.diff(ends) >= 0).all():
         return _stretches(ends.tolist())
-    return sorted(_inserted_and_absorbed(later), key=_members)
+    return sorted(_cover(different), key=_members)
 
 
 def _stretches(ends: list[int]) -> list[int]:
@@ -56,26 +57,33 @@ def _stretches(ends: list[int]) -> list[int]:
     ]
 
 
-def _inserted_and_absorbed(later: BoolArray) -> list[int]:
-    """Return the groups under any relation: each differing pair splits the groups with both."""
-    groups = [(1 << len(later)) - 1]
-    for first, second in zip(*np.nonzero(later), strict=True):
-        one, other = 1 << int(first), 1 << int(second)
-        split = [group for group in groups if group & one and group & other]
-        if split:
-            kept = [group for group in groups if not (group & one and group & other)]
-            halves = [half for group in split for half in (group & ~one, group & ~other)]
-            groups = kept + _absorbed(halves, kept)
+def _cover(different: BoolArray) -> list[int]:
+    """Return groups under any relation that hold every pair that does not differ, few at a time.
+
+    All largest groups could be exponentially many. Each group starts with a pair that no group
+    holds yet, takes its other new pairs first, and then all runs that differ from none in it.
+    """
+    same = [_bits(row) for row in ~different]
+    missing = [row & ~(1 << run) for run, row in enumerate(same)]
+    groups: list[int] = []
+    for run, row in enumerate(same):
+        if row == 1 << run:
+            groups.append(row)
+        while missing[run]:
+            group, allowed = 1 << run, row & ~(1 << run)
+            while allowed:
+                wanted = allowed & missing[run] or allowed
+                lowest = wanted & -wanted
+                group |= lowest
+                allowed &= same[lowest.bit_length() - 1] & ~lowest
+            for member in _members(group):
+                missing[member] &= ~group
+            groups.append(group)
     return groups
 
 
-def _absorbed(halves: list[int], kept: list[int]) -> list[int]:
-    """Return the new groups that are not part of another group."""
-    left: list[int] = []
-    for half in sorted(set(halves), key=int.bit_count, reverse=True):
-        if not any(half & group == half for group in (*kept, *left)):
-            left.append(half)
-    return left
+def _bits(row: BoolArray) -> int:
+    return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
 
 
 def _members(group: int) -> list[int]:

@@ -44,7 +44,8 @@ class PairDecisions:
     """The comparison of R runs by the studentised maximum; positive where the row is larger.
 
     `maxima` is float64[draws], ascending: the largest t of each flip. `critical` is the t that a
-    pair must exceed, None where there is no verdict: with one run or below six topics.
+    pair must exceed, None where there is no verdict: with one run, below six topics, or where no
+    p can be small enough.
     `errors` is float64[R, R], the standard error of each mean difference. `topics` counts the
     topics used, `undefined` those without a score of every run.
     """
@@ -195,12 +196,11 @@ def decide_pairs(
     runs, topics = rows.shape
     means = rows.mean(axis=1) if topics else np.full(runs, np.nan)
     squares = _square_sums(rows - means[:, np.newaxis]) if topics else np.zeros((runs, runs))
-    has_verdict = runs > 1 and topics >= FEWEST_TOPICS
     return PairDecisions(
         means=means,
         errors=np.sqrt((squares + squares.T) / (max(topics - 1, 1) * max(topics, 1))),
         maxima=maxima,
-        critical=critical_value(maxima, level) if has_verdict else None,
+        critical=_deciding_value(maxima, level, topics) if runs > 1 else None,
         topics=topics,
         undefined=scores.shape[1] - topics,
         direction=direction,
@@ -211,6 +211,22 @@ def critical_value(maxima: FloatArray, level: float = 0.95) -> float:
     """The ceil(level (draws + 1))-th smallest of ascending maxima; inf where there are too few."""
     place = ceil(level * (len(maxima) + 1) - EQUAL)
     return float(maxima[place - 1]) if place <= len(maxima) else inf
+
+
+def can_decide(topics: IntArray | int, level: float) -> BoolArray:
+    """Whether this many topics allow a verdict: six or more, and a smallest p of 1 - level.
+
+    >>> can_decide(np.array([5, 6, 8]), 0.95).tolist(), can_decide(np.array([6, 8]), 0.99).tolist()
+    ([False, True, True], [False, True])
+    """
+    smallest = 2.0 ** (1 - np.asarray(topics))
+    decides: BoolArray = (topics >= FEWEST_TOPICS) & (smallest <= 1 - level + EQUAL)
+    return decides
+
+
+def _deciding_value(maxima: FloatArray, level: float, topics: int) -> float | None:
+    critical = critical_value(maxima, level)
+    return critical if can_decide(topics, level) and np.isfinite(critical) else None
 
 
 def adjusted_p(t: FloatArray, maxima: FloatArray, topics: int | None = None) -> FloatArray:

@@ -70,6 +70,20 @@ def test_a_comparison_can_ask_about_all_pairs(capfd):
     assert "all pairs of 3 runs" in note
 
 
+def test_one_variance_for_unequal_pairs_is_warned_of(capfd):
+    for method, is_warned in (("hsd", True), ("randomised", True), ("maximum", False)):
+        assert main(["pairs", "qrels", "poor", "good", "fair", "--method", method]) == 0
+        assert ("use --method maximum" in capfd.readouterr().err) == is_warned
+
+
+def test_three_topics_carry_no_verdict_of_flips_at_any_level(capfd):
+    words = ["compare", "qrels", "poor", "good", "--alpha", "0.4"]
+    verdicts = [
+        printed(capfd, *words, *more)[1][2] for more in ([], ["--family", "all"], ["--test", "t"])
+    ]
+    assert verdicts == ["not significant", "not significant", "better"]
+
+
 def test_measures_agree_as_their_boards_do(capfd):
     words = ("agree", "qrels", *RUNS, "-m", "AP", "-m", "P@1")
     [_, _, tau, tau_of_tops], *_ = printed(capfd, *words)

@@ -1,12 +1,16 @@
 """All pairs by the studentised maximum."""
 
+import re
+
 import numpy as np
+import pytest
 from pytest import approx
 
 from evaluation.significance import (
     compare_all_pairs,
     compare_with_baseline,
     decide_within_all_pairs,
+    letters_of,
     paired_t,
     topic_order,
     tukey_hsd,
@@ -143,3 +147,28 @@ def test_boards_of_near_duplicates_deceive_hsd_but_not_the_maximum():
     ours = sum(compare_all_pairs(scores, draws=999).num_different > 0 for scores in boards)
     hsds = sum(bool((tukey_hsd(scores).p < 0.05).any()) for scores in boards)
     assert ours <= 8 and hsds >= 15
+
+
+def test_where_the_smallest_p_is_above_the_level_there_is_no_verdict():
+    scores = alike(1, 6, 16).repeat(2, axis=0) + alike(2, 6, 17) / 100 + np.array([[0.0], [9.0]])
+    pairs = compare_all_pairs(scores, level=0.99)
+    assert (pairs.p.min(), pairs.critical, pairs.different.any()) == (2.0**-5, None, False)
+    assert compare_with_baseline(scores, 0, level=0.99)[1].low is None
+
+
+def test_an_infinite_maximum_leaves_no_interval_rather_than_an_endless_one():
+    """Differences of one size in two directions are all equal in too many of the flips."""
+    one, other = [1, -1, 1, -1, 1, -1], [1, 1, -1, -1, 1, -1]
+    scores = np.array([[0] * 6, one, other, [2, 1, 2, 2, 1, 1], [3] * 6], dtype=float)
+    pairs = compare_all_pairs(scores)
+    assert pairs.interval(0, 1) is pairs.interval(0, 4) is None and pairs.p[0, 4] > 0.05
+    assert all(found.low is None for found in compare_with_baseline(scores, 0))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_letters_of_any_relation_are_few_and_shared_exactly_where_runs_do_not_differ(seed):
+    different = np.triu(np.random.default_rng(seed).random((40, 40)) < 0.15, 1)
+    different |= different.T
+    words = [set(re.findall(r"\w'*", word)) for word in letters_of(different, np.arange(40))]
+    shared = [[bool(one & other) for other in words] for one in words]
+    assert shared == (~different).tolist() and len(set().union(*words)) <= 780

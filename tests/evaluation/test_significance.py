@@ -202,6 +202,9 @@ class TestBootstrap:
             leaves = result.interval.low > 0 or result.interval.high < 0
             assert leaves == (result.test.p <= 0.05)
 
+    def test_three_topics_have_no_bootstrap_interval_rather_than_an_endless_one(self):
+        assert bootstrap(np.array([0.1, 0.2, 0.4])).interval is None
+
     def test_a_run_gets_the_same_answer_alone_and_beside_runs_with_holes(self):
         rows = random_scores(3, 40) - 0.4
         rows[1, 7] = np.nan

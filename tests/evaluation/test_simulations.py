@@ -1,0 +1,36 @@
+"""A small share of the simulations: the claims of a board are rarely false."""
+
+import numpy as np
+import pytest
+
+from evaluation.significance import decide_pairs
+from tests.evaluation.simulations import (
+    CLAIMS,
+    STRUCTURES,
+    Board,
+    has_false_rank,
+    limit_of,
+    says_false_pair,
+    simulate,
+)
+
+
+@pytest.mark.parametrize("structure", [name for name in STRUCTURES if "unequally" not in name])
+def test_no_claim_is_false_more_often_than_promised(structure):
+    cell = simulate(structure, STRUCTURES[structure], 12, 25, range(100), draws=499)
+    assert max(max(shares.values()) for shares in cell.values()) <= limit_of(100)
+    assert set(cell["equal"]) == set(CLAIMS)
+
+
+def test_a_false_claim_is_found():
+    """One flip with a maximum of 0: every pair is said to differ."""
+    scores = np.random.default_rng(1).normal(size=(4, 20))
+    board = Board(np.zeros(4), decide_pairs(scores, np.zeros(99)), [])
+    assert says_false_pair(board) and has_false_rank(board)
+
+
+def test_a_true_claim_is_not_called_false():
+    scores = np.random.default_rng(1).normal(size=(4, 20)) / 100 + np.arange(4)[:, np.newaxis]
+    board = Board(np.arange(4.0), decide_pairs(scores, np.zeros(99)), [])
+    assert board.pairs.num_different == 6
+    assert not any(CLAIMS[claim](board) for claim in ("pair differs", "rank interval", "leader"))
