@@ -138,6 +138,13 @@ def test_the_power_of_the_board_is_told(ten, ada, ben, client):
     assert "With 10 topics one comparison alone can detect an effect of d = 1.00" in said
 
 
+def test_a_board_of_few_topics_says_the_error_that_was_measured(ten, ada, ben, client):
+    with_baseline(ten, ada)
+    send(ten, ben, "first", 1)
+    for page in (page_of(client, ten), page_of(client, ten, "?family=all")):
+        assert "no difference at all, up to 41 % showed one." in words(page)
+
+
 def test_below_six_topics_nothing_is_significant(track, ada, ben, client):
     base = make_run(track, ada, OTHER_RUN)
     tracks.choose_baseline(track, ada, base)

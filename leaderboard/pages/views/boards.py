@@ -71,6 +71,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "power": wording.describe_power(board),
         "rule": wording.describe_selection(board),
         "strips": wording.describe_strips(board),
+        "trust": wording.describe_trust(board),
         "adjustment": wording.describe_adjustment(board),
         "much_unjudged": wording.warn_of_unjudged(board),
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),

@@ -23,6 +23,7 @@ from leaderboard.pages.wording.boards import (
     describe_provisional_state,
     describe_selection,
     describe_strips,
+    describe_trust,
     warn_of_unjudged,
 )
 from leaderboard.pages.wording.phrases import Phrase, Sentence
@@ -46,6 +47,7 @@ __all__ = [
     "describe_strips",
     "describe_test",
     "describe_tied_range",
+    "describe_trust",
     "gain_verdict",
     "holes_verdict",
     "impact_verdict",
