@@ -134,7 +134,8 @@ def _parse_comparison(row: Comparison) -> StoredComparison:
     if row.baseline_id is None:
         pairs = AllPairs.unpack(row.family, row.results)
         return StoredComparison(row.edition_id, row.family, pairs=pairs)
-    against = {run_id: Difference(**result) for run_id, result in row.results.items()}
+    unit = scale_of(parse_measure(row.measure).definition.aggregate).unit
+    against = {run_id: Difference(**result, unit=unit) for run_id, result in row.results.items()}
     return StoredComparison(row.edition_id, row.family, against=against)
 
 
@@ -323,6 +324,9 @@ def _prepare_differences(
     """Test a family against a baseline and return the function that stores the result."""
     tested = compute_differences(edition, measure, baseline, family)
     results = {run_id: asdict(difference) for run_id, difference in tested.items()}
+    for result in results.values():
+        # The measure decides the unit, and code of the version before knows none.
+        del result["unit"]
     return lambda: _store(edition, measure, baseline, edition.track.test, family, results)
 
 
