@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from evaluation.conventions import CONVENTIONS, Convention
 from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import INTEGER
+from evaluation.reading.columns import INTEGER, TO_JUDGE
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.repairs import FIXES, match_known_topics
@@ -108,7 +108,10 @@ def judgment_format(file: BinaryIO) -> str:
     first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
     file.seek(start)
     columns = first.split()
-    return "strata" if len(columns) == 5 and INTEGER.fullmatch(columns[4]) else "trec"
+    if len(columns) != 5:
+        return "trec"
+    is_grade = columns[4] == TO_JUDGE or INTEGER.fullmatch(columns[4])
+    return "strata" if is_grade else "trec"
 
 
 def read_any_run(path: str, lenient: bool) -> Run:
