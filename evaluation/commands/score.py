@@ -9,10 +9,18 @@ from collections.abc import Sequence
 from evaluation.commands import files, printing, tables
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
-from evaluation.measures import DIVERSITY, Asked, MeasureError, parse_measures
+from evaluation.measures import (
+    DIVERSITY,
+    SAMPLED,
+    Asked,
+    MeasureError,
+    measures_of_sample,
+    parse_measures,
+)
 from evaluation.problems import Refused
 from evaluation.reading.runs import Run
 
+NAMED = 5
 EPILOG = """
 Measures: names such as nDCG@10, AP(rel=2) or RBP(p=0.8), trec_eval's names (map, ndcg_cut_10,
 P.5,10) and its sets official and all_trec; `python -m evaluation measures` lists them all.
@@ -173,7 +181,23 @@ def read_judgments(options: argparse.Namespace) -> Judgments:
         for topic, grades in sorted(qrels.grades.items())
         if topic not in options.without_topics and max(grades.values()) >= needed
     ]
-    return prepare(qrels, topics, options.top_grade)
+    judgments = prepare(qrels, topics, options.top_grade)
+    warn_of_sample(options.qrels, judgments, asked)
+    return judgments
+
+
+def warn_of_sample(path: str, judgments: Judgments, asked: Sequence[Asked]) -> None:
+    """Name the measures that take documents of a sample that were not drawn as not relevant."""
+    known = measures_of_sample(judgments)
+    others = [each.name for each in asked if each.measure.name not in known]
+    if others:
+        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        print(
+            f"{path}: warning: these judgments are a sample, which {', '.join(others[:NAMED])}"
+            f"{more} cannot estimate: documents that were not drawn count as not judged."
+            f" Use {' or '.join(SAMPLED)}.",
+            file=sys.stderr,
+        )
 
 
 def score(

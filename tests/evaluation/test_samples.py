@@ -95,3 +95,26 @@ def test_a_sample_that_is_not_judged_yet_is_refused(folder, capfd):
 def test_only_strata_have_a_sample(folder):
     with pytest.raises(SystemExit):
         main(["pool", "run", "--format", "sample"])
+
+
+def test_a_measure_that_cannot_estimate_is_named(folder, capfd):
+    (folder / "qrels").write_bytes(SAMPLE)
+    assert main(["score", "qrels", "run", "-m", "AP", "-m", "xinfAP", "-m", "num_ret"]) == 0
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "a sample, which AP cannot estimate" in line
+
+
+@pytest.mark.parametrize("qrels", [WHOLE, FULL])
+def test_judgments_of_everything_give_no_warning(qrels, folder, capfd):
+    (folder / "qrels").write_bytes(qrels)
+    main(["score", "qrels", "run", "-m", "AP"])
+    assert capfd.readouterr().err == ""
+
+
+def test_check_says_what_a_sample_is_good_for(folder, capfd):
+    (folder / "qrels").write_bytes(SAMPLE)
+    assert main(["check", "--qrels", "qrels"]) == 0
+    expected = (
+        "of them 2 documents not drawn: a sample, from which only xinfAP and infNDCG estimate"
+    )
+    assert expected in capfd.readouterr().err
