@@ -126,7 +126,7 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
     # Commands that compare runs repair none.
     if getattr(options, "fix", None) and not options.lenient:
         return read_repaired_run(path, judgments, options)
-    store = partial(Judging, judgments, convention, keep=options.intersection)
+    store = partial(Judging, judgments, convention, keep=needs_rankings(options))
     with open_input(path) as file:
         if not options.lenient:
             return read_run(file, ANY_RUN, store, options.processes)
@@ -137,6 +137,11 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
             depth=options.depth,
             store=store,
         )
+
+
+def needs_rankings(options: argparse.Namespace) -> bool:
+    """Whether the rankings are used again after they were judged."""
+    return options.intersection or getattr(options, "ties", "docno") == "expected"
 
 
 def read_repaired_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from evaluation.commands import files, printing, tables
 from evaluation.conventions import CONVENTIONS
+from evaluation.expectations import expected_scores, find_ties
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import (
     DIVERSITY,
@@ -30,6 +31,10 @@ command is wrong. Problems of a rejected run are on standard error, and the othe
 
 Every judged topic counts: a topic without results in the run counts as an empty ranking. With
 several runs, the results of each begin with a line `runid all TAG`.
+
+--ties expected: equal scores are not ordered by docno. The value is the mean over all orders of
+documents with equal scores, by closed forms (McSherry and Najork 2008), for P, R, RCap, F,
+Success, RR, AP, DCG and nDCG. Other measures that depend on order are refused.
 """
 
 
@@ -134,6 +139,12 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
     )
+    parser.add_argument(
+        "--ties",
+        choices=("docno", "expected"),
+        default="docno",
+        help="order equal scores by docno, or take the expected value over all their orders",
+    )
     files.add_fix_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
@@ -149,6 +160,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.ties == "expected" and (options.condensed or options.depth is not None):
+        raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
     try:
         judgments = read_judgments(options)
     except (Refused, OSError) as reason:
@@ -208,10 +221,14 @@ def score(
         judgments = judgments.of([topic for topic in judgments.topics if topic in run.rankings])
     judged = build_record(run, judgments, options)
     asked = requested_measures(options)
-    by_topic = [each.measure.scores(judged) for each in asked]
+    if options.ties == "expected":
+        tied = find_ties(run, judged)
+        by_topic = [expected_scores(each.measure, tied) for each in asked]
+    else:
+        by_topic = [each.measure.scores(judged) for each in asked]
     overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
     return printing.RunScores(
-        path, run.tag, options.convention, judgments.topics, asked, by_topic, overall
+        path, run.tag, options.convention, judgments.topics, asked, by_topic, overall, options.ties
     )
 
 
