@@ -17,6 +17,7 @@ from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
 from evaluation.reading.columns import INTEGER, TO_JUDGE
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
+from evaluation.reading.intents import read_intents
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.repairs import FIXES, match_known_topics
 from evaluation.reading.run_rules import RunRules
@@ -100,6 +101,12 @@ def read_judgments(path: str, lenient: bool, subtopics: bool = False) -> Qrels:
         if lenient and format == "trec":
             return read_qrels_leniently(file)
         return read_qrels(file, format=format)
+
+
+def read_probabilities(path: str) -> dict[bytes, dict[bytes, float]]:
+    """The probability of each subtopic of each topic; raises `Refused`."""
+    with open_input(path) as file:
+        return read_intents(file)
 
 
 def judgment_format(file: BinaryIO) -> str:

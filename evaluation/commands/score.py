@@ -19,6 +19,7 @@ from evaluation.measures import (
     parse_measures,
 )
 from evaluation.problems import Refused
+from evaluation.reading.intents import with_probabilities
 from evaluation.reading.runs import Run
 
 NAMED = 5
@@ -140,6 +141,12 @@ def parser() -> argparse.ArgumentParser:
         help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
     )
     parser.add_argument(
+        "--intents",
+        metavar="FILE",
+        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
+        " lines: topic subtopic probability",
+    )
+    parser.add_argument(
         "--ties",
         choices=("docno", "expected"),
         default="docno",
@@ -162,10 +169,13 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     if options.ties == "expected" and (options.condensed or options.depth is not None):
         raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
+    path = options.intents
     try:
-        judgments = read_judgments(options)
+        intents = None if path is None else files.read_probabilities(path)
+        path = options.qrels
+        judgments = read_judgments(options, intents)
     except (Refused, OSError) as reason:
-        return files.report_refusal(options.qrels, reason)
+        return files.report_refusal(path, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.show_current_file(place, options.runs)
@@ -179,13 +189,19 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def read_judgments(options: argparse.Namespace) -> Judgments:
-    """The judgments of the topics that count.  Raises Refused, OSError."""
+def read_judgments(
+    options: argparse.Namespace, intents: dict[bytes, dict[bytes, float]] | None = None
+) -> Judgments:
+    """The judgments of the topics that count, with the probabilities of subtopics.
+
+    Raises Refused, OSError.
+    """
     asked = requested_measures(options)
-    subtopics = getattr(options, "subtopics", False) or any(
-        a.measure.name in DIVERSITY for a in asked
-    )
+    subtopics = getattr(options, "subtopics", False) or intents is not None
+    subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
     qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
+    if intents is not None:
+        qrels = with_probabilities(qrels, intents)
     for topic in sorted(options.without_topics - qrels.grades.keys()):
         print(f"{options.qrels}: note: topic {topic.decode()} is not judged", file=sys.stderr)
     needed = max(1, options.rel) if options.drop_empty_topics else -sys.maxsize
