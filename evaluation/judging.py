@@ -55,6 +55,7 @@ class Judgments:
     topic, grade: int32[m], the judgments of grade 0 and above, by topic, highest grade first.
     strata: for each topic of a stratified sample the stratum of each document; else empty.
     subtopics: for each topic the grades of each document by subtopic; else empty.
+    probabilities: for each topic the probability of each subtopic; else empty.
     """
 
     topics: tuple[bytes, ...]
@@ -64,6 +65,7 @@ class Judgments:
     grade: Int32Array = field(repr=False)
     strata: Sequence[Mapping[bytes, bytes]] = field(default=(), repr=False)
     subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = field(default=(), repr=False)
+    probabilities: Sequence[Mapping[bytes, float]] = field(default=(), repr=False)
     _known: dict[Hashable, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -98,7 +100,8 @@ class Judgments:
         grades = [self.grades[place] for place in places]
         strata = [self.strata[place] for place in places] if self.strata else ()
         subtopics = [self.subtopics[place] for place in places] if self.subtopics else ()
-        return _prepared(tuple(topics), grades, self.top_grade, strata, subtopics)
+        likely = [self.probabilities[place] for place in places] if self.probabilities else ()
+        return _prepared(tuple(topics), grades, self.top_grade, strata, subtopics, likely)
 
     def num_relevant(self, rel: int) -> IntArray:
         """R: how many documents of each topic are judged `rel` or higher."""
@@ -161,6 +164,7 @@ class Intents:
     document: int64[E], ascending; intent: int64[E], counted over all topics; grade: int32[E].
     topic: int64, the topic of each document, whose numbers are those of `document`.
     topic_of: int64, the topic of each intent; names: the subtopic of each intent.
+    weight: float64, the probability of each intent, 1 where all of its topic are equal.
     """
 
     document: IntArray
@@ -169,15 +173,15 @@ class Intents:
     topic: IntArray
     topic_of: IntArray
     names: tuple[bytes, ...]
+    weight: FloatArray
 
     @classmethod
     def of(cls, judgments: Judgments) -> Intents:
         """Return the grades by subtopic; without subtopics each topic is one intent."""
         if not judgments.subtopics:
             topic, topics = judgments.topic.astype(np.int64), np.arange(len(judgments.topics))
-            return cls(
-                np.arange(len(topic)), topic, judgments.grade, topic, topics, judgments.topics
-            )
+            document, equal = np.arange(len(topic)), np.ones(len(topics))
+            return cls(document, topic, judgments.grade, topic, topics, judgments.topics, equal)
         numbers: dict[tuple[int, bytes], int] = {}
         rows = [
             (document, numbers.setdefault((topic, subtopic), len(numbers)), grade)
@@ -186,6 +190,7 @@ class Intents:
             for subtopic, grade in judged[docno].items()
         ]
         document, intent, grade = np.array(rows, np.int64).reshape(-1, 3).T
+        likely = judgments.probabilities or [{}] * len(judgments.topics)
         return cls(
             document,
             intent,
@@ -193,6 +198,7 @@ class Intents:
             judgments.documents.topic.astype(np.int64),
             np.array([topic for topic, _ in numbers], np.int64),
             tuple(name for _, name in numbers),
+            np.array([likely[topic].get(name, 1.0) for topic, name in numbers], np.float64),
         )
 
 
@@ -314,8 +320,9 @@ def prepare(
         raise ValueError(f"no judgments for topic {unjudged[0]!r}")
     strata = [qrels.strata.get(topic, {}) for topic in chosen] if qrels.strata else ()
     subtopics = [qrels.subtopics.get(topic, {}) for topic in chosen] if qrels.subtopics else ()
+    likely = [qrels.probabilities.get(topic, {}) for topic in chosen] if qrels.probabilities else ()
     grades = [qrels.grades[topic] for topic in chosen]
-    return _prepared(chosen, grades, top_grade, strata, subtopics)
+    return _prepared(chosen, grades, top_grade, strata, subtopics, likely)
 
 
 def _prepared(
@@ -324,11 +331,13 @@ def _prepared(
     top_grade: int,
     strata: Sequence[Mapping[bytes, bytes]] = (),
     subtopics: Sequence[Mapping[bytes, Mapping[bytes, int]]] = (),
+    probabilities: Sequence[Mapping[bytes, float]] = (),
 ) -> Judgments:
     sizes = [len(judged) for judged in grades]
     topic = np.repeat(np.arange(len(topics), dtype=np.int32), sizes)
     grade = np.fromiter(all_grades(grades), np.int32, sum(sizes))
-    return Judgments(topics, grades, top_grade, *_highest_first(topic, grade), strata, subtopics)
+    ideal = _highest_first(topic, grade)
+    return Judgments(topics, grades, top_grade, *ideal, strata, subtopics, probabilities)
 
 
 def all_grades(grades: Sequence[dict[bytes, int]]) -> Iterator[int]:

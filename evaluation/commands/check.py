@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evaluation.commands import files
+from evaluation.measures import SAMPLED
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.docnos import Docnos
 from evaluation.reading.documents import read_documents
-from evaluation.reading.qrels import read_qrels
+from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.recognition import RUN_FORMATS
 from evaluation.reading.run_rules import RunRules
 from evaluation.reading.runs import read_run
@@ -119,10 +120,22 @@ def check_file(options: argparse.Namespace, known: TrackFiles) -> tuple[Problems
     with files.open_input(options.run, RUN_LIMITS) as file:
         if options.qrels:
             qrels = read_qrels(file, known.topics, known.docnos, format=files.judgment_format(file))
-            return qrels.problems, f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
+            return qrels.problems, summary_of(qrels)
         accepted = read_run(file, build_rules(options, known))
         holds = f"{len(accepted.rankings):,} topics, {accepted.lines:,} lines"
         return accepted.problems, f"tag {accepted.tag}, {holds}"
+
+
+def summary_of(qrels: Qrels) -> str:
+    """What judgments hold, and for a sample what can be measured with it."""
+    holds = f"{len(qrels.grades):,} topics, {qrels.count:,} judgments"
+    undrawn = sum(grade < 0 for judged in qrels.grades.values() for grade in judged.values())
+    if not qrels.strata or not undrawn:
+        return holds
+    return (
+        f"{holds}, of them {undrawn:,} documents not drawn: a sample, from which only"
+        f" {' and '.join(SAMPLED)} estimate"
+    )
 
 
 def topic_numbers(path: str) -> Collection[bytes]:

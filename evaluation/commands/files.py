@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from evaluation.conventions import CONVENTIONS, Convention
 from evaluation.judging import Judging, Judgments
 from evaluation.problems import Problems, Refused
-from evaluation.reading.columns import INTEGER
+from evaluation.reading.columns import INTEGER, TO_JUDGE
 from evaluation.reading.containers import GIB, KIB, MIB, Limits, unpacked
+from evaluation.reading.intents import read_intents
 from evaluation.reading.qrels import Qrels, read_qrels, read_qrels_leniently
 from evaluation.reading.repairs import FIXES, match_known_topics
 from evaluation.reading.run_rules import RunRules
@@ -102,13 +103,22 @@ def read_judgments(path: str, lenient: bool, subtopics: bool = False) -> Qrels:
         return read_qrels(file, format=format)
 
 
+def read_probabilities(path: str) -> dict[bytes, dict[bytes, float]]:
+    """The probability of each subtopic of each topic; raises `Refused`."""
+    with open_input(path) as file:
+        return read_intents(file)
+
+
 def judgment_format(file: BinaryIO) -> str:
     """Return strata if the first line of judgments has the five columns of a sample, else trec."""
     start = file.tell()
     first = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
     file.seek(start)
     columns = first.split()
-    return "strata" if len(columns) == 5 and INTEGER.fullmatch(columns[4]) else "trec"
+    if len(columns) != 5:
+        return "trec"
+    is_grade = columns[4] == TO_JUDGE or INTEGER.fullmatch(columns[4])
+    return "strata" if is_grade else "trec"
 
 
 def read_any_run(path: str, lenient: bool) -> Run:
@@ -123,7 +133,7 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
     # Commands that compare runs repair none.
     if getattr(options, "fix", None) and not options.lenient:
         return read_repaired_run(path, judgments, options)
-    store = partial(Judging, judgments, convention, keep=options.intersection)
+    store = partial(Judging, judgments, convention, keep=needs_rankings(options))
     with open_input(path) as file:
         if not options.lenient:
             return read_run(file, ANY_RUN, store, options.processes)
@@ -134,6 +144,11 @@ def read_scored_run(path: str, judgments: Judgments, options: argparse.Namespace
             depth=options.depth,
             store=store,
         )
+
+
+def needs_rankings(options: argparse.Namespace) -> bool:
+    """Whether the rankings are used again after they were judged."""
+    return options.intersection or getattr(options, "ties", "docno") == "expected"
 
 
 def read_repaired_run(path: str, judgments: Judgments, options: argparse.Namespace) -> Run:

@@ -38,6 +38,16 @@ Methods:
 The trec format has topic and docno on each line. tsv and json add the rank of each document in
 each run, its stratum and the probability with which it was drawn.
 
+The sample format is for --method strata. It has all documents of the strata, drawn or not, in the
+five columns that xinfAP and infNDCG need: topic 0 docno stratum grade. The grade is -1 for a
+document that was not drawn and ? for a drawn one without a grade. With --qrels, drawn documents
+have their grades. In four steps:
+  pool --method strata --strata 10:1,100:0.2 RUNS                                 > to-judge
+  judge these documents and write the judgments, in four columns, to judged
+  pool --method strata --strata 10:1,100:0.2 --qrels judged --format sample RUNS  > sample
+  score sample RUN -m xinfAP -m infNDCG
+Use the same runs, strata and --seed both times. A file that still has a ? is refused by score.
+
 Exit status: 0; 2 when a file is rejected or cannot be read, or when the command is wrong.
 """
 
@@ -63,10 +73,14 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--depth", metavar="N", type=whole_number(1), default=100)
     parser.add_argument("--size", metavar="N", type=whole_number(1), help="documents per topic")
     parser.add_argument("--strata", metavar="RANK:RATE,...", type=strata)
-    parser.add_argument("--qrels", metavar="FILE", help="exclude documents judged here")
+    parser.add_argument(
+        "--qrels",
+        metavar="FILE",
+        help="exclude documents judged here (--format sample: write their grades)",
+    )
     parser.add_argument("--order", choices=("docno", "random", "priority"), default="docno")
     parser.add_argument("--seed", metavar="N", type=whole_number(0), default=0)
-    parser.add_argument("--format", choices=("trec", "tsv", "json"), default="trec")
+    parser.add_argument("--format", choices=("trec", "tsv", "json", "sample"), default="trec")
     return parser
 
 
@@ -85,12 +99,17 @@ def run(options: argparse.Namespace) -> int:
         pool = build_pool(runs, options)
     except ValueError as error:
         parser().error(str(error))
-    print_pool(pool if qrels is None else pool.without(qrels.grades), options)
+    if options.format == "sample":
+        tables.write_bytes(pool.sample_lines(None if qrels is None else qrels.grades))
+    else:
+        print_pool(pool if qrels is None else pool.without(qrels.grades), options)
     print(summary_of(pool, qrels), file=sys.stderr)
     return 0
 
 
 def build_pool(runs: list[Run], options: argparse.Namespace) -> Pool:
+    if options.format == "sample" and options.method != "strata":
+        raise ValueError("--format sample needs --method strata")
     if options.method == "depth":
         return depth_pool(runs, options.depth)
     if options.method == "strata":

@@ -32,6 +32,7 @@ class RunScores:
     asked: tuple[Asked, ...]
     by_topic: list[FloatArray]
     overall: list[float]
+    ties: str = "docno"
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def _json_run(scores: RunScores, layout: Layout) -> dict[str, object]:
         "file": scores.file,
         "run": scores.tag,
         "convention": scores.convention,
+        "ties": scores.ties,
         "num_topics": len(scores.topics),
         "scores": measures,
     }

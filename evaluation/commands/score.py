@@ -8,11 +8,21 @@ from collections.abc import Sequence
 
 from evaluation.commands import files, printing, tables
 from evaluation.conventions import CONVENTIONS
+from evaluation.expectations import expected_scores, find_ties
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
-from evaluation.measures import DIVERSITY, Asked, MeasureError, parse_measures
+from evaluation.measures import (
+    DIVERSITY,
+    SAMPLED,
+    Asked,
+    MeasureError,
+    measures_of_sample,
+    parse_measures,
+)
 from evaluation.problems import Refused
+from evaluation.reading.intents import with_probabilities
 from evaluation.reading.runs import Run
 
+NAMED = 5
 EPILOG = """
 Measures: names such as nDCG@10, AP(rel=2) or RBP(p=0.8), trec_eval's names (map, ndcg_cut_10,
 P.5,10) and its sets official and all_trec; `python -m evaluation measures` lists them all.
@@ -22,6 +32,10 @@ command is wrong. Problems of a rejected run are on standard error, and the othe
 
 Every judged topic counts: a topic without results in the run counts as an empty ranking. With
 several runs, the results of each begin with a line `runid all TAG`.
+
+--ties expected: equal scores are not ordered by docno. The value is the mean over all orders of
+documents with equal scores, by closed forms (McSherry and Najork 2008), for P, R, RCap, F,
+Success, RR, AP, DCG and nDCG. Other measures that depend on order are refused.
 """
 
 
@@ -126,6 +140,18 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
     )
+    parser.add_argument(
+        "--intents",
+        metavar="FILE",
+        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
+        " lines: topic subtopic probability",
+    )
+    parser.add_argument(
+        "--ties",
+        choices=("docno", "expected"),
+        default="docno",
+        help="order equal scores by docno, or take the expected value over all their orders",
+    )
     files.add_fix_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
@@ -141,10 +167,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.ties == "expected" and (options.condensed or options.depth is not None):
+        raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
+    path = options.intents
     try:
-        judgments = read_judgments(options)
+        intents = None if path is None else files.read_probabilities(path)
+        path = options.qrels
+        judgments = read_judgments(options, intents)
     except (Refused, OSError) as reason:
-        return files.report_refusal(options.qrels, reason)
+        return files.report_refusal(path, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.show_current_file(place, options.runs)
@@ -158,13 +189,19 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def read_judgments(options: argparse.Namespace) -> Judgments:
-    """The judgments of the topics that count.  Raises Refused, OSError."""
+def read_judgments(
+    options: argparse.Namespace, intents: dict[bytes, dict[bytes, float]] | None = None
+) -> Judgments:
+    """The judgments of the topics that count, with the probabilities of subtopics.
+
+    Raises Refused, OSError.
+    """
     asked = requested_measures(options)
-    subtopics = getattr(options, "subtopics", False) or any(
-        a.measure.name in DIVERSITY for a in asked
-    )
+    subtopics = getattr(options, "subtopics", False) or intents is not None
+    subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
     qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
+    if intents is not None:
+        qrels = with_probabilities(qrels, intents)
     for topic in sorted(options.without_topics - qrels.grades.keys()):
         print(f"{options.qrels}: note: topic {topic.decode()} is not judged", file=sys.stderr)
     needed = max(1, options.rel) if options.drop_empty_topics else -sys.maxsize
@@ -173,7 +210,23 @@ def read_judgments(options: argparse.Namespace) -> Judgments:
         for topic, grades in sorted(qrels.grades.items())
         if topic not in options.without_topics and max(grades.values()) >= needed
     ]
-    return prepare(qrels, topics, options.top_grade)
+    judgments = prepare(qrels, topics, options.top_grade)
+    warn_of_sample(options.qrels, judgments, asked)
+    return judgments
+
+
+def warn_of_sample(path: str, judgments: Judgments, asked: Sequence[Asked]) -> None:
+    """Name the measures that take documents of a sample that were not drawn as not relevant."""
+    known = measures_of_sample(judgments)
+    others = [each.name for each in asked if each.measure.name not in known]
+    if others:
+        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        print(
+            f"{path}: warning: these judgments are a sample, which {', '.join(others[:NAMED])}"
+            f"{more} cannot estimate: documents that were not drawn count as not judged."
+            f" Use {' or '.join(SAMPLED)}.",
+            file=sys.stderr,
+        )
 
 
 def score(
@@ -184,10 +237,14 @@ def score(
         judgments = judgments.of([topic for topic in judgments.topics if topic in run.rankings])
     judged = build_record(run, judgments, options)
     asked = requested_measures(options)
-    by_topic = [each.measure.scores(judged) for each in asked]
+    if options.ties == "expected":
+        tied = find_ties(run, judged)
+        by_topic = [expected_scores(each.measure, tied) for each in asked]
+    else:
+        by_topic = [each.measure.scores(judged) for each in asked]
     overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
     return printing.RunScores(
-        path, run.tag, options.convention, judgments.topics, asked, by_topic, overall
+        path, run.tag, options.convention, judgments.topics, asked, by_topic, overall, options.ties
     )
 
 

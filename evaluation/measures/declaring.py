@@ -123,7 +123,8 @@ class Definition:
     `formula` takes a JudgedRun and the parameters by name and gives one float per topic.
     `at` is the parameter behind `@`; `parameters` are the others in canonical order.
     `bounds` says whether the two treatments of holes enclose every possible value (`true`),
-    are only two scenarios (`scenarios`), or have no meaning for this measure (`none`).
+    are only two scenarios (`scenarios`), or have no meaning for this measure (`none`);
+    `unbounded` is the parameter and the value with which they have none.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Definition:
     also: tuple[str, ...]
     bounds: Literal["true", "scenarios", "none"]
     check: Callable[[Mapping[str, Value]], None] | None
+    unbounded: tuple[str, Value] | None = None
 
     @property
     def description(self) -> str:
@@ -226,6 +228,7 @@ def measure(
     also: tuple[str, ...] = (),
     bounds: Literal["true", "scenarios", "none"] = "scenarios",
     check: Callable[[Mapping[str, Value]], None] | None = None,
+    unbounded: tuple[str, Value] | None = None,
 ) -> Callable[[Formula], Formula]:
     """Declare the decorated formula as a measure."""
 
@@ -244,6 +247,7 @@ def measure(
             also,
             bounds,
             check,
+            unbounded,
         )
         return formula
 

@@ -1,7 +1,9 @@
 """Measures of diversity, for judgments with a grade for each subtopic (intent) of a topic.
 
-S is the number of subtopics that have a relevant document. All subtopics are equally probable.
-Judgments without subtopics count as one subtopic per topic.
+S is the number of subtopics that have a relevant document. Subtopics are equally probable unless
+their probabilities are given. Then ERR-IA, nERR-IA, P-IA, AP-IA and D-nDCG weigh each subtopic by
+its probability, divided by the sum over those that have a relevant document. Judgments without
+subtopics count as one subtopic per topic.
 """
 
 from __future__ import annotations
@@ -82,8 +84,21 @@ def num_intents(judgments: Judgments, rel: int) -> IntArray:
     return np.bincount(some, minlength=len(judgments.topics)).astype(np.int64)
 
 
+def weight_of_intents(judgments: Judgments, rel: int) -> FloatArray:
+    """The sum of the probabilities that S counts: S itself if all are equal."""
+    intents = judgments.intents
+    weight = np.where(relevant_per_intent(judgments, rel) > 0, intents.weight, 0.0)
+    summed = np.bincount(intents.topic_of, weights=weight, minlength=len(judgments.topics))
+    return summed.astype(np.float64)
+
+
 def greedy_ideal(
-    judgments: Judgments, rel: int, alpha: float, k: int, weight: Callable[[int], float]
+    judgments: Judgments,
+    rel: int,
+    alpha: float,
+    k: int,
+    weight: Callable[[int], float],
+    probability: FloatArray,
 ) -> FloatArray:
     """Sum of novelty gain times weight(rank) over k ranks, the best document first at each.
 
@@ -97,7 +112,7 @@ def greedy_ideal(
     free = np.ones(len(intents.topic), bool)
     total = np.zeros(topics)
     for rank in range(1, k + 1):
-        novelty = (1 - alpha) ** seen[intent]
+        novelty = probability[intent] * (1 - alpha) ** seen[intent]
         gain = np.bincount(document, weights=novelty, minlength=len(free)) * free
         order = np.lexsort((np.arange(len(free)), -gain, intents.topic))
         topic, first = np.unique(intents.topic[order], return_index=True)
@@ -127,7 +142,10 @@ def alpha_ndcg(run: JudgedRun, *, rel: int, alpha: float, k: int) -> FloatArray:
     gains = entries.sum((1 - alpha) ** entries.above / np.log2(entries.rank + 1.0))
 
     def best() -> FloatArray:
-        return greedy_ideal(run.judgments, rel, alpha, k, lambda rank: float(1 / np.log2(rank + 1)))
+        equal = np.ones(len(run.judgments.intents.weight))
+        return greedy_ideal(
+            run.judgments, rel, alpha, k, lambda rank: float(1 / np.log2(rank + 1)), equal
+        )
 
     return ratio(gains, run.judgments.known(("ideal_alpha", rel, alpha, k), best))
 
@@ -146,9 +164,15 @@ def err_ia(run: JudgedRun, *, rel: int, alpha: float, k: int) -> FloatArray:
     """
     ranks = np.arange(1, k + 1)
     highest = float(((1 - alpha) ** (ranks - 1.0) / ranks).sum())
+    gains = intent_aware_gains(run, rel, alpha, k)
+    return ratio(gains, weight_of_intents(run.judgments, rel) * highest)
+
+
+def intent_aware_gains(run: JudgedRun, rel: int, alpha: float, k: int) -> FloatArray:
+    """Sum of probability times (1 - alpha)^repetitions / rank."""
     entries = relevant_entries(run, rel, k)
-    gains = entries.sum((1 - alpha) ** entries.above / entries.rank)
-    return ratio(gains, num_intents(run.judgments, rel) * highest)
+    weight = run.judgments.intents.weight[entries.intent]
+    return entries.sum(weight * (1 - alpha) ** entries.above / entries.rank)
 
 
 @measure("nERR-IA", ALPHA, at=CUTOFF, also=("nERR_IA",), bounds="none")
@@ -161,12 +185,13 @@ def nerr_ia(run: JudgedRun, *, rel: int, alpha: float, k: int) -> FloatArray:
     >>> example("nERR-IA@5")
     0.8244
     """
-    entries = relevant_entries(run, rel, k)
-    gains = entries.sum((1 - alpha) ** entries.above / entries.rank)
+    judgments = run.judgments
 
     def best() -> FloatArray:
-        return greedy_ideal(run.judgments, rel, alpha, k, lambda rank: 1 / rank)
+        weight = judgments.intents.weight
+        return greedy_ideal(judgments, rel, alpha, k, lambda rank: 1 / rank, weight)
 
+    gains = intent_aware_gains(run, rel, alpha, k)
     return ratio(gains, run.judgments.known(("ideal_err_ia", rel, alpha, k), best))
 
 
@@ -181,7 +206,8 @@ def precision_ia(run: JudgedRun, *, rel: int, k: int) -> FloatArray:
     0.4
     """
     entries = relevant_entries(run, rel, k)
-    return ratio(entries.sum(np.ones(len(entries.rank))), num_intents(run.judgments, rel) * k)
+    found = entries.sum(run.judgments.intents.weight[entries.intent])
+    return ratio(found, weight_of_intents(run.judgments, rel) * k)
 
 
 @measure("AP-IA", also=("AP_IA", "MAP-IA"), bounds="none")
@@ -194,11 +220,10 @@ def average_precision_ia(run: JudgedRun, *, rel: int) -> FloatArray:
     >>> example("AP-IA")
     0.4821
     """
-    per_intent = subtopic_scores(run, rel)
-    total = np.bincount(
-        run.judgments.intents.topic_of, weights=per_intent, minlength=len(run.judgments.topics)
-    )
-    return ratio(total, num_intents(run.judgments, rel))
+    intents = run.judgments.intents
+    weighted = intents.weight * subtopic_scores(run, rel)
+    total = np.bincount(intents.topic_of, weights=weighted, minlength=len(run.judgments.topics))
+    return ratio(total, weight_of_intents(run.judgments, rel))
 
 
 def subtopic_scores(run: JudgedRun, rel: int = 1) -> FloatArray:
@@ -227,18 +252,20 @@ def subtopic_recall(run: JudgedRun, *, rel: int, k: int) -> FloatArray:
 def d_ndcg(run: JudgedRun, *, k: int) -> FloatArray:
     """nDCG whose gain is the sum of the grades of a document over the subtopics.
 
+    If probabilities are given, each grade is multiplied by that of its subtopic.
+
     Source: Sakai and Song, SIGIR 2011.
 
     >>> example("D-nDCG@5")
     0.5798
     """
-    row, _, grade = graded_pairs(run)
-    gain = np.bincount(row, weights=np.maximum(grade, 0), minlength=len(run.rank))
-    discounted = np.where(run.within(k), gain / np.log2(run.rank + 1.0), 0.0)
     intents = run.judgments.intents
-    every = np.bincount(
-        intents.document, weights=np.maximum(intents.grade, 0), minlength=len(intents.topic)
-    )
+    row, intent, grade = graded_pairs(run)
+    weighted = intents.weight[intent] * np.maximum(grade, 0)
+    gain = np.bincount(row, weights=weighted, minlength=len(run.rank))
+    discounted = np.where(run.within(k), gain / np.log2(run.rank + 1.0), 0.0)
+    weighted = intents.weight[intents.intent] * np.maximum(intents.grade, 0)
+    every = np.bincount(intents.document, weights=weighted, minlength=len(intents.topic))
     order = np.lexsort((-every, intents.topic))
     rows = Ragged(intents.topic[order], run.rows.topics)
     first = rows.position <= k

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.judging import Int32Array, JudgedRun
-from evaluation.measures.declaring import CUTOFF, INFINITY, measure
+from evaluation.judging import Int32Array, JudgedRun, Judgments
+from evaluation.measures.declaring import CUTOFF, INFINITY, MEASURES, measure
 from evaluation.measures.example import example  # noqa: F401, for the docstrings
 from evaluation.ragged import FloatArray, ratio
 
@@ -76,6 +76,23 @@ def inferred_average_precision(run: JudgedRun, *, rel: int) -> FloatArray:
 
 SAMPLED = ("xinfAP", "infNDCG")
 """The measures that estimate from a stratified sample; others treat it as a whole."""
+
+WITHOUT_GRADES = ("NumQ", "NumRet", "Judged", "Unjudged")
+"""The measures that do not depend on grades, so that a sample does not change what they mean."""
+
+
+def measures_of_sample(judgments: Judgments) -> frozenset[str]:
+    """Return the names of the measures that these judgments can give.
+
+    In a stratified sample with documents that were not drawn, only estimates and measures without
+    grades; otherwise all.
+
+    >>> from evaluation.measures.example import example_run
+    >>> measures_of_sample(example_run().judgments) == frozenset(MEASURES)
+    True
+    """
+    is_sample = bool(judgments.strata) and bool((judgments.documents.grade < 0).any())
+    return frozenset((*SAMPLED, *WITHOUT_GRADES) if is_sample else MEASURES)
 
 
 def strata_of(run: JudgedRun) -> Int32Array:

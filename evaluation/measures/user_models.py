@@ -53,7 +53,11 @@ def top_grades(judgments: Judgments, top: str) -> AnyIntArray:
     return highest
 
 
-@measure("ERR", TOP, at=OPTIONAL_CUTOFF, rel=False, bounds="true")
+# The judgment of a hole can raise the highest grade of its topic, which lowers every other gain.
+BY_TOPIC = ("top", "topic")
+
+
+@measure("ERR", TOP, at=OPTIONAL_CUTOFF, rel=False, bounds="true", unbounded=BY_TOPIC)
 def err(run: JudgedRun, *, k: int | None, top: str) -> FloatArray:
     """Expected reciprocal rank at which a user stops, with probability (2^g - 1) / 2^t.
 
@@ -68,7 +72,7 @@ def err(run: JudgedRun, *, k: int | None, top: str) -> FloatArray:
     return expected_reciprocal_rank(run.rows, run.rank, run.grade, top_grade, k)
 
 
-@measure("nERR", TOP, at=OPTIONAL_CUTOFF, rel=False)
+@measure("nERR", TOP, at=OPTIONAL_CUTOFF, rel=False, unbounded=BY_TOPIC)
 def nerr(run: JudgedRun, *, k: int | None, top: str) -> FloatArray:
     """ERR@k divided by the ERR@k of the judged documents in the best order.
 

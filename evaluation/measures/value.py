@@ -55,7 +55,11 @@ class Measure:
 
     @property
     def definition(self) -> Definition:
-        return MEASURES[self.name]
+        """What is declared, without bounds where a parameter takes them away."""
+        declared = MEASURES[self.name]
+        if declared.unbounded is None or declared.unbounded not in self.given:
+            return declared
+        return replace(declared, bounds="none")
 
     @property
     def formula(self) -> Formula:

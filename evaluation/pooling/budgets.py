@@ -133,26 +133,25 @@ def stratified_pool(
 
     Of the n documents of a topic's stratum, ceil(rate n) are drawn without replacement, so
     each was included with probability ceil(rate n) / n (Yilmaz, Kanoulas and Aslam, SIGIR 2008).
-    The draw depends on the seed, topic and docno only. ValueError for strata that are not in
-    increasing depth or a rate out of range.
+    The draw depends on the seed, topic and docno only. The others are in `undrawn`. ValueError
+    for strata that are not in increasing depth or a rate out of range.
     """
     ends = [stratum.to for stratum in strata]
     if not strata or ends != sorted(set(ends)) or ends[0] < 1:
         raise ValueError("strata go deeper one after the other")
     if not all(0 < stratum.rate <= 1 for stratum in strata):
         raise ValueError("the rate of a stratum lies above 0 and at most at 1")
-    pooled = {
-        topic: in_docno_order(
-            document
+    pooled: dict[bytes, tuple[Pooled, ...]] = {}
+    undrawn: dict[bytes, tuple[Pooled, ...]] = {}
+    for topic, found in gathered(runs, ends[-1], topics).items():
+        draws = [
+            _draw(topic, _within(found, strata, number), number, stratum.rate, seed)
             for number, stratum in enumerate(strata, 1)
-            for document in _drawn(
-                topic, _within(found, strata, number), number, stratum.rate, seed
-            )
-        )
-        for topic, found in gathered(runs, ends[-1], topics).items()
-    }
+        ]
+        pooled[topic] = in_docno_order(document for drawn, _ in draws for document in drawn)
+        undrawn[topic] = in_docno_order(document for _, others in draws for document in others)
     name = ",".join(f"{stratum.to}:{stratum.rate:g}" for stratum in strata)
-    return Pool(f"strata({name})", tags_of(runs), pooled)
+    return Pool(f"strata({name})", tags_of(runs), pooled, undrawn)
 
 
 def _within(
@@ -167,10 +166,12 @@ def _within(
     }
 
 
-def _drawn(
+def _draw(
     topic: bytes, found: dict[bytes, tuple[Place, ...]], number: int, rate: float, seed: int
-) -> list[Pooled]:
+) -> tuple[list[Pooled], list[Pooled]]:
+    """Return the documents of a stratum that are drawn, and those that are not."""
     # Use the decimal rate: 0.1 of 30 documents is 3, although 0.1 is stored slightly too high.
     size = ceil(Fraction(str(rate)) * len(found))
-    drawn = sorted(found, key=lambda docno: chance_of(seed, topic, docno))[:size]
-    return [Pooled(docno, found[docno], number, size / len(found)) for docno in drawn]
+    shuffled = sorted(found, key=lambda docno: chance_of(seed, topic, docno))
+    documents = [Pooled(docno, found[docno], number, size / len(found)) for docno in shuffled]
+    return documents[:size], documents[size:]

@@ -20,14 +20,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from statistics import median
 from typing import Literal, TypeAlias
 
+from evaluation.reading.columns import TO_JUDGE
 from evaluation.reading.runs import Run
 
 Grades: TypeAlias = Mapping[bytes, Mapping[bytes, int]]
+NOT_DRAWN = b"-1"
+"""The grade in the file of a sample of a document that is not in the sample."""
+
 Judging: TypeAlias = Literal["docno", "random", "priority"]
 
 
@@ -81,12 +85,14 @@ class PoolSummary:
 class Pool:
     """Documents to judge: `topics[topic]` in docno order, `runs` the tags of the pooled runs.
 
-    `method` names the selection, such as `depth@100`.
+    `method` names the selection, such as `depth@100`. `undrawn` has the other documents of the
+    strata where the pool is a sample.
     """
 
     method: str
     runs: tuple[str, ...]
     topics: dict[bytes, tuple[Pooled, ...]]
+    undrawn: dict[bytes, tuple[Pooled, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(len(documents) for documents in self.topics.values())
@@ -140,6 +146,21 @@ class Pool:
     def lines(self) -> Iterator[bytes]:
         """A TREC pool file: topic and docno on each line."""
         return (b"%b %b\n" % (topic, document.docno) for topic, document in self)
+
+    def sample_lines(self, grades: Grades | None = None) -> Iterator[bytes]:
+        """Judgments of a sample in five columns: topic, 0, docno, stratum, grade.
+
+        A drawn document has its grade, `?` where it has none yet. Others have -1, even if they
+        are judged, since a sample must not depend on grades.
+        """
+        for topic, documents in self.topics.items():
+            known = (grades or {}).get(topic, {})
+            lines = [(each, NOT_DRAWN) for each in self.undrawn.get(topic, ())]
+            for each in documents:
+                grade = known.get(each.docno, -1)
+                lines.append((each, TO_JUDGE if grade < 0 else b"%d" % grade))
+            for each, token in sorted(lines, key=lambda line: line[0].docno):
+                yield b"%b 0 %b %d %b\n" % (topic, each.docno, each.stratum, token)
 
 
 def is_judged(grades: Grades, topic: bytes, docno: bytes) -> bool:

@@ -17,6 +17,8 @@ COLUMN = re.compile(rb"[^ \t]+")
 LONGEST_IDENTIFIER = 128
 IDENTIFIER = re.compile(rb"[!-~]{1,128}")
 INTEGER = re.compile(rb"[+-]?\d{1,18}")
+TO_JUDGE = b"?"
+"""The grade of a document that was drawn for a sample and is not judged yet."""
 ZERO = re.compile(rb"0+(?:\.0*)?")
 DECIMAL = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from itertools import islice
 from unicodedata import normalize
 
-from evaluation.reading.columns import DECIMAL, INTEGER, ZERO
+from evaluation.reading.columns import DECIMAL, INTEGER, TO_JUDGE, ZERO
 from evaluation.reading.repairs import is_conflict_marker
 
 COMPARED = 500
@@ -198,6 +198,8 @@ LIKE_SMART = "This looks like a SMART file of relevant documents. Select the SMA
 
 def hint_for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
     """What to do about a grade that is no small integer."""
+    if grade == TO_JUDGE:
+        return "Judge this document: a sample is complete when every drawn document has a grade."
     if b" " in grade:
         return "Columns 3 and 4 are 0 in SMART files. Select another format."
     if len(columns) == 4 and all(map(ZERO.fullmatch, columns[2:])):

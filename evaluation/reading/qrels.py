@@ -40,6 +40,8 @@ class Qrels:
     strata: the stratum of each document of a sample, `strata[topic][docno]`; empty otherwise.
     subtopics: the grade of each document for each subtopic, `subtopics[topic][docno][subtopic]`;
     `grades` has the highest of them.
+    probabilities: the probability of each subtopic, `probabilities[topic][subtopic]`; empty where
+    all are equal.
     """
 
     grades: dict[bytes, dict[bytes, int]]
@@ -47,6 +49,7 @@ class Qrels:
     format: str = "trec"
     strata: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
     subtopics: dict[bytes, dict[bytes, dict[bytes, int]]] = field(default_factory=dict)
+    probabilities: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
 
     @property
     def top_grade(self) -> int:

@@ -52,6 +52,25 @@ def test_no_judgment_of_the_holes_leaves_the_true_bounds(text):
         assert low[0] - 1e-12 <= value <= high[0] + 1e-12, grades
 
 
+def test_a_hole_can_leave_the_bounds_where_it_raises_the_highest_grade():
+    measure, ranking = parse_measure("ERR(top=topic)@5"), [b"a", b"b", b"c", b"d", b"u"]
+    before, after = record({b"a": 1}, ranking), record({b"a": 1, b"u": 2}, ranking)
+    assert measure.scores(after)[0] < measure.scores(before)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("ERR(top=topic)@3", "none"),
+        ("nERR(top=topic)", "none"),
+        ("ERR@3", "true"),
+        ("nERR", "scenarios"),
+    ],
+)
+def test_the_highest_grade_of_a_topic_leaves_no_bounds(text, bounds):
+    assert parse_measure(text).definition.bounds == bounds
+
+
 def test_every_measure_with_true_bounds_is_tried():
     tried = {parse_measure(text).name for text in TRUE.split()}
     assert tried == {name for name, each in MEASURES.items() if each.bounds == "true"}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evaluation.__main__ import main
 from evaluation.curves import mean_curve, precision_recall
 from evaluation.measures import example_run, parse_measure
 from tests.evaluation.random_runs import sample
@@ -53,3 +54,43 @@ def test_a_topic_that_is_not_answered_has_an_empty_curve():
     place = next(i for i, t in enumerate(judged.judgments.topics) if t not in run.scores)
     curve = precision_recall(judged, place)
     assert (curve.rank.tolist(), curve.area) == ([], 0.0)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_bytes(b"1 0 a 1\n1 0 c 1\n2 0 z 1\n")
+    (tmp_path / "run").write_bytes(b"1 Q0 a 1 9 t\n1 Q0 b 2 8 t\n1 Q0 c 3 7 t\n")
+
+
+def test_the_command_prints_the_steps_of_one_topic(folder, capfd):
+    assert main(["curve", "qrels", "run", "--topic", "1", "--format", "tsv"]) == 0
+    header, *steps = map(str.split, capfd.readouterr().out.splitlines())
+    assert header == ["run", "rank", "recall", "precision"]
+    assert steps == [["t", "1", "0.5000", "1.0000"], ["t", "3", "1.0000", "0.6667"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [
+        ([], [["t", "0.0000", "0.5000"], ["t", "1.0000", "0.3333"]]),
+        (
+            ["--topic", "1", "--levels"],
+            [["t", "0.0000", "1.0000"], ["t", "1.0000", "0.6667"]],
+        ),
+    ],
+)
+def test_the_command_prints_eleven_levels(options, ends, folder, capfd):
+    assert main(["curve", "qrels", "run", *options]) == 0
+    _, *points = map(str.split, capfd.readouterr().out.splitlines())
+    assert (len(points), [points[0], points[-1]]) == (11, ends)
+
+
+def test_a_curve_takes_no_measure(folder, capfd):
+    assert main(["curve", "qrels", "run", "-m", "AP"]) == 2
+    assert "leave out -m" in capfd.readouterr().err
+
+
+def test_a_topic_without_judgments_has_no_curve(folder, capfd):
+    assert main(["curve", "qrels", "run", "--topic", "9"]) == 2
+    assert "topic 9 is not judged" in capfd.readouterr().err

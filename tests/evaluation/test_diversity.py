@@ -1,6 +1,7 @@
 """Measures of diversity, on judgments with subtopics."""
 
 from io import BytesIO
+from math import log2
 
 import pytest
 
@@ -9,6 +10,7 @@ from evaluation.judging import JudgedRun, judge, prepare
 from evaluation.measures import parse_measure
 from evaluation.measures.diversity import subtopic_scores
 from evaluation.problems import Refused
+from evaluation.reading.intents import read_intents, with_probabilities
 from evaluation.reading.qrels import read_qrels
 from evaluation.reading.runs import read_run
 
@@ -55,3 +57,68 @@ def test_the_command_reads_subtopics_where_it_is_told(tmp_path, monkeypatch, cap
 def test_a_document_judged_twice_for_a_subtopic_is_a_problem():
     with pytest.raises(Refused, match="E_DUP_QREL"):
         read_qrels(BytesIO(QRELS + b"1 1 a 0\n"), format="subtopics")
+
+
+INTENTS = b"1 1 0.5\n1 2 0.3\n1 3 0.2\n"
+HIGHEST = 1 + 0.5 / 2 + 0.25 / 3 + 0.125 / 4 + 0.0625 / 5
+
+
+def with_intents(intents: bytes) -> JudgedRun:
+    qrels = read_qrels(BytesIO(QRELS), format="subtopics")
+    weighed = with_probabilities(qrels, read_intents(BytesIO(intents)))
+    return judge(read_run(BytesIO(RUN)), prepare(weighed))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("P-IA@5", (0.5 * 2 + 0.3 * 2 + 0.2) / 5),
+        ("AP-IA", 0.5 * 0.7 + 0.3 * 1 + 0.2 * 0.25),
+        ("ERR-IA@5", (0.5 * 1.1 + 0.3 * 1.25 + 0.2 * 0.25) / HIGHEST),
+        (
+            "D-nDCG@5",
+            (0.8 + 0.3 / log2(3) + 0.2 / log2(5) + 0.5 / log2(6))
+            / (0.8 + 0.5 / log2(3) + 0.3 / log2(4) + 0.2 / log2(5)),
+        ),
+        # The ideal has a, then d (gain .25), c (.2) and b (.15).
+        ("nERR-IA@5", 0.975 / (0.8 + 0.25 / 2 + 0.2 / 3 + 0.15 / 4)),
+        ("alpha-nDCG@5", 0.949391),
+        ("strec@1", 2 / 3),
+    ],
+)
+def test_probabilities_weigh_the_subtopics(text, value):
+    assert parse_measure(text).scores(with_intents(INTENTS))[0] == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["P-IA@5", "AP-IA", "ERR-IA@5", "nERR-IA@5", "D#-nDCG@5"])
+@pytest.mark.parametrize("intents", [b"1 1 .2\n1 2 .2\n1 3 .2\n1 4 .4\n", b"2 1 1\n"])
+def test_equal_probabilities_change_nothing(text, intents):
+    found = parse_measure(text).scores(with_intents(intents))
+    assert found == pytest.approx(parse_measure(text).scores(judged()))
+
+
+def test_problems_of_probabilities_have_their_lines():
+    with pytest.raises(Refused) as refusal:
+        read_intents(BytesIO(b"1 1 0.5\n1 2\n1 2 2\n1 1 0.5\n"))
+    found = [(problem.code, problem.line) for problem in refusal.value.problems]
+    assert found == [("E_COLUMNS", 2), ("E_PROBABILITY", 3), ("E_DUP_INTENT", 4)]
+
+
+def test_a_judged_subtopic_without_a_probability_is_a_problem():
+    with pytest.raises(Refused, match="E_INTENT"):
+        with_intents(b"1 1 0.5\n1 2 0.5\n")
+
+
+def test_some_topics_keep_their_probabilities():
+    judgments = with_intents(INTENTS).judgments
+    assert judgments.of([b"1"]).intents.weight.tolist() == [0.5, 0.3, 0.2]
+
+
+def test_the_command_reads_probabilities(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name, written in (("qrels", QRELS), ("run", RUN), ("intents", INTENTS), ("empty", b"")):
+        (tmp_path / name).write_bytes(written)
+    assert main(["score", "qrels", "run", "--intents", "intents", "-m", "P-IA@5"]) == 0
+    assert capfd.readouterr().out.split() == ["P-IA@5", "all", "0.3600"]
+    assert main(["score", "qrels", "run", "--intents", "empty", "-m", "P-IA@5"]) == 2
+    assert "empty: error: E_EMPTY" in capfd.readouterr().err
