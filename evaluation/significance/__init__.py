@@ -13,6 +13,7 @@ from evaluation.significance.baseline import (
     decide_within_all_pairs,
 )
 from evaluation.significance.bootstrap import Bootstrap, bootstrap, bootstraps
+from evaluation.significance.coverage import MeasuredError, measured_error
 from evaluation.significance.differences import Interval, TestResult
 from evaluation.significance.letters import letters_of
 from evaluation.significance.paired import all_paired_t, paired_t, sign_test, t_interval, wilcoxon
@@ -50,6 +51,7 @@ __all__ = [
     "Bootstrap",
     "Difference",
     "Interval",
+    "MeasuredError",
     "PairDecisions",
     "Posterior",
     "Scale",
@@ -68,6 +70,7 @@ __all__ = [
     "holm",
     "interval_topics",
     "letters_of",
+    "measured_error",
     "minimum_detectable",
     "paired_t",
     "posterior_of",

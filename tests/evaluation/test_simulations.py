@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.significance import decide_pairs
+from evaluation.significance import decide_pairs, measured_error
 from tests.evaluation.simulations import (
     CLAIMS,
     STRUCTURES,
@@ -34,3 +34,15 @@ def test_a_true_claim_is_not_called_false():
     board = Board(np.arange(4.0), decide_pairs(scores, np.zeros(99)), [])
     assert board.pairs.num_different == 6
     assert not any(CLAIMS[claim](board) for claim in ("pair differs", "rank interval", "leader"))
+
+
+def test_the_error_of_unequally_skewed_boards_is_the_one_that_is_printed():
+    found = simulate("unequally skewed", STRUCTURES["unequally skewed"], 12, 10, range(300), 499)
+    printed = measured_error(10, 12).all_pairs
+    spread = (printed * (1 - printed) / 300) ** 0.5
+    assert abs(found["equal"]["pair differs"] - printed) <= 3.5 * spread
+
+
+def test_between_two_simulated_boards_the_worse_error_is_printed():
+    assert measured_error(7, 40) == measured_error(10, 40)
+    assert measured_error(900, 900) == measured_error(50, 40)
