@@ -207,25 +207,6 @@ def decide_pairs(
     )
 
 
-# The largest share of 4,000 boards without any difference on which a claim was false, by number
-# of topics, where scores are skewed and runs are unequally variable: structure "unequally skewed"
-# of `python -m tests.evaluation.simulations`, 12 and 40 runs, both families.
-MEASURED_ERRORS = {6: 0.34, 10: 0.41, 25: 0.31, 50: 0.22}
-
-
-def measured_error(topics: int) -> float | None:
-    """The error measured where runs are skewed and unequal; None above the topics simulated.
-
-    Runs that vary alike, also when skewed, keep the 5 % that is promised.
-
-    >>> measured_error(12), measured_error(25), measured_error(200)
-    (0.41, 0.31, None)
-    """
-    if topics < FEWEST_TOPICS or topics > max(MEASURED_ERRORS):
-        return None
-    return MEASURED_ERRORS[max(at for at in MEASURED_ERRORS if at <= topics)]
-
-
 def critical_value(maxima: FloatArray, level: float = 0.95) -> float:
     """The ceil(level (draws + 1))-th smallest of ascending maxima; inf where there are too few."""
     place = ceil(level * (len(maxima) + 1) - EQUAL)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from evaluation.measures import parse_measure
-from evaluation.significance import smallest_p
-from evaluation.significance.pairwise import measured_error
+from evaluation.significance import measured_error, smallest_p
 from leaderboard.boards.columns import columns_of
 from leaderboard.boards.standings import FEWEST_TOPICS, LEVEL, Board, Standing
 from leaderboard.display.numbers import (
@@ -32,6 +31,8 @@ from leaderboard.pages.wording.phrases import (
 
 # On a longer board runs are counted, not named.
 LONG_BOARD = 12
+# Up to this number of topics a board states how often so few deceive.
+FEW_TOPICS = 50
 # Up to this share of judged documents the page shows a warning.
 WELL_JUDGED = 0.5
 UNJUDGED = {
@@ -208,9 +209,10 @@ def describe_strips(board: Board) -> str:
 def describe_trust(board: Board) -> str:
     """Say how often so few topics deceive, as it was measured; empty with many topics."""
     topics = board.edition.num_evaluated
-    error = measured_error(topics)
-    if error is None:
+    measured = measured_error(topics, board.num_in_family) if topics <= FEW_TOPICS else None
+    if measured is None:
         return ""
+    error = measured.all_pairs if board.compares_all else measured.baseline
     return (
         f"With {counted(topics, 'topic')} an error of 5 % holds for runs that vary alike. Of"
         " simulated boards with skewed scores of unequal spread and no difference at all, up to"
