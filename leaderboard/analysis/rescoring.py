@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.conventions import CONVENTIONS
-from evaluation.judging import Judgments, judge, prepare
+from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Measure, parse_measure
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
@@ -19,7 +20,7 @@ from leaderboard.models import Edition, Run
 from leaderboard.scoring.judgments import load_judgments
 
 # Retrieved documents of all runs up to which a request scores them again itself.
-MOST_DOCUMENTS = 2_000_000
+MOST_DOCUMENTS = 1_500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +45,39 @@ class Rescoring:
         return Qrels(dict(pairs), Problems())
 
     def means(self, qrels: Qrels, numbers: Sequence[int]) -> NDArray[np.float64]:
-        """Return the values of these runs on a board with these judgments, float64[runs]."""
+        """Return the values of these runs on a board with some of the judgments, float64[runs]."""
         judgments = prepare(qrels, self.judgments.topics, self.judgments.top_grade)
+        pairs = zip(judgments.grades, self.judgments.grades, strict=True)
+        is_kept = np.array([docno in some for some, judged in pairs for docno in judged], bool)
+        records = (_keep(self.records[n], is_kept, judgments) for n in numbers)
+        return np.array([self.measure.aggregate(self.measure.scores(each)) for each in records])
+
+    @cached_property
+    def records(self) -> list[JudgedRun]:
+        """Every run judged once, its documents numbered: fewer judgments only leave some out."""
+        one_stratum = {t: dict.fromkeys(judged, b"") for t, judged in self.qrels.grades.items()}
+        numbered = prepare(
+            replace(self.qrels, strata=one_stratum),
+            self.judgments.topics,
+            self.judgments.top_grade,
+        )
         depth = self.edition.settings["depth"]
         convention = CONVENTIONS[self.edition.convention]
-        records = (judge(self.runs[n], judgments, depth, convention) for n in numbers)
-        measure = self.measure
-        return np.array([measure.aggregate(measure.scores(record)) for record in records])
+        return [judge(run, numbered, depth, convention) for run in self.runs]
+
+
+def _keep(record: JudgedRun, is_kept: NDArray[np.bool_], judgments: Judgments) -> JudgedRun:
+    """Return the record of a run with the judgments that are kept."""
+    assert record.document is not None
+    keep = is_kept[record.document]
+    return replace(
+        record,
+        topic=record.topic[keep],
+        rank=record.rank[keep],
+        grade=record.grade[keep],
+        judgments=judgments,
+        document=None,
+    )
 
 
 def load_rescoring(edition_id: int, measure: str, run_ids: Sequence[str]) -> Rescoring:
