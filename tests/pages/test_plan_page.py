@@ -50,6 +50,7 @@ def test_without_one_the_variance_is_that_of_the_measure_on_the_board(ten, clien
     page = page_at(client, f"{ADDRESS}?measure=RR&difference=.2")
     assert rows(page)[0].split()[-1] == str(topics_needed(0.2 / found.paired**0.5))
     assert "Variances of RR on this board, of 3 runs:" in words(page)
+    assert "To find a difference of 0.2 between two runs with power 0.8" in words(page)
 
 
 def test_a_pool_is_shown_with_its_documents_hours_and_order(ten, client):
