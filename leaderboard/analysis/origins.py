@@ -15,7 +15,9 @@ from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference, scale_of, sign_flip
 from leaderboard.analysis.holes import CUTOFFS
 from leaderboard.analysis.pairs import PERSISTENCE, compare_runs
+from leaderboard.analysis.planning import DEPTHS, PlanRequest
 from leaderboard.analysis.rankings import topic_or_404
+from leaderboard.analysis.reusability import pool_depth_of, teams_of
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, Standing
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
@@ -128,6 +130,44 @@ def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """Return the command for the overlap of two runs, which needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
     return _join_words(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
+
+
+def reuse_command(board: Board) -> str:
+    """Return the command that leaves out one team at a time; empty as above.
+
+    A run that no option names is a team of its own. A tag with a comma cannot be listed.
+    """
+    words = ["--pool-depth", str(pool_depth_of(board))]
+    threshold = board.edition.settings["relevance_threshold"]
+    if not board.edition.settings["drop_empty_topics"]:
+        words += ["-l", str(threshold)]
+    for team, standings in teams_of(board).items():
+        tags = [standing.run.tag for standing in standings]
+        if len(tags) > 1 and any("," in tag or not tag for tag in tags):
+            return ""
+        if len(tags) > 1:
+            words.append(f"--team={team.name.replace('=', '-')}={','.join(tags)}")
+    command = board_command(board, ["reuse"], [board.measure])
+    return f"{command} {shlex.join(words)}" if command else ""
+
+
+def plan_command(board: Board, asked: PlanRequest) -> str:
+    """Return the command that plans from a board, or from a typed variance; empty as above."""
+    values = {
+        "difference": asked.difference,
+        "width": asked.width,
+        "runs": asked.runs,
+        "alpha": asked.alpha,
+        "power": asked.power,
+    }
+    words = [word for name, value in values.items() for word in (f"--{name}", str(value))]
+    if asked.variance is not None:
+        return _command(board.edition, ["plan", "--variance", str(asked.variance), *words])
+    words += ["--seconds", str(asked.seconds), "--depth", *map(str, DEPTHS)]
+    if not board.edition.settings["drop_empty_topics"]:
+        words += ["-l", str(board.edition.settings["relevance_threshold"])]
+    command = board_command(board, ["plan"], [board.measure])
+    return f"{command} {shlex.join(words)}" if command else ""
 
 
 def _command(edition: Edition, words: list[str]) -> str:

@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 from django.http import Http404
 
 from evaluation.agreement import rbo
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference
+from evaluation.significance import Difference, posterior_of, scale_of
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
-from leaderboard.boards.standings import Board, decide_pair, verdict_of
+from leaderboard.boards.standings import FEWEST_TOPICS, Board, decide_pair, verdict_of
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.families import load_measure_means
 
@@ -102,6 +103,35 @@ def compare_runs(board: Board, a: Run, b: Run) -> Pair:
             for place, topic in enumerate(scores.topics)
         ],
     )
+
+
+@dataclass(frozen=True)
+class RunAhead:
+    """The run of a pair that is ahead, with the probability that it is the better one."""
+
+    run: Run
+    other: Run
+    probability: float
+
+
+def find_run_ahead(pair: Pair) -> RunAhead | None:
+    """Return the run that is ahead; None below six topics or where neither is.
+
+    The probability is for a pair that was named before its results were seen.
+    """
+    measure = parse_measure(pair.measure)
+    scores = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2)
+    of_a, of_b = scale_of(measure.definition.aggregate).tested(scores).T
+    gains = measure.direction * (of_b - of_a)
+    gains = gains[np.isfinite(gains)]
+    if len(gains) < FEWEST_TOPICS:
+        return None
+    found = posterior_of(gains)
+    if found.better == found.worse:
+        return None
+    if found.better > found.worse:
+        return RunAhead(pair.b, pair.a, found.better)
+    return RunAhead(pair.a, pair.b, found.worse)
 
 
 def _or_nan(mean: float | None) -> float:

@@ -14,7 +14,7 @@ from tests.pages.ten_topics import send, ten_track, with_baseline
 # Pages that show scores by a measure, or against a baseline.
 FOLLOWING = re.compile(
     r'href="((?:/runs/\w+/(?:ranking/)?'
-    r"|/tracks/ten/(?:(?:topics/map|topics|topic|significance|measures|cost|compare|history)/)?"
+    r"|/tracks/ten/(?:(?:topics/map|topics|topic|significance|measures|cost|plan|reusability|compare|history)/)?"
     r')(?:\?[^"#]*)?)(?:#\w+)?"'
 )
 CHOSEN = "measure=P@5&baseline={base}"
@@ -26,6 +26,8 @@ PAGES = (
     "/tracks/ten/significance/?",
     "/tracks/ten/measures/?",
     "/tracks/ten/cost/?",
+    "/tracks/ten/plan/?",
+    "/tracks/ten/reusability/?",
     "/tracks/ten/compare/?",
     "/tracks/ten/judgments/?",
     "/tracks/ten/history/?",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from evaluation.agreement import rbo
 from leaderboard.actions import tracks
@@ -52,6 +54,34 @@ def test_runs_that_cannot_be_told_apart_may_differ_on_topics(ten, client):
     assert "mixed cannot be told apart from base: +.100 AP" in said
     assert "It wins 4 topics, loses 4 and ties 2." in said
     assert "On 8 topics the two differ by more than .2." in said
+
+
+def test_a_named_pair_has_the_probability_that_the_run_ahead_is_better(ten, client):
+    gains = np.array([0.5, -0.25] * 4 + [0.0] * 2)
+    probability = 1 - ttest_1samp(gains, 0).pvalue / 2
+    for a, b in (("base", "mixed"), ("mixed", "base")):
+        said = words(page_at(client, between(ten, a, b)))
+        assert f"that mixed is better than base is {score(probability, 3)}, from" in said
+
+
+def test_the_probability_is_on_the_scale_of_the_test(ten, ada, client):
+    """By GMAP topics count as logarithms: half of them double, half of them halve."""
+    tracks.change_track(ten, ada, {"measures": ["AP", "GMAP"]})
+    work()
+    said = words(page_at(client, between(ten, "base", "mixed", "&measure=GMAP")))
+    assert "the probability that" not in said
+
+
+def test_a_pair_that_the_reader_did_not_name_has_no_probability(ten, client):
+    base = Run.objects.get(tag="base")
+    for address in (ADDRESS, f"{ADDRESS}?a={base.pk}", f"{ADDRESS}?b={base.pk}"):
+        assert "the probability that" not in page_at(client, address)
+
+
+def test_below_six_topics_there_is_no_probability(ten, ada, client):
+    tracks.change_track(ten, ada, {"excluded_topics": ["1", "2", "3", "4", "5"]})
+    work()
+    assert "the probability that" not in page_at(client, between(ten, "base", "mixed"))
 
 
 def test_without_two_runs_in_the_address_the_best_meets_the_baseline(ten, client):

@@ -25,6 +25,8 @@ PAGES = (
     "/tracks/ten/significance/",
     "/tracks/ten/measures/",
     "/tracks/ten/cost/",
+    "/tracks/ten/plan/",
+    "/tracks/ten/reusability/",
     "/tracks/ten/compare/",
     "/tracks/ten/judgments/",
     "/runs/{ours}/",

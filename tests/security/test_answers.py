@@ -151,6 +151,7 @@ def test_t22_no_cell_of_any_table_is_a_formula(track, run, as_ada, name):
         f"/runs/{run.pk}/topics.csv",
         f"/runs/{run.pk}/problems/",
         "/tracks/bread/cost/?format=csv",
+        "/tracks/bread/reusability/?format=csv",
         "/tracks/bread/desk/trail/?format=csv",
     ]
     for address in addresses:

@@ -16,10 +16,13 @@ from leaderboard.analysis.origins import (
     compare_run_with_run,
     find_origin,
     overlap_command,
+    plan_command,
+    reuse_command,
 )
 from leaderboard.analysis.precision import precision_measures
 from leaderboard.boards.standings import AGAINST_ALL, Board
 from leaderboard.pages import wording
+from leaderboard.pages.forms.planning import PlanForm
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
 
 # Statistics that use the test of the track.
@@ -86,6 +89,11 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
         return overlap_command(board, run, other)
     if name == "cost":
         return _find_cost_command(board, request.GET.get("cost", ""))
+    if name == "reusability":
+        return reuse_command(board)
+    if name == "planning":
+        asked = PlanForm(request.GET).read()
+        return plan_command(board, asked) if asked is not None else ""
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
     return (

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 from evaluation.measures import parse_measure
 from leaderboard.analysis import Pair, compare_runs
 from leaderboard.analysis.origins import standing_or_404
-from leaderboard.analysis.pairs import PairLine, compute_overlaps
+from leaderboard.analysis.pairs import PairLine, compute_overlaps, find_run_ahead
 from leaderboard.analysis.rankings import UnseenDocument
 from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, build_side_by_side
 from leaderboard.boards.disclosure import Sight, track_or_404
@@ -125,6 +125,8 @@ def _pair_context(
     page = Paginator(drawn.lines, TABLED).get_page(page_number(request))
     largest = pair.by_size[:LARGEST]
     known = compute_overlaps(pair.a, pair.b, [*largest, *page])
+    is_named = request.GET.get("a") and request.GET.get("b")
+    ahead = find_run_ahead(pair) if is_named else None
     return {
         "order": order,
         "drawing": drawn,
@@ -133,6 +135,7 @@ def _pair_context(
         "rows": drawn.rows(list(page), known),
         "verdict": wording.pair_verdict(pair),
         "test": wording.describe_pair_test(board, pair),
+        "probability": wording.describe_probability(ahead) if ahead is not None else [],
     }
 
 

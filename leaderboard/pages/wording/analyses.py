@@ -11,6 +11,8 @@ from leaderboard.analysis.costs import CostBreakdown, CostLine
 from leaderboard.analysis.gains import ROUNDING_ERROR, GainCurves
 from leaderboard.analysis.holes import HoleLine, HoleTable
 from leaderboard.analysis.impact import MeasureImpact
+from leaderboard.analysis.pairs import RunAhead
+from leaderboard.analysis.reusability import LeftOutTeams
 from leaderboard.analysis.topics import TOP, Answer, TopicBreakdown
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_BASELINE, FEWEST_TOPICS, Board
@@ -76,6 +78,25 @@ def count_runs_with_cost(found: CostBreakdown) -> str:
     said = counted(len(found.lines), "run reports,runs report")
     silent = counted(found.num_without_cost, "run does,runs do")
     return f"{said} it; {silent} not." if found.num_without_cost else f"{said} it."
+
+
+def reusability_verdict(found: LeftOutTeams) -> Sentence:
+    """Name the team whose best run changes most without its own documents."""
+    most = found.most_changed
+    if most is None or not any(line.change for line in found.lines):
+        return join_phrases(
+            "Without the documents that only one team found, the best run of every team keeps"
+            f" its {found.measure}."
+        )
+    return join_phrases(
+        "Without the documents that only its team found, the best run of a team changes by at"
+        " most ",
+        strong(f"{score(abs(most.change), 3)} {found.measure}"),
+        ": ",
+        run_phrase(most.run),
+        f" {signed(most.change, 3)}, rank {count(most.rank)}",
+        f" to {count(most.rank_without)}." if most.rank != most.rank_without else " as before.",
+    )
 
 
 def describe_test(test: str, topics: int) -> str:
@@ -380,6 +401,20 @@ def describe_pair_test(board: Board, pair: Pair) -> Sentence:
         f". With {counted(topics, 'topic')} one comparison alone detects an effect of ",
         effect,
         " with 80 % power.",
+    )
+
+
+def describe_probability(ahead: RunAhead) -> Sentence:
+    """Say how probable it is that the run ahead is better, if the pair was named in advance."""
+    sure = ahead.probability >= 0.9995
+    return join_phrases(
+        "If you named these two before you saw a result: the probability that ",
+        run_phrase(ahead.run),
+        " is better than ",
+        run_phrase(ahead.other),
+        " is ",
+        strong("above .999" if sure else score(ahead.probability, 3)),
+        ", from the paired t-test of this pair alone, not adjusted.",
     )
 
 

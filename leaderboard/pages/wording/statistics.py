@@ -46,9 +46,12 @@ STATISTICS = {
             " this pair has it, p and interval hold for all runs compared with the baseline;"
             " otherwise they hold for all pairs of runs. Alone is the exact sign-flip test of"
             " this pair, as if nothing else had been asked.",
+            "For a pair named before its results were seen, the run ahead is better with"
+            " probability 1 − p/2, p of the paired t-test of this pair alone (noninformative"
+            " prior). An adjusted p gives no such probability.",
         ),
-        "evaluation.significance.decide_within_all_pairs",
-        "Westfall and Young 1993; Smucker, Allan and Carterette, CIKM 2007",
+        "evaluation.significance.decide_within_all_pairs, evaluation.significance.posterior_of",
+        "Westfall and Young 1993; Smucker, Allan and Carterette, CIKM 2007; Sakai, SIGIR 2017",
     ),
     "all-pairs": Statistic(
         "All runs against each other",
@@ -178,5 +181,36 @@ STATISTICS = {
         ),
         "evaluation.significance.compare_all_pairs",
         command_adds="It holds every run of the board to the best of those that state this cost.",
+    ),
+    "reusability": Statistic(
+        "One team left out",
+        (
+            "Of the first documents of every run on the board, to the depth of the pool, those"
+            " that only one team has lose their judgments. The team’s runs are scored again, as"
+            " if it had come after the judging. All other runs keep their scores.",
+            "τ is Kendall’s τ_b between the board before and after. A team without documents of"
+            " its own does not move: τ is 1.",
+        ),
+        "evaluation.pooling.leave_one_team_out",
+        "Zobel, SIGIR 1998; Voorhees, CLEF 2001",
+        command_adds="It prints all runs of every team, not the best alone.",
+    ),
+    "planning": Statistic(
+        "Topics and pools to plan",
+        (
+            "Paired t: the fewest topics on which a two-sided paired t-test finds the difference"
+            " of two runs with this power. ANOVA: the same for the one-way F-test of several"
+            " runs, if only the best and the worst differ from the middle. Interval: the fewest"
+            " topics whose 1 − α interval of a mean difference is expected to be this narrow.",
+            "The variance within runs is the mean over runs of the variance of their topics; that"
+            " of differences is the mean over all pairs of runs. A typed variance is within runs"
+            " and is doubled for differences.",
+            "For each depth of pool all runs are scored with its judgments alone. The hours are"
+            " for all documents of the pool at the speed you gave.",
+        ),
+        "evaluation.significance.topics_needed, evaluation.significance.anova_topics,"
+        " evaluation.significance.interval_topics, evaluation.pooling.compare_depths",
+        "Sakai, Information Retrieval Journal 2016",
+        command_adds="With a typed variance it prints no pools.",
     ),
 }

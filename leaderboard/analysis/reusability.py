@@ -1,0 +1,145 @@
+"""Whether judgments serve new runs: each team left out in turn, and its best run scored again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean
+
+from evaluation.measures import parse_measure
+from evaluation.pooling import Reusability, TeamRuns, depth_pool, leave_one_team_out
+from leaderboard.analysis.rescoring import is_too_large, load_rescoring
+from leaderboard.boards.columns import Cell
+from leaderboard.boards.standings import Board, Standing
+from leaderboard.models import Run, Team
+
+# The depth where the judgments do not say how deep their pool was.
+USUAL_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class TeamLine:
+    """A team with its best run, scored with and without the documents that only it found.
+
+    `unique` of these documents are judged, `relevant` of them are relevant. `tau` is between the
+    boards before and after; None where undefined.
+    """
+
+    team: Team
+    best: Standing
+    unique: int
+    relevant: int
+    before: float
+    after: float
+    rank: int
+    rank_without: int
+    tau: float | None
+
+    COLUMNS = (
+        *("team", "unique", "relevant", "run", "tag", "with", "without"),
+        *("change", "rank_with", "rank_without", "tau_b"),
+    )
+
+    @property
+    def run(self) -> Run:
+        return self.best.run
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The values of `COLUMNS`."""
+        return [
+            *(self.team.name, self.unique, self.relevant, self.run.pk, self.run.tag),
+            *(self.before, self.after, self.change, self.rank, self.rank_without, self.tau),
+        ]
+
+
+@dataclass(frozen=True)
+class LeftOutTeams:
+    """All teams of a board by one measure, the largest loss first; `depth` is that of the pool."""
+
+    measure: str
+    depth: int
+    num_runs: int
+    lines: list[TeamLine]
+
+    @property
+    def taus(self) -> list[float]:
+        return [line.tau for line in self.lines if line.tau is not None]
+
+    @property
+    def mean_tau(self) -> float | None:
+        return fmean(self.taus) if self.taus else None
+
+    @property
+    def lowest_tau(self) -> float | None:
+        return min(self.taus, default=None)
+
+    @property
+    def most_changed(self) -> TeamLine | None:
+        """The team whose best run changes most."""
+        return max(self.lines, key=lambda line: abs(line.change), default=None)
+
+
+def teams_of(board: Board) -> dict[Team, list[Standing]]:
+    """Return the ranked runs of each team, the best first."""
+    teams: dict[Team, list[Standing]] = {}
+    for standing in board.ranked:
+        teams.setdefault(standing.run.team, []).append(standing)
+    return teams
+
+
+def pool_depth_of(board: Board) -> int:
+    """Return how many documents of each run count as pooled."""
+    return board.edition.judgment_set.pool_depth or USUAL_DEPTH
+
+
+def is_too_large_to_leave_out(board: Board) -> bool:
+    return is_too_large([standing.run for standing in board.ranked])
+
+
+def leave_teams_out(board: Board) -> LeftOutTeams:
+    """Leave out each team of a board in turn, by its measure."""
+    teams, depth = teams_of(board), pool_depth_of(board)
+    family = tuple(tuple(standing.run.pk for standing in standings) for standings in teams.values())
+    found = compute_reusability(board.edition.pk, board.measure, family, depth)
+    direction = parse_measure(board.measure).direction
+    lines = []
+    for (team, standings), left_out in zip(teams.items(), found.teams, strict=True):
+        rank = standings[0].rank
+        assert rank is not None
+        lines.append(
+            TeamLine(
+                team=team,
+                best=standings[0],
+                unique=left_out.unique,
+                relevant=left_out.unique_relevant,
+                before=float(left_out.before[0]),
+                after=float(left_out.after[0]),
+                rank=rank,
+                rank_without=rank + int(left_out.ranks_lost[0]),
+                tau=left_out.tau,
+            )
+        )
+    lines.sort(key=lambda line: direction * line.change)
+    return LeftOutTeams(board.measure, depth, len(board.ranked), lines)
+
+
+# Neither the judgments of an edition nor an accepted run ever change.
+@lru_cache(maxsize=64)
+def compute_reusability(
+    edition_id: int, measure: str, family: tuple[tuple[str, ...], ...], depth: int
+) -> Reusability:
+    """Leave out each team of a family, the ids of the runs of each, in this order."""
+    every = [run_id for team in family for run_id in team]
+    read = load_rescoring(edition_id, measure, every)
+    teams, first = {}, 0
+    for number, team in enumerate(family):
+        numbers = tuple(range(first, first + len(team)))
+        teams[str(number)] = TeamRuns(numbers, numbers)
+        first += len(team)
+    pool = depth_pool(read.runs, depth, read.judgments.topics)
+    return leave_one_team_out(read.qrels, pool, teams, read.means, read.rel, read.measure.direction)

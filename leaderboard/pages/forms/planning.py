@@ -1,0 +1,41 @@
+"""The form that plans a collection; its values are in the address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from leaderboard.analysis.planning import PlanRequest
+
+
+class PlanForm(forms.Form):
+    difference = forms.FloatField(
+        label="Smallest difference", min_value=1e-6, max_value=1e6, initial=0.05
+    )
+    width = forms.FloatField(label="Widest interval", min_value=1e-6, max_value=1e6, initial=0.1)
+    runs = forms.IntegerField(label="Runs in the ANOVA", min_value=2, max_value=1000, initial=10)
+    alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
+    power = forms.FloatField(label="Power", min_value=0.5, max_value=0.999, initial=0.8)
+    variance = forms.FloatField(
+        label="Variance",
+        help_text="Within runs. Empty: that of this board.",
+        min_value=1e-9,
+        max_value=1e9,
+        required=False,
+    )
+    seconds = forms.FloatField(
+        label="Seconds per document", min_value=0.1, max_value=36000, initial=60
+    )
+
+    def __init__(self, asked: QueryDict, **kwargs: Any) -> None:
+        """Fill in what the address does not name."""
+        fields = self.base_fields.items()
+        usual = {name: field.initial for name, field in fields if field.initial is not None}
+        named = {name: asked[name] for name, _ in fields if name in asked}
+        super().__init__({**usual, **named}, **kwargs)
+
+    def read(self) -> PlanRequest | None:
+        """Return the request; None where a value is out of range."""
+        return PlanRequest(**self.cleaned_data) if self.is_valid() else None
