@@ -17,7 +17,14 @@ from scipy import stats
 from benchmarks import tables
 from benchmarks.tables import seconds, times
 from evaluation.ragged import FloatArray
-from evaluation.significance import all_paired_t, compare_with_baseline, sign_flip, sign_flips
+from evaluation.significance import (
+    all_paired_t,
+    compare_all_pairs,
+    compare_with_baseline,
+    sign_flip,
+    sign_flips,
+)
+from evaluation.significance.pairwise import PAIR_DRAWS
 
 DRAWS = 100_000
 # Of scipy's loops so much is run: pairs, and draws.
@@ -32,6 +39,8 @@ def main() -> None:
     rows = (all_pairs(500, 7000), one_run(50), one_run(250), one_run(7000), many_runs(200, 250))
     tables.table(head, rows)
     family(200, 250)
+    for runs, topics in ((500, 50), (100, 7000)):
+        every_pair(runs, topics)
 
 
 def all_pairs(runs: int, topics: int) -> tuple[str, ...]:
@@ -69,8 +78,21 @@ def family(runs: int, topics: int) -> None:
     start = time.process_time()
     compare_with_baseline(scores[1:], scores[0])
     print(
-        f"\nA board of {runs} runs and {topics} topics against its baseline, with intervals, effect"
-        f" sizes and Holm's p: {seconds(time.process_time() - start)} of processor."
+        f"\nA board of {runs} runs and {topics} topics against its baseline, with simultaneous"
+        f" intervals and effect sizes: {seconds(time.process_time() - start)} of processor."
+    )
+
+
+def every_pair(runs: int, topics: int) -> None:
+    """Half of the runs are near-duplicates of one, as the variants of a team are."""
+    scores = scores_of(runs, topics)
+    noise = np.random.default_rng(runs).normal(0, 0.01, (runs // 2, topics))
+    scores[: runs // 2] = scores[0] + noise
+    start = time.process_time()
+    compare_all_pairs(scores)
+    print(
+        f"All pairs of {runs} runs and {topics:,} topics by the studentised maximum,"
+        f" {PAIR_DRAWS:,} draws: {seconds(time.process_time() - start)} of processor."
     )
 
 
