@@ -293,6 +293,7 @@ def _kappa(weights: Weights) -> Statistic:
 
 
 def _fleiss(counts: FloatArray, _: FloatArray) -> FloatArray:
+    """Fleiss's kappa from coincidences of grades, float64[..., grades, grades]."""
     total = _total(counts)
     chance = _ratio(np.square(counts.sum(axis=-1)).sum(axis=-1), total**2)
     disagreed = _ratio(total - np.trace(counts, axis1=-2, axis2=-1), total)

@@ -33,7 +33,7 @@ def take_pool(
     Documents are added rank by rank up to the budget, which is the same for every topic
     (Lipani, Palotti, Lupu, Piroi, Zuccon and Hanbury 2017).
     """
-    return _largest(f"take@{size}", runs, size, depth, topics, by_rank)
+    return _pool_by_priority(f"take@{size}", runs, size, depth, topics, by_rank)
 
 
 def rrf_pool(
@@ -48,7 +48,9 @@ def rrf_pool(
     Reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009).
     """
     name = f"RRF(k={k})@{size}"
-    return _largest(name, runs, size, depth, topics, lambda places: reciprocal_ranks(places, k))
+    return _pool_by_priority(
+        name, runs, size, depth, topics, lambda places: reciprocal_ranks(places, k)
+    )
 
 
 def rbp_pool(
@@ -63,7 +65,7 @@ def rbp_pool(
     The weight that RBP gives a document (Moffat, Webber and Zobel, SIGIR 2007).
     """
     name = f"RBP(p={p})@{size}"
-    return _largest(name, runs, size, depth, topics, lambda places: persistence(places, p))
+    return _pool_by_priority(name, runs, size, depth, topics, lambda places: persistence(places, p))
 
 
 def by_rank(places: Sequence[Place]) -> tuple[float, ...]:
@@ -76,7 +78,7 @@ def by_rank(places: Sequence[Place]) -> tuple[float, ...]:
 
 
 def reciprocal_ranks(places: Sequence[Place], k: int = 60) -> tuple[float, ...]:
-    """Sum of 1 / (k + rank), as an exact fraction.
+    """Sum of 1 / (k + rank).
 
     >>> reciprocal_ranks([Place(run=0, rank=4), Place(run=1, rank=68)], k=60)
     (0.0234375,)
@@ -93,7 +95,7 @@ def persistence(places: Sequence[Place], p: float = 0.8) -> tuple[float, ...]:
     return (fsum((1 - p) * p ** (place.rank - 1) for place in places),)
 
 
-def _largest(
+def _pool_by_priority(
     method: str,
     runs: Sequence[Run],
     size: int,
@@ -101,6 +103,7 @@ def _largest(
     topics: Iterable[bytes] | None,
     priority: Priority,
 ) -> Pool:
+    """Take the `size` documents of each topic with the highest priority, equal ones by docno."""
     if size < 1:
         raise ValueError(f"a pool takes at least one document of a topic: {size}")
     pooled: dict[bytes, tuple[Pooled, ...]] = {}

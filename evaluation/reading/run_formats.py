@@ -170,6 +170,7 @@ def _row(parts: dict[str, bytes], collected: RunLines) -> Row:
 
 
 def _score_by_rank(collected: RunLines) -> None:
+    """Give rows without scores the score top + 1 - rank; a rank that repeats is an error."""
     for rows in collected.by_topic.values():
         top = max(rows.ranks)
         rows.scores = array("d", (top + 1.0 - rank for rank in rows.ranks))

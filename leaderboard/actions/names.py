@@ -11,7 +11,6 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 def clean_slug(text: str) -> str:
     """Return a valid slug, or raise ValueError."""
-    """Return a valid slug, or raise ValueError."""
     if not SLUG.fullmatch(text):
         raise ValueError("takes letters, digits, - and _, and begins with a letter or digit")
     if text.lower() in RESERVED:

@@ -176,7 +176,6 @@ def approve_request(request: JoinRequest, organiser: User) -> Team:
 
 def decline_request(request: JoinRequest, organiser: User) -> None:
     """Decline a request to join."""
-    """Decline a request to join."""
     with transaction.atomic():
         _decide_request(request, organiser, JoinRequest.State.DECLINED)
 
@@ -192,7 +191,6 @@ def _decide_request(request: JoinRequest, organiser: User, state: str, **as_read
 
 
 def clean_team_name(name: str) -> str:
-    """Return a valid team name; raises JoinError."""
     """Return a valid team name; raises JoinError."""
     name = " ".join(name.split())
     visible = name.isprintable() and not INVISIBLE.search(name)
@@ -348,7 +346,6 @@ def remove_organiser(track: Track, user: User, organiser: User) -> None:
 
 
 def needs_second_factor(user: User) -> bool:
-    """Whether this site requires a second factor of the user."""
     """Whether this site requires a second factor of the user."""
     if settings.SECOND_FACTOR == "offered":
         return False

@@ -139,7 +139,6 @@ def restore_run(run: Run, user: User) -> None:
 
 def _update_board(run: Run) -> None:
     """Drop a removed run as baseline and queue the tests again."""
-    """Drop a removed run as baseline and queue the tests again."""
     Track.objects.filter(pk=run.track_id, baseline=run).update(baseline=None)
     enqueue_comparison(run.track)
 

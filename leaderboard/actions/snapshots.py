@@ -75,12 +75,10 @@ class FrozenLine:
 
 def snapshot_heads(snapshot: Snapshot) -> list[FrozenCell]:
     """Return the heads of a snapshot's columns."""
-    """Return the heads of a snapshot's columns."""
     return _cells(snapshot, snapshot.heads)
 
 
 def snapshot_lines(snapshot: Snapshot) -> list[FrozenLine]:
-    """Return the lines of a snapshot."""
     """Return the lines of a snapshot."""
     runs = Run.objects.in_bulk([run_id for run_id, *_ in snapshot.rows])
     at = snapshot.heads.index(RUN.title)

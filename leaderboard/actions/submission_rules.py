@@ -31,7 +31,6 @@ class NotAccepted(Exception):
 
 def refuse_large(file: UploadedFile, limit: int) -> None:
     """Refuse a file above the size limit."""
-    """Refuse a file above the size limit."""
     if (file.size or 0) > limit:
         raise NotAccepted("E_SIZE", f"The file has {file.size:,} bytes; the limit is {limit:,}.")
 
@@ -48,7 +47,6 @@ def refuse_full_team(team: Team, size: int) -> None:
 
 def refuse_full_site(size: int) -> None:
     """Refuse a file beyond the site's storage."""
-    """Refuse a file beyond the site's storage."""
     if exceeds_site(size):
         raise NotAccepted(
             "E_FULL",
@@ -59,7 +57,6 @@ def refuse_full_site(size: int) -> None:
 
 def refuse_outside_dates(track: Track, now: datetime) -> None:
     """Refuse a run before the track opens or after it closes."""
-    """Refuse a run before the track opens or after it closes."""
     if track.accepts_runs(now):
         return
     if track.state(now) == Track.State.PLANNED:
@@ -68,7 +65,6 @@ def refuse_outside_dates(track: Track, now: datetime) -> None:
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
-    """Refuse a run without the facts that the track requires."""
     """Refuse a run without the facts that the track requires."""
     missing = missing_facts(track.required_facts, facts)
     if missing:
@@ -119,7 +115,6 @@ def seconds_between(now: datetime, then: datetime) -> int:
 
 
 def refuse_repeated_tag(run: Run) -> None:
-    """Refuse a run with a tag that its team already used, if the track forbids that."""
     """Refuse a run with a tag that its team already used, if the track forbids that."""
     if run.track.repeated_tags != Track.Refusal.REFUSE or not run.tag:
         return

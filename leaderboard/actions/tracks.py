@@ -83,7 +83,6 @@ def _plain_value(value: Any) -> Any:
 
 def renew_edition(track: Track) -> None:
     """Queue the scoring of the edition that the track's settings ask for."""
-    """Queue the scoring of the edition that the track's settings ask for."""
     if editions.start_edition(track) is not None:
         transaction.on_commit(queue.wake_workers)
 
@@ -120,7 +119,6 @@ def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
 
 def choose_baseline(track: Track, user: User, run: Run | None) -> None:
     """Choose the track's baseline and queue the tests against it."""
-    """Choose the track's baseline and queue the tests against it."""
     change_track(track, user, {"baseline": run})
     if track.edition is not None:
         queue.enqueue("compare", track.edition)
@@ -151,7 +149,6 @@ def renew_badge(track: Track, user: User) -> None:
 @transaction.atomic
 def remove_badge(track: Track, user: User) -> None:
     """Remove the track's badge."""
-    """Remove the track's badge."""
     Track.objects.filter(pk=track.pk).update(badge_code="")
     AuditEvent.objects.record(user, "remove badge", track)
 
@@ -174,7 +171,6 @@ def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> We
 
 def remove_webhook(track: Track, user: User, webhook_id: int) -> None:
     """Remove a webhook of the track."""
-    """Remove a webhook of the track."""
     with transaction.atomic():
         for webhook in track.webhooks.filter(pk=webhook_id):
             AuditEvent.objects.record(user, "remove", webhook, before={"url": webhook.url})
@@ -190,7 +186,6 @@ def switch_on_webhook(track: Track, user: User, webhook_id: int) -> None:
 
 
 def enqueue_comparison(track: Track) -> None:
-    """Queue the tests of the board."""
     """Queue the tests of the board."""
     if track.edition is not None:
         queue.enqueue("compare", track.edition)

@@ -134,7 +134,6 @@ def find_team(track: Track, user: User, organises: bool) -> Team | None:
 
 def join_team(track: Track, user: User) -> Team:
     """Let the user join the track, or raise NotAccepted."""
-    """Let the user join the track, or raise NotAccepted."""
     try:
         return people.join_track(track, user)
     except people.JoinError as reason:
@@ -142,7 +141,6 @@ def join_team(track: Track, user: User) -> Team:
 
 
 def refuse_by_rules(track: Track, details: RunDetails, received_at: datetime) -> None:
-    """Raise NotAccepted outside the track's dates or without required facts."""
     """Raise NotAccepted outside the track's dates or without required facts."""
     refuse_outside_dates(track, received_at)
     refuse_without_facts(track, details.facts)
@@ -200,7 +198,6 @@ def find_repeated_run(
 
 
 def hash_file(file: UploadedFile) -> str:
-    """Return the SHA-256 of a file."""
     """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
     for chunk in file.chunks():

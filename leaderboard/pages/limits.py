@@ -50,10 +50,10 @@ def run_limits() -> list[Limit]:
         Limit("Upload size", mebibytes(runs.upload), "rejected: E_SIZE"),
         Limit("Unpacked size", mebibytes(runs.unpacked), "rejected at once: E_BOMB"),
         Limit("Compression ratio", f"{runs.ratio}, from {from_size} on", "E_BOMB"),
-        Limit("Files in a .zip", "1, not a nested archive", "refused: E_MEMBERS, E_CONTAINER"),
-        Limit("Line length", counted(runs.line, "byte"), "refused: E_LINE_LONG"),
+        Limit("Files in a .zip", "1, not a nested archive", "rejected: E_MEMBERS, E_CONTAINER"),
+        Limit("Line length", counted(runs.line, "byte"), "rejected: E_LINE_LONG"),
         Limit("Lines, also blank ones", f"{runs.lines:,}", "rejected: E_SIZE"),
-        Limit("Documents per topic", "set by track, usually 1,000", "refused: E_DEPTH"),
+        Limit("Documents per topic", "set by track, usually 1,000", "rejected: E_DEPTH"),
         Limit("Errors", f"{KEPT:,} read, {settings.PROBLEMS_SHOWN} shown", "checking stops"),
         Limit("Reading and scoring", f"{seconds:,} s and {mebibytes(memory)}", "marked as failed"),
     ]
@@ -63,7 +63,7 @@ def collection_limits() -> list[Limit]:
     return [
         Limit("Upload size per file", mebibytes(settings.COLLECTION_UPLOAD_LIMIT), "E_SIZE"),
         Limit("Unpacked per file", mebibytes(settings.COLLECTION_UNPACKED_LIMIT), "E_BOMB"),
-        Limit("A document", mebibytes(DOCUMENT_LIMITS.line), "refused: E_LINE_LONG"),
+        Limit("A document", mebibytes(DOCUMENT_LIMITS.line), "rejected: E_LINE_LONG"),
     ]
 
 

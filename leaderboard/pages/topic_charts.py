@@ -24,9 +24,9 @@ from leaderboard.pages.page_urls import page_url, run_url_pattern
 from leaderboard.pages.template_tags import badge
 
 
-def ranking_urls(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> list[str]:
+def ranking_urls(breakdown: TopicBreakdown, carried: Mapping[str, str]) -> list[str]:
     """Return the URL of each run's ranking for the topic."""
-    page = run_url_pattern("ranking", chosen, number=breakdown.topic.number)
+    page = run_url_pattern("ranking", carried, number=breakdown.topic.number)
     return [page.format(each.run.pk) for each in breakdown.answers]
 
 

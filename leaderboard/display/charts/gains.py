@@ -47,7 +47,7 @@ def gain_chart(gained: GainCurves, title: str) -> SafeString:
         (gained.reordered, "named"),
         (gained.own, "own"),
     ):
-        curves += f'<path class="curve {classes}" d="M{_path(values, up)}"/>'
+        curves += f'<path class="curve {classes}" d="M{_points(values, up)}"/>'
     body = _grid(up, len(gained.own)) + stretch(100, 100, HEIGHT, curves)
     body += render_text(0, 12, "DCG", "tick label", dx=6)
     body += render_text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
@@ -60,7 +60,8 @@ def gain_chart(gained: GainCurves, title: str) -> SafeString:
     return frame_chart(render_chart(title, summary, HEIGHT, body), "named")
 
 
-def _path(values: Curve, up: Axis) -> str:
+def _points(values: Curve, up: Axis) -> str:
+    """Return the points of a curve joined by L; the caller adds the first M."""
     across = np.linspace(0, 100, len(values))
     return "L".join(
         f"{coord(x)} {coord(up.down(y, 100))}" for x, y in zip(across, values.tolist(), strict=True)
@@ -68,8 +69,8 @@ def _path(values: Curve, up: Axis) -> str:
 
 
 def _between(lower: Curve, upper: Curve, up: Axis, classes: str) -> str:
-    back = "L".join(reversed(_path(lower, up).split("L")))
-    return f'<path class="{classes}" d="M{_path(upper, up)}L{back}z"/>'
+    back = "L".join(reversed(_points(lower, up).split("L")))
+    return f'<path class="{classes}" d="M{_points(upper, up)}L{back}z"/>'
 
 
 def _grid(up: Axis, last: int) -> str:
