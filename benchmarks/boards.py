@@ -120,6 +120,7 @@ def _states() -> Iterator[tuple[str, ...]]:
     board, short, long = "/tracks/wide/", *(f"/tracks/{s}/topic/?number=1" for s in TOPICS_OF)
     yield "board, its organiser", *_views(board, ada)[0]
     yield "board, by another measure", *_views(f"{board}?measure=AP")[0]
+    yield "board, all runs with all", *_views(f"{board}?family=all")[0]
     yield "board, sorted by another measure", *_views(f"{board}?sort=-AP")[0]
     yield "board, another baseline, untested", *_views(f"{board}?baseline={run.pk}")[0]
     yield "a topic of 50, its organiser", *_views(short, ada)[0]
