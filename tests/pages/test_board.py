@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from html import escape
 from pathlib import Path
@@ -17,8 +18,10 @@ from django.utils import timezone
 from leaderboard.actions import runs, tracks
 from leaderboard.actions.uploads import accept_run
 from leaderboard.boards import deferred_tests
+from leaderboard.boards.disclosure import sight_of
+from leaderboard.boards.standings import Choice, find_board
 from leaderboard.models import Comparison, JudgmentSet, Run, Team, Track
-from leaderboard.pages.wording import boards
+from leaderboard.pages.wording import board_verdict, boards
 from leaderboard.scoring import comparisons
 from tests.builders import (
     OTHER_RUN,
@@ -112,6 +115,17 @@ def test_without_a_baseline_all_pairs_decide(ten, ben, cat, client):
     said = words(page_of(client, ten))
     assert "first leads with AP 1.000 and is significantly better than every other run." in said
     assert "No baseline yet" in said
+
+
+def test_a_leader_that_does_not_beat_every_run_is_not_said_to(ten, ben, cat):
+    send(ten, ben, "first", 1)
+    send(ten, cat, "second", 4)
+    send(ten, cat, "third", 5)
+    board = find_board(sight_of(ten, ben), Choice())
+    held = zip(board.standings, [(1, 2), (2, 3), (2, 3)], strict=True)
+    standings = [replace(standing, interval=interval) for standing, interval in held]
+    said = "".join(p.words or p.name for p in board_verdict(replace(board, standings=standings)))
+    assert "first leads with AP 1.000; no other run may be the best." in said
 
 
 def test_equal_leaders_lead_together_and_share_the_rank(ten, ben, cat, client):

@@ -85,8 +85,10 @@ def _compare_all_pairs(board: Board) -> Sentence:
     differ = f"{count(pairs.decisions.num_different)} of {counted(number, 'pair')}"
     apart = f". {differ} {'differs' if pairs.decisions.num_different == 1 else 'differ'}."
     if len(first) == 1:
+        beats_all = board.ranked[0].interval == (1, 1)
         better = " and is significantly better than every other run"
-        return join_phrases(*_describe_leaders(board), better, apart)
+        only = "; no other run may be the best"
+        return join_phrases(*_describe_leaders(board), better if beats_all else only, apart)
     may = f"{spell_number(len(first)).capitalize()} runs may be the best; "
     return join_phrases(may, *_describe_leaders(board), apart)
 
