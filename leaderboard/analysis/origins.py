@@ -117,6 +117,12 @@ def family_runs(board: Board) -> list[Run]:
     return [shown[run_id] for run_id in board.tests.family]
 
 
+def pairs_command(board: Board) -> str:
+    """Return the command that compares all pairs of the family of a board; empty as above."""
+    files = [qrels_name(board.edition.judgment_set), *map(run_name, family_runs(board))]
+    return _command(board.edition, ["pairs", *files, *_options(board.edition, [board.measure])])
+
+
 def board_command(board: Board, words: Sequence[str], measures: Sequence[str]) -> str:
     """Return a command over all runs of the board; empty as above."""
     files = [

@@ -64,3 +64,10 @@ def test_the_printed_command_gives_every_p_of_the_matrix(client, files, measure)
     known = {frozenset(line[1:3]): line[4] for line in lines}
     rows = [line.split(",") for line in table.splitlines()[1:]]
     assert {frozenset((row[1], row[3])): f"{float(row[5]):.3g}" for row in rows} == known
+
+
+def test_the_command_names_the_runs_that_could_have_been_the_best_of_their_team(client, files):
+    Track.objects.update(selection="best")
+    command = page_at(client, "/tracks/ten/computed/all-pairs/?family=all")
+    for tag in ("base", "one", "two", "three", "four"):
+        assert f"{tag}.run" in command

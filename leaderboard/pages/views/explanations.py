@@ -16,6 +16,7 @@ from leaderboard.analysis.origins import (
     compare_run_with_run,
     find_origin,
     overlap_command,
+    pairs_command,
     plan_command,
     reuse_command,
 )
@@ -29,7 +30,6 @@ from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_si
 TESTED = ("difference", "bounds")
 # Commands of `evaluation` that compute a statistic of a whole board, or its input.
 COMMANDS = {
-    "all-pairs": ["pairs"],
     "agreement": ["agree"],
     "bounds": ["bounds"],
     "precision": ["score"],
@@ -87,6 +87,8 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
     run, other = request.GET.get("run", ""), request.GET.get("a", "")
     if name == "overlap" and run:
         return overlap_command(board, run, other)
+    if name == "all-pairs":
+        return pairs_command(board)
     if name == "cost":
         return _find_cost_command(board, request.GET.get("cost", ""))
     if name == "reusability":
