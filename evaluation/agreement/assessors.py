@@ -98,7 +98,7 @@ def specific_agreement(
     """Positive and negative agreement: 2 a / (2 a + b + c) and 2 d / (2 d + b + c).
 
     a documents are relevant for both assessors, d for none, b + c for one of them. Kappa is low
-    where nearly all documents are of one kind; these two show of which
+    where nearly all documents are relevant, or nearly none is; these two tell the cases apart
     (Cicchetti and Feinstein, Journal of Clinical Epidemiology 1990).
 
     >>> specific_agreement(np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))

@@ -118,7 +118,7 @@ def compare_on_measure(
     scores = records.scores(measure)
     scale, level = scale_of(measure.definition.aggregate), 1 - options.alpha
     if options.family == "all":
-        pairs = compare_all_pairs(scale.tested(scores), measure.direction, level)
+        pairs = compare_all_pairs(scale.tested(scores), level, measure.direction)
         alone = compare_with_baseline(
             scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
         )

@@ -46,16 +46,12 @@ Pairs: TypeAlias = PairDecisions | AllPairs
 UNEQUAL = 2.0
 
 
-def by_maximum(scores: FloatArray, level: float, direction: int) -> PairDecisions:
-    return compare_all_pairs(scores, direction, level)
-
-
 def by_range(scores: FloatArray, level: float, direction: int) -> AllPairs:
     return randomised_tukey(scores, level, direction=direction)
 
 
 METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
-    "maximum": by_maximum,
+    "maximum": compare_all_pairs,
     "hsd": tukey_hsd,
     "randomised": by_range,
 }

@@ -23,7 +23,7 @@ from evaluation.pooling import Reusability, TeamRuns, depth_pool, leave_one_team
 EPILOG = """
 Documents that only one team has in the pool lose their judgments, and the runs of the team are
 scored again: as if the team had not taken part when the pool was made. A run that is in no --team
-is a team of its own. tau is Kendall's tau_b between the boards before and after.
+counts as its own team. tau is Kendall's tau_b between the boards before and after.
 
 Exit status: 0; 2 when a file is rejected or the command is wrong.
 """

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -130,19 +130,14 @@ def compare_with_baseline(
     form one family. `max_t` adjusts by the largest t of each flip of the topics, other tests by
     `holm` unless another correction is named. `max_t` has simultaneous intervals; `t` and
     `bootstrap` have one where p is not adjusted. Without a test only differences and wins are
-    set. With `direction` -1 lower scores win; the sign
-    of the difference does not change. Unknown names raise ValueError.
+    set. With `direction` -1 lower scores win; the sign of the difference does not change.
+    Unknown names raise ValueError.
 
     >>> compare_with_baseline(np.array([[0.5], [0.7]]), baseline=0)[1].p is None
     True
     """
     correction = correction or ("max_t" if test == "max_t" else "holm")
-    if test not in (None, *TESTS) or correction not in (
-        "max_t",
-        "holm",
-        "benjamini_hochberg",
-        "none",
-    ):
+    if test not in (None, *TESTS) or correction not in get_args(Correction):
         raise ValueError(f"no such test or correction: {test}, {correction}")
     if test and (test == "max_t") != (correction == "max_t") and correction != "none":
         raise ValueError("the test max_t adjusts p itself, other tests do not go with max_t")
@@ -168,17 +163,13 @@ def decide_within_all_pairs(
 ) -> Difference:
     """Return a difference of two runs with the p and the interval that hold for all pairs.
 
-    `pairs` are on the scale of the measure. The p of the pair alone stays, but for one drawn
-    otherwise that would be above the adjusted p.
+    `pairs` are on the scale of the measure. The p of the pair alone stays as it is.
     """
     interval = pairs.interval(run, other)
-    ends = [float(pairs.difference(run, other))]
-    ends += [interval.low, interval.high] if interval else []
-    printed = scale.printed(np.array(ends), pairs.topics).tolist()
-    low, high = printed[1:] if interval else (None, None)
+    difference, low, high = _printed(pairs.difference(run, other), interval, pairs.topics, scale)
     return replace(
         alone,
-        difference=printed[0] if pairs.topics else None,
+        difference=difference,
         low=low,
         high=high,
         p_adjusted=pairs.p_of(run, other) if pairs.topics > 1 else None,
@@ -325,12 +316,10 @@ def _described(
     scale: Scale,
 ) -> Difference:
     interval = outcome.interval if outcome else None
-    ends = (summary.mean, interval.low, interval.high) if interval else (summary.mean,)
-    printed = scale.printed(np.array(ends), summary.topics).tolist()
-    low, high = printed[1:] if interval else (None, None)
+    difference, low, high = _printed(summary.mean, interval, summary.topics, scale)
     wins, losses, ties = signs
     return Difference(
-        difference=printed[0] if summary.topics else None,
+        difference=difference,
         low=low,
         high=high,
         p=outcome.p if outcome else None,
@@ -344,6 +333,18 @@ def _described(
         exact=outcome.exact if outcome else False,
         unit=scale.unit,
     )
+
+
+def _printed(
+    mean: float, interval: Interval | None, topics: int, scale: Scale
+) -> tuple[float | None, float | None, float | None]:
+    """The difference and the ends of its interval in the unit of the scale."""
+    if not topics:
+        return None, None, None
+    ends = (mean, interval.low, interval.high) if interval else (mean,)
+    difference, *rest = scale.printed(np.array(ends), topics).tolist()
+    low, high = rest or (None, None)
+    return difference, low, high
 
 
 def _effect_size(mean: float, deviation: float) -> float | None:

@@ -2,8 +2,8 @@
 
 The statistic is the studentised maximum: topics are flipped together for all runs, and the
 largest t of a flip, over all pairs, is what chance alone can reach (Westfall and Young 1993;
-Romano and Wolf, Econometrica 2005). Related runs have small standard errors, so they are told
-apart where one pooled variance, as in Tukey's HSD, sees nothing or too much.
+Romano and Wolf, Econometrica 2005). Related runs have small standard errors, so small
+differences between them count. One pooled variance, as in Tukey's HSD, sees too little or too much.
 
     >>> base = np.linspace(0.1, 0.6, 12)
     >>> small = np.array([1, 2, 1, 3, 1, 2, 1, 1, 2, 1, 2, 1]) / 1000
@@ -156,7 +156,7 @@ class PairDecisions:
 
 
 def compare_all_pairs(
-    scores: FloatArray, direction: int = 1, level: float = 0.95, draws: int = PAIR_DRAWS
+    scores: FloatArray, level: float = 0.95, direction: int = 1, draws: int = PAIR_DRAWS
 ) -> PairDecisions:
     """Compare all pairs of float64[R, T], topics in the order of their numbers.
 

@@ -24,7 +24,7 @@ Unit: TypeAlias = Literal["mean", "total", "ratio"]
 class Scale:
     """How scores of topics are tested, and the unit in which a difference is printed.
 
-    A mean is tested and printed as it is. A sum is tested by its mean and printed as a total.
+    A mean is tested and printed unchanged. A sum is tested by its mean and printed as a total.
     A geometric mean is tested by ln max(value, 1e-5) and printed as a ratio: 1 is no difference.
     """
 

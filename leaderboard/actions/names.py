@@ -21,6 +21,7 @@ def clean_slug(text: str) -> str:
 # Words that follow /tracks/ or /collections/ in URLs of other pages.
 RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
 MOST_MEASURES = 40
+LARGEST_INTEGER = 2**31 - 1
 
 
 def refuse_unstored_judgments(measure: Measure) -> None:
@@ -29,6 +30,3 @@ def refuse_unstored_judgments(measure: Measure) -> None:
         raise ValueError(f"{measure.name} needs judgments of subtopics, which boards do not read")
     if measure.name in SAMPLED:
         raise ValueError(f"{measure.name} needs a stratified sample, which boards do not read")
-
-
-LARGEST_INTEGER = 2**31 - 1

@@ -67,7 +67,7 @@ class CostBreakdown:
     @property
     def awaits_tests(self) -> bool:
         """Whether a job has yet to test a board of this size."""
-        return self.board.decisions is None and self.board.has_enough_topics and len(self.lines) > 1
+        return len(self.lines) > 1 and self.board.awaits_pairs
 
     @property
     def num_without_cost(self) -> int:

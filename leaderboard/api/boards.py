@@ -55,7 +55,7 @@ def get_leaderboard(
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "question": board.family,
-        "test": exports.deciding_test(board),
+        "test": board.test,
         "family": list(board.tests.family),
         "standings": [serialise_standing(board, each) for each in board.standings],
     }

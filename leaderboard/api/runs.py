@@ -38,20 +38,18 @@ from leaderboard.api.schemas import (
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
 from leaderboard.boards.receipts import Receipt
-from leaderboard.boards.standings import AGAINST_ALL
+from leaderboard.boards.standings import name_of_test
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import all_facts
-from leaderboard.scoring.comparisons import ALL_PAIRS
 
 router = Router(tags=["runs"])
 
 # What a test says of one run beside another.
-TEST_FIELDS = (
-    *("difference", "low", "high", "p", "p_adjusted", "effect_size"),
-    *("wins", "losses", "ties"),
+TEST_FIELDS = tuple(
+    ["difference", "low", "high", "p", "p_adjusted", "effect_size", "wins", "losses", "ties"]
 )
 
 
@@ -160,7 +158,7 @@ def serialise_verdict(seen: VisibleRun) -> dict[str, Any]:
 
 
 def serialise_test(sight: Sight, pair: Pair) -> dict[str, Any]:
-    test = ALL_PAIRS if pair.question == AGAINST_ALL else sight.track.test
+    test = name_of_test(sight.track, pair.question)
     said = {"measure": pair.measure, "question": pair.question, "test": test}
     said |= {"verdict": pair.verdict or None, "unit": pair.against.unit}
     return said | {name: getattr(pair.against, name) for name in TEST_FIELDS}

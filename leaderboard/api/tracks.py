@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import Query, Router, Status
 
-from evaluation.measures import Measure, MeasureError, parse_measure
+from evaluation.measures import Measure, parse_measure
 from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
@@ -154,7 +154,7 @@ def check_measure(field: str, text: str) -> Measure:
     try:
         measure = parse_measure(text)
         refuse_unstored_judgments(measure)
-    except (MeasureError, ValueError) as error:
+    except ValueError as error:
         raise field_error(field, str(error), text) from None
     if len(str(measure.resolved(127))) > LONGEST_MEASURE:
         raise field_error(field, "is too long a measure", text)

@@ -24,7 +24,6 @@ from leaderboard.boards.receipts import escape_formula
 from leaderboard.boards.standings import LEVEL, Board, Standing
 from leaderboard.display.numbers import MINUS, MISSING, counted
 from leaderboard.models import Run
-from leaderboard.scoring.comparisons import ALL_PAIRS
 
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 
@@ -133,7 +132,7 @@ def render_json(board: Board, columns: Columns) -> str:
         "edition": str(board.edition.pk),
         "baseline": board.baseline.pk if board.baseline is not None else None,
         "question": board.family,
-        "test": deciding_test(board),
+        "test": board.test,
         "standings": standings,
     }
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
@@ -241,11 +240,6 @@ def describe_test(board: Board, baseline: Run) -> str:
         return f"against {baseline.tag} within all pairs by {ALL_PAIRS_TEST}, at {LEVEL}"
     adjusted = ", Holm's adjustment" if board.correction == "Holm" else ""
     return f"against {baseline.tag} by {TESTS[board.sight.track.test]}{adjusted}, at {LEVEL}"
-
-
-def deciding_test(board: Board) -> str:
-    """Return the name of the test that decides on this board."""
-    return ALL_PAIRS if board.compares_all else str(board.sight.track.test)
 
 
 FORMATS = {

@@ -20,6 +20,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
 from leaderboard.scoring.comparisons import (
+    ALL_PAIRS,
     RunPairs,
     compare_pair,
     compute_differences,
@@ -144,6 +145,11 @@ class Board:
         return "max t" if self.sight.track.test == Track.Test.MAX_T else "Holm"
 
     @property
+    def test(self) -> str:
+        """The name of the test that decides, as it is stored."""
+        return name_of_test(self.sight.track, self.family)
+
+    @property
     def num_in_family(self) -> int:
         """How many runs the tests count; more than are ranked where score chose those."""
         return len(self.tests.family)
@@ -154,6 +160,11 @@ class Board:
         if self.pairs is not None or not self.tests.family:
             return self.pairs
         return _decide_all_pairs(self.edition, self.measure, self.tests.family, self.ranked_ids)
+
+    @property
+    def awaits_pairs(self) -> bool:
+        """Whether a job has yet to compare all pairs of so many runs."""
+        return self.has_enough_topics and len(self.ranked) > 1 and self.decisions is None
 
     @property
     def ranked_ids(self) -> list[str]:
@@ -232,7 +243,7 @@ class Board:
     def is_untested(self) -> bool:
         """Whether the tests that the board shows are still to be made."""
         if self.compares_all:
-            return self.has_enough_topics and len(self.ranked) > 1 and self.pairs is None
+            return self.awaits_pairs
         against = [standing.against for standing in self.standings if standing.against is not None]
         known = [difference for difference in against if difference.difference is not None]
         return bool(known) and all(difference.p_adjusted is None for difference in known)
@@ -264,6 +275,11 @@ def verdict_of(against: Difference | None, topics: int, direction: int = 1) -> s
     if against.p_adjusted > LEVEL:
         return "not significant"
     return "better" if direction * (against.gain or 0.0) > 0 else "worse"
+
+
+def name_of_test(track: Track, question: str) -> str:
+    """Return the stored name of the test that answers a question."""
+    return ALL_PAIRS if question == AGAINST_ALL else str(track.test)
 
 
 @dataclass(frozen=True)

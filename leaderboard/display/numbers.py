@@ -73,19 +73,7 @@ def exact(value: float | None) -> str:
 @register.filter
 def signed(value: float | None, digits: int = 3) -> str:
     """Return a difference with its sign: "+.042", "−.025"; ".000" only for exactly zero."""
-    return _with_sign(value, score(value, digits))
-
-
-def differences(values: Sequence[float | None], digits: int = 3) -> list[str]:
-    """Return `signed` of each value, all formatted in one step.
-
-    >>> differences([-0.0251, 0.042, 0.0, -0.0001]), differences([None, float("nan"), -1])
-    (['−.025', '+.042', '.000', '−.000'], ['–', '–', '−1.000'])
-    """
-    return list(map(_with_sign, values, scores(values, digits)))
-
-
-def _with_sign(value: float | None, text: str) -> str:
+    text = score(value, digits)
     if not value or text == MISSING:
         return text
     return ("+" if value > 0 else MINUS) + text.removeprefix(MINUS)

@@ -328,11 +328,13 @@ def _type_cell(each: Standing) -> str:
     return f'<td class="opt">{each.run.kind}</td>'
 
 
+def _mark_kind(standing: Standing) -> Kind:
+    return "baseline" if standing.is_baseline else "own" if standing.is_own else "other"
+
+
 def _axis_cells(table: BoardTable, column: Column) -> list[str]:
     shown, measure = table.board.shown, table.board.measure
-    kinds: list[Kind] = [
-        "baseline" if each.is_baseline else "own" if each.is_own else "other" for each in shown
-    ]
+    kinds = map(_mark_kind, shown)
     means = [each.scores[measure] for each in shown]
     drawn = charts.mean_cells(table.axis, means, kinds)
     return [f'<td class="axis">{each}</td>' for each in drawn]
@@ -343,7 +345,7 @@ def _strip_cells(table: BoardTable, column: Column) -> Iterator[str]:
     for each in table.board.shown:
         drawn = ""
         if each.interval is not None and each.rank is not None:
-            kind: Kind = "baseline" if each.is_baseline else "own" if each.is_own else "other"
+            kind = _mark_kind(each)
             drawn = charts.rank_strip(table.strip_axis, each.rank, *each.interval, kind)
         yield f'<td class="axis opt">{drawn}</td>'
 

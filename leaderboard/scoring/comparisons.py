@@ -51,7 +51,7 @@ CACHE_SIZE = 32
 class AllPairs:
     """What decides about all pairs of a family: the largest t of each draw.
 
-    `family` holds the ids of its runs.  Ranks and letters are those within the whole family;
+    `family` holds the ids of its runs.  Ranks are those within the whole family;
     `critical` is the t that a pair must exceed, None if there are too few topics.
     """
 
@@ -217,7 +217,8 @@ def load_all_pairs(
 ) -> AllPairs | None:
     """Return what decides about all pairs, stored or computed now.
 
-    None if the family has fewer than two runs, or if a job has yet to compare so many.
+    None if the family has fewer than two runs, or too many for a request and no job has compared
+    them yet.
     """
     family = family_of(edition) if family is None else family
     kept = _find_stored(edition, measure, None, ALL_PAIRS, family)

@@ -46,7 +46,7 @@ def board_column(means: NDArray[np.float64], baseline: float | None = None) -> C
 
 
 def rank_column(runs: int) -> Column:
-    """Return the axis of the ranks of so many runs."""
+    """Return the axis for the ranks of this many runs."""
     axis = Axis.along(0.5, max(runs, 2) + 0.5, most=6)
     whole = tuple(tick for tick in (1.0, *axis.ticks) if tick >= 1 and tick == round(tick))
     return Column(replace(axis, ticks=tuple(sorted(set(whole)))), grid="ranks", digits=0)

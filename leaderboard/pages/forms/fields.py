@@ -11,7 +11,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
-from evaluation.measures import Measure, MeasureError, parse_measure
+from evaluation.measures import Measure, parse_measure
 from leaderboard.actions.names import (
     LARGEST_INTEGER,
     MOST_MEASURES,
@@ -70,7 +70,7 @@ def parse_known_measure(text: str) -> Measure:
     try:
         measure = parse_measure(text)
         refuse_unstored_judgments(measure)
-    except (MeasureError, ValueError) as error:
+    except ValueError as error:
         raise ValidationError(str(error)) from None
     return measure
 

@@ -77,10 +77,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "power": wording.describe_power(board),
-        "tests_follow": board.decisions is None
-        and board.has_enough_topics
-        and len(board.ranked) > 1
-        and request_all_pairs(board),
+        "tests_follow": board.awaits_pairs and request_all_pairs(board),
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],
     }
