@@ -31,6 +31,7 @@ from leaderboard.pages.views import (
     runs,
     site,
     snapshots,
+    tasks,
     teams,
     topics,
     tracks,
@@ -39,7 +40,10 @@ from leaderboard.pages.views import (
 
 track_urls = [
     path("", boards.board, name="board"),
-    path("about/", tracks.about, name="about"),
+    path("task/", tasks.task, name="task"),
+    path("about/", RedirectView.as_view(pattern_name="task"), name="about"),
+    path("data/", tasks.data, name="data"),
+    path("data/baseline.run", tasks.baseline_file, name="baseline_file"),
     path("submit/", runs.submit, name="submit"),
     path("runs/", runs.my_runs, name="my_runs"),
     path("pack.zip", downloads.pack, name="pack"),
@@ -86,6 +90,7 @@ track_urls = [
     path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
     path("manage/", tracks.manage, name="manage"),
+    path("manage/task/", tasks.manage_task, name="manage_task"),
     path("manage/invitation/", teams.renew_invitation, name="renew_invitation"),
     path("manage/badge/", history.change_badge, name="change_badge"),
     path("manage/people/", people.people, name="people"),
@@ -128,7 +133,11 @@ collection_urls = [
     path("again/", collections.check_again, name="check_again"),
     path("discard/", collections.discard_collection, name="discard_collection"),
     path("document/", collections.document, name="document"),
+    path("documents/", tasks.documents, name="documents"),
+    path("documents.file", tasks.documents_file, name="documents_file"),
     path("topics.txt", collections.topics_file, name="topics_file"),
+    path("topics.<slug:kind>", tasks.topics_download, name="topics_download"),
+    path("sample.run", tasks.sample_run, name="sample_run"),
     path("docnos.txt", collections.docnos_file, name="docnos_file"),
     path("judgments/", collections.new_judgments, name="new_judgments"),
     path(
@@ -157,7 +166,8 @@ collection_urls = [
 
 urlpatterns = [
     path("", tracks.home, name="home"),
-    path("tracks/", RedirectView.as_view(pattern_name="home"), name="tracks"),
+    path("tracks/", tracks.all_tracks, name="all_tracks"),
+    path("tracks/run-a-task/", tracks.run_a_task, name="run_a_task"),
     path("tracks/<slug:slug>/", include(track_urls)),
     path("badges/<slug:code>.svg", history.badge_by_code, name="badge_by_code"),
     path("runs/<slug:run_id>/", include(run_urls)),

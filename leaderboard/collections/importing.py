@@ -25,6 +25,7 @@ from evaluation.reading.documents import Document, read_documents, repeated_plac
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
+from leaderboard.collections.checksums import record_checksums
 from leaderboard.collections.documents import known_docnos, write_documents
 from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
 from leaderboard.models.collections import ImportState
@@ -71,6 +72,7 @@ def import_collection(collection_id: str, progress: Progress) -> Publish:
     write_topics(collection, topics)
     documents = store_documents(collection, progress)
     counts = {} if judgment_set is None else write_judgments(judgment_set, progress)
+    record_checksums(collection)
     return lambda: publish_collection(collection, len(topics), documents, judgment_set, counts)
 
 

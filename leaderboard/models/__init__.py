@@ -16,6 +16,7 @@ from leaderboard.models.people import (
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
 from leaderboard.models.snapshots import Snapshot
+from leaderboard.models.tasks import Milestone, TaskPage
 from leaderboard.models.tracks import Edition, Track
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "JudgmentSet",
     "Mail",
     "Membership",
+    "Milestone",
     "Notice",
     "Pool",
     "Run",
@@ -40,6 +42,7 @@ __all__ = [
     "ScoreSet",
     "SentForm",
     "Snapshot",
+    "TaskPage",
     "Team",
     "Topic",
     "Track",

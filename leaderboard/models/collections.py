@@ -75,6 +75,19 @@ class Collection(models.Model):
     formats = models.JSONField(default=dict, blank=True)
     renumber_topics = models.BooleanField(default=False)
     documents = models.FileField(max_length=200, blank=True)
+    # Digests of the uploaded files; "" until a job has computed them.
+    topics_sha256 = models.CharField(
+        max_length=64, blank=True, default="", db_default="", editable=False
+    )
+    documents_sha256 = models.CharField(
+        max_length=64, blank=True, default="", db_default="", editable=False
+    )
+    # Whether all who see the collection may download the documents.
+    shares_documents = models.BooleanField(default=False, db_default=False)
+    licence = models.CharField(max_length=120, blank=True, default="", db_default="")
+    # Where to get documents that may not be shared, and how.
+    source_url = models.URLField(max_length=300, blank=True, default="", db_default="")
+    source_note = models.TextField(max_length=2000, blank=True, default="", db_default="")
     num_documents = models.PositiveIntegerField(default=0)
     num_topics = models.PositiveIntegerField(default=0)
     preview = models.JSONField(default=dict, blank=True)

@@ -57,7 +57,7 @@ PAGES = {
     "home": ("/", EVERYBODY),
     "tracks": ("/tracks/", [302] * 8),
     "board": ("/tracks/blind/", EVERYBODY),
-    "about": ("/tracks/blind/about/", EVERYBODY),
+    "about": ("/tracks/blind/task/", EVERYBODY),
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),

@@ -86,7 +86,7 @@ def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
 def test_the_formats_of_runs_are_chosen(collection, as_ada):
     as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "run_formats": ["trec", "msmarco"]})
     assert Track.objects.get().run_formats == ["trec", "msmarco"]
-    assertContains(as_ada.get("/tracks/bread/about/"), "MS MARCO (topic docno rank)")
+    assertContains(as_ada.get("/tracks/bread/task/"), "MS MARCO (topic docno rank)")
 
 
 def test_a_new_track_proposes_the_quota_and_the_attempts_of_the_site(collection, as_ada, settings):
@@ -270,7 +270,7 @@ def test_whoever_takes_part_is_told_the_team(track, ben, as_ben):
 
 def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
-    page = client.get("/tracks/bread/about/")
+    page = client.get("/tracks/bread/task/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
     assertContains(page, "up to 100 documents per topic")
     assertContains(page, "<dt>Unknown document</dt><dd>ignored</dd>")
@@ -278,20 +278,20 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
 
 def test_a_description_is_printed_as_text(collection, client):
     make_track(collection, description="<img src=x onerror=alert(1)>\nSecond line.")
-    page = client.get("/tracks/bread/about/")
+    page = client.get("/tracks/bread/task/")
     assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>Second line.")
 
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
-    page = as_ben.get("/tracks/blind/about/")
+    page = as_ben.get("/tracks/blind/task/")
     assertContains(page, "Until release, teams see only their own runs")
     assertNotContains(page, "<bdi>v1</bdi>")
 
 
 def test_about_is_for_those_who_see_the_track(collection, as_cat):
     make_track(collection, visibility="members", joining="invitation")
-    assert as_cat.get("/tracks/bread/about/").status_code == 404
-    assert as_cat.post("/tracks/bread/about/").status_code == 405
+    assert as_cat.get("/tracks/bread/task/").status_code == 404
+    assert as_cat.post("/tracks/bread/task/").status_code == 405
 
 
 def test_a_run_is_withdrawn_with_a_reason_by_its_own_team(track, ben, cat, as_ben, as_cat):
@@ -312,7 +312,7 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
-    page = as_cat.get("/tracks/bread/about/")
+    page = as_cat.get("/tracks/bread/task/")
     assertContains(page, "<dt>Runs per day</dt><dd>no limit</dd>")
     assertContains(page, "<dt>Runs in total</dt><dd>0</dd>")
 

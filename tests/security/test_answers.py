@@ -72,7 +72,7 @@ def test_t15_a_script_in_a_name_is_text(track, run, as_ada, name):
     Team.objects.filter(pk=run.team_id).update(name=name[:80])
     Track.objects.update(name=name, description=name)
     Run.objects.update(tag=name, description=name, filename=name)
-    for address in ("/", "/tracks/bread/", f"/runs/{run.pk}/", "/tracks/bread/about/"):
+    for address in ("/", "/tracks/bread/", f"/runs/{run.pk}/", "/tracks/bread/task/"):
         page = as_ada.get(address).content.decode()
         assert live(name) not in page, address
 
