@@ -10,13 +10,16 @@ from tests.pages.test_matrix import PAGES
 
 # Addresses that answer no page of their own: files, images, moving parts, and the way out.
 NO_PAGES = {
+    "about",
     "account_logout",
     "archive",
     "badge",
     "badge_by_code",
+    "baseline_file",
     "changed_judgments",
     "collection_state",
     "docnos_file",
+    "documents_file",
     "everything",
     "feed",
     "healthz",
@@ -32,9 +35,10 @@ NO_PAGES = {
     "run_problems",
     "run_state",
     "run_topics_csv",
+    "sample_run",
     "topic_map_image",
+    "topics_download",
     "topics_file",
-    "tracks",
 }
 
 

@@ -55,9 +55,13 @@ SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 
 PAGES = {
     "home": ("/", EVERYBODY),
-    "tracks": ("/tracks/", [302] * 8),
+    "all_tracks": ("/tracks/", EVERYBODY),
+    "run_a_task": ("/tracks/run-a-task/", EVERYBODY),
     "board": ("/tracks/blind/", EVERYBODY),
-    "about": ("/tracks/blind/task/", EVERYBODY),
+    "task": ("/tracks/blind/task/", EVERYBODY),
+    "about": ("/tracks/blind/about/", [302] * 8),
+    "data": ("/tracks/blind/data/", EVERYBODY),
+    "baseline_file": ("/tracks/blind/data/baseline.run", NOBODY),
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
@@ -89,6 +93,7 @@ PAGES = {
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
+    "manage_task": ("/tracks/blind/manage/task/", ORGANISERS),
     "people": ("/tracks/blind/manage/people/", ORGANISERS),
     "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
     "history": ("/tracks/blind/history/", OPENED),
@@ -121,6 +126,10 @@ PAGES = {
     ),
     "topics_file": ("/collections/bread/topics.txt", EVERYBODY),
     "docnos_file": ("/collections/bread/docnos.txt", EVERYBODY),
+    "topics_download": ("/collections/bread/topics.trec", EVERYBODY),
+    "sample_run": ("/collections/bread/sample.run", EVERYBODY),
+    "documents": ("/collections/bread/documents/", EVERYBODY),
+    "documents_file": ("/collections/bread/documents.file", OPENED),
     "document": ("/collections/bread/document/?docno=d1", EVERYBODY),
     "measures": ("/measures/", EVERYBODY),
     "limits": ("/limits/", EVERYBODY),
@@ -176,6 +185,7 @@ ACTS = {
     "renew_team_link": Act("/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]),
     "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
     "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
+    "manage_task": Act("/tracks/blind/manage/task/", ACT, {"description": "Bread."}),
     "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
     "release": Act("/tracks/blind/manage/release/", ACT),
     "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
@@ -531,7 +541,7 @@ def test_every_address_has_a_row():
 
 
 # Leads on whatever is asked, and does nothing.
-WAYS_ON = {"tracks"}
+WAYS_ON = {"about"}
 
 
 def test_every_way_to_ask_of_an_address_has_a_row(scene):

@@ -276,10 +276,11 @@ def test_the_page_about_a_track_has_its_rules(collection, client):
     assertContains(page, "<dt>Unknown document</dt><dd>ignored</dd>")
 
 
-def test_a_description_is_printed_as_text(collection, client):
-    make_track(collection, description="<img src=x onerror=alert(1)>\nSecond line.")
+def test_a_description_is_markdown_without_html(collection, client):
+    make_track(collection, description="<img src=x onerror=alert(1)>\nA *second* line.")
     page = client.get("/tracks/bread/task/")
-    assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>Second line.")
+    assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>")
+    assertContains(page, "A <em>second</em> line.")
 
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
