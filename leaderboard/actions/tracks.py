@@ -9,13 +9,13 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions.submission_rules import (
-    ActionError,
-)
+from leaderboard.actions.people import get_or_create_organisers_team
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.jobs import queue
 from leaderboard.models import (
     AuditEvent,
     Edition,
+    Job,
     JudgmentSet,
     Run,
     Track,
@@ -25,6 +25,7 @@ from leaderboard.models import (
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
+from leaderboard.scoring.baselines import MOST_DOCUMENTS
 
 
 @transaction.atomic
@@ -35,6 +36,37 @@ def open_track(track: Track, user: User) -> Track:
     AuditEvent.objects.record(user, "open", track, after={"slug": track.slug})
     renew_edition(track)
     return track
+
+
+@transaction.atomic
+def create_draft(track: Track, user: User) -> Track:
+    """Save a new track that only organisers see until they open it."""
+    track.owner, track.is_draft = user, True
+    track.save(force_insert=True)
+    AuditEvent.objects.record(user, "create", track, after={"slug": track.slug})
+    renew_edition(track)
+    return track
+
+
+def open_draft(track: Track, user: User) -> None:
+    """Show a draft to everyone who may see the track."""
+    with transaction.atomic():
+        if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
+            AuditEvent.objects.record(user, "open", track)
+
+
+def make_baseline(track: Track, user: User) -> None:
+    """Queue a baseline run by BM25.  Raises ActionError without documents or with too many."""
+    if not 0 < track.collection.num_documents <= MOST_DOCUMENTS:
+        raise ActionError(
+            f"A baseline can be made from up to {MOST_DOCUMENTS:,} documents on this site. "
+            "Upload a run instead."
+        )
+    with transaction.atomic():
+        if not Job.objects.of("make_baseline", track).open().exists():
+            get_or_create_organisers_team(track)
+            AuditEvent.objects.record(user, "make baseline", track)
+            queue.enqueue("make_baseline", track)
 
 
 @transaction.atomic

@@ -45,11 +45,13 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         """Return collections of tracks that the user sees, and those the user organises."""
         if user.is_authenticated and user.is_staff:
             return self.all()
-        seen = Q(tracks__visibility="public", state=ImportState.READY)
+        seen = Q(tracks__visibility="public", tracks__is_draft=False, state=ImportState.READY)
         if user.is_authenticated:
             seen |= Q(owner=user) | Q(co_organisers=user)
             seen |= Q(tracks__memberships__user=user) | Q(tracks__co_organisers=user)
-            seen |= Q(tracks__visibility="members", tracks__joining="everyone")
+            seen |= Q(
+                tracks__visibility="members", tracks__joining="everyone", tracks__is_draft=False
+            )
         return self.filter(seen).distinct()
 
 

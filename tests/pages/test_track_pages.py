@@ -39,7 +39,7 @@ def test_the_form_proposes_a_track_that_works(collection, as_ada):
 
 def test_a_new_track_is_scored_on_the_judgments_of_its_collection(collection, as_ada):
     page = as_ada.post(NEW, form_of(as_ada.get(NEW)))
-    assert page["Location"] == "/tracks/bread/"
+    assert page["Location"] == "/tracks/bread/setup/"
     assert Track.objects.get().judgment_set.version == "v1"
 
 

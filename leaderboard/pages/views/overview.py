@@ -109,6 +109,7 @@ def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
     """Group tracks by state, open ones first, without empty groups."""
     closed = [line for line in lines if line.state == Track.State.CLOSED]
     groups = [
+        TrackGroup("Drafts", [line for line in lines if line.state == Track.State.DRAFT]),
         TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
         TrackGroup("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
         TrackGroup("Waiting for scores", [line for line in closed if line.board is None]),

@@ -77,8 +77,8 @@ def new_track(request: HttpRequest, slug: str) -> HttpResponse:
         request.POST or None, collection=collection, initial=_default_settings(collection)
     )
     if request.method == "POST" and form.is_valid():
-        track = track_actions.open_track(form.save(commit=False), request.user)
-        return redirect("board", slug=track.slug)
+        track = track_actions.create_draft(form.save(commit=False), request.user)
+        return redirect("setup", slug=track.slug)
     context = {"form": form, "collection": collection}
     return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
 

@@ -32,6 +32,7 @@ ACTS = {
     "join": "joined as the",
     "keep": "approved the",
     "leave": "left the",
+    "make baseline": "asked for a baseline run of the",
     "make leader": "added a leader to the",
     "open": "opened the",
     "release": "released the scores of the",
