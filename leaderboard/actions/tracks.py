@@ -12,6 +12,7 @@ from django.utils import timezone
 from leaderboard.actions.people import get_or_create_organisers_team
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.jobs import queue
+from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import (
     AuditEvent,
     Edition,
@@ -53,6 +54,13 @@ def open_draft(track: Track, user: User) -> None:
     with transaction.atomic():
         if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
             AuditEvent.objects.record(user, "open", track)
+
+
+@transaction.atomic
+def delete_draft(track: Track, user: User) -> None:
+    """Delete a track that never opened, with its runs; its collection stays."""
+    AuditEvent.objects.record(user, "delete", track, before={"slug": track.slug})
+    erase_track(track)
 
 
 def make_baseline(track: Track, user: User) -> None:

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.numbers import anywhere_on_earth, counted
-from leaderboard.models import Job, Run, Team, Track
+from leaderboard.models import Job, Run, Track
 from leaderboard.scoring.baselines import MOST_DOCUMENTS
 
 # The first steps, without which a track does not open.
@@ -118,16 +118,14 @@ def _baseline(track: Track, made: bool) -> ChecklistStep:
 
 
 def _invite(track: Track) -> ChecklistStep:
-    teams = Team.objects.filter(track=track, of_organisers=False).count()
     details = {
         Track.Joining.EVERYONE: "Everyone can join once the task is open. Share its address.",
-        Track.Joining.INVITATION: "Only people with the invitation link can join.",
-        Track.Joining.APPROVAL: "Teams ask to join and you approve them.",
+        Track.Joining.INVITATION: "People join with the link, which works once the task is open.",
+        Track.Joining.APPROVAL: "Once the task is open, teams ask to join and you approve them.",
     }
-    ready = track.joining != Track.Joining.INVITATION or teams > 0
     detail = details[Track.Joining(track.joining)]
     address = f"{reverse('manage', args=[track.slug])}#invitation"
-    return ChecklistStep("invite", "Invite teams", detail, ready, address)
+    return ChecklistStep("invite", "Invite teams", detail, True, address)
 
 
 def _test_run(track: Track) -> ChecklistStep:

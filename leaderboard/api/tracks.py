@@ -289,7 +289,7 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
 
 def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
     """A track that one sees, or whose invitation one has."""
-    track = Track.objects.filter(slug=slug).first()
+    track = Track.objects.opened().filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
     return track if people.can_join(track, invitation) else track_or_404(user, slug).track

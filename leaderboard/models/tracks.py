@@ -27,6 +27,10 @@ class TrackQuerySet(models.QuerySet["Track"]):
             return self.all()
         return self.filter(Q(owner=user) | Q(pk__in=self._co_organised_by(user)))
 
+    def opened(self) -> TrackQuerySet:
+        """Return every track but drafts."""
+        return self.filter(is_draft=False)
+
     def visible_to(self, user: User | AnonymousUser) -> TrackQuerySet:
         """Return public tracks, tracks of the user, and tracks that the user may join.
 

@@ -94,6 +94,7 @@ PAGES = {
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
     "manage_task": ("/tracks/blind/manage/task/", ORGANISERS),
+    "delete_track": ("/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404]),
     "setup": ("/tracks/blind/setup/", ORGANISERS),
     "people": ("/tracks/blind/manage/people/", ORGANISERS),
     "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
@@ -187,6 +188,9 @@ ACTS = {
     "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
     "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
     "make_baseline": Act("/tracks/blind/setup/baseline/", ACT),
+    "delete_track": Act(
+        "/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404], {"name": "x"}
+    ),
     "open_task": Act("/tracks/blind/setup/open/", ACT),
     "manage_task": Act("/tracks/blind/manage/task/", ACT, {"description": "Bread."}),
     "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),

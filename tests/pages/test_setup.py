@@ -24,14 +24,17 @@ def ready(track: Track) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["", "task/", "data/", "topics/", "join/", "feed.xml", "badge.svg", "history/"]
+    "page", ["", "task/", "data/", "topics/", "feed.xml", "badge.svg", "history/"]
 )
-def test_a_draft_is_not_there_for_others(draft, as_ada, as_ben, client, page):
+def test_a_draft_is_not_there_for_others(draft, as_ben, client, page):
     for reader in (as_ben, client):
-        assert (
-            reader.get(f"/tracks/bread/{page}", follow=True).status_code == 404 or page == "join/"
-        )
+        assert reader.get(f"/tracks/bread/{page}").status_code == 404
+
+
+def test_nobody_joins_a_draft_or_finds_it(draft, as_ben, client):
+    assert as_ben.get("/tracks/bread/join/").status_code == 404
     assertNotContains(client.get("/"), "/tracks/bread/")
+    assertNotContains(as_ben.get("/search/?q=bread"), "/tracks/bread/")
 
 
 def test_a_draft_hides_its_collection_too(draft, client, as_ada):
@@ -103,3 +106,17 @@ def test_strangers_do_not_open_a_draft(draft, as_cat: Client):
     ready(draft)
     assert as_cat.post(f"{SETUP}open/").status_code == 404
     assert Track.objects.get().is_draft
+
+
+def test_a_draft_is_deleted_after_typing_its_name(draft, as_ada):
+    assertContains(as_ada.get("/tracks/bread/manage/delete/"), "Delete track")
+    wrong = as_ada.post("/tracks/bread/manage/delete/", {"name": "Bread"})
+    assertContains(wrong, "Type the name", status_code=422)
+    as_ada.post("/tracks/bread/manage/delete/", {"name": "Bread track"})
+    assert not Track.objects.exists()
+    assert AuditEvent.objects.filter(act="delete", target_kind="track").exists()
+
+
+def test_an_open_track_is_not_deleted_on_a_page(track, as_ada):
+    assert as_ada.post("/tracks/bread/manage/delete/", {"name": "Bread track"}).status_code == 404
+    assert Track.objects.exists()

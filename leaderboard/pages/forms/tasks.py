@@ -137,12 +137,18 @@ class TaskForm(forms.Form):
 
 
 class DataForm(forms.ModelForm):
+    source_url = forms.URLField(
+        label="Where to get documents that may not be shared",
+        required=False,
+        max_length=300,
+        assume_scheme="https",
+    )
+
     class Meta:
         model = Collection
         fields = ["shares_documents", "licence", "source_url", "source_note"]
         labels = {
             "shares_documents": "Anyone who sees the collection can download the documents",
-            "source_url": "Where to get documents that may not be shared",
             "source_note": "How to get them",
         }
         help_texts = {

@@ -23,6 +23,7 @@ ACTS = {
     "confirm": "confirmed the",
     "create": "created the",
     "declined": "declined a",
+    "delete": "deleted the",
     "discard": "discarded the",
     "disqualify": "disqualified the",
     "erase": "erased the",
