@@ -6,10 +6,10 @@ import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, WithJsonSchema
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
-from leaderboard.actions.names import LARGEST_INTEGER, clean_slug
+from leaderboard.actions.names import clean_slug
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
 
 FIRST_YEAR, LAST_YEAR = 2000, 2999
@@ -108,7 +108,6 @@ Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]
 Fixes = Annotated[tuple[str, ...], BeforeValidator(clean_fixes), WithJsonSchema({"type": "string"})]
 Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
-Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, strict=True)]
 Instant = Annotated[datetime, BeforeValidator(clean_instant)]
 PlainObject = Annotated[dict[str, Any], BeforeValidator(clean_object)]
 FactName = Annotated[
