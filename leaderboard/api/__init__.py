@@ -72,7 +72,10 @@ def me(request: HttpRequest) -> dict[str, Any]:
         "user": user.username,
         "may_organise": user.may_organise,
         "scopes": request.auth.token.scopes,
-        "teams": [{"track": each.track.slug, "team": each.team.name} for each in memberships],
+        "teams": [
+            {"track": membership.track.slug, "team": membership.team.name}
+            for membership in memberships
+        ],
     }
 
 

@@ -106,8 +106,8 @@ def state_error(error: ActionError) -> ApiError:
 
 def validation_error(error: ValidationError) -> ApiError:
     problems = [
-        field_problem(field_name(each["loc"]), describe_validation_error(each))
-        for each in error.errors
+        field_problem(field_name(found["loc"]), describe_validation_error(found))
+        for found in error.errors
     ]
     return ApiError(422, "E_FIELD", problems[0].message, problems)
 

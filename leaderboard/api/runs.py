@@ -122,7 +122,7 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     runs = [sight.with_shown_name(run) for run in page.rows]
     means = read_means(sight, runs)
     seen = receipts.build_receipts(sight, runs)
-    return {"items": [serialise_run(sight, each, means) for each in seen], "next": page.next}
+    return {"items": [serialise_run(sight, receipt, means) for receipt in seen], "next": page.next}
 
 
 @router.get(
@@ -252,9 +252,9 @@ def find_measure(sight: Sight, text: str) -> str:
         wanted = parse_measure(text)
     except MeasureError as error:
         raise field_error("measure", str(error), text) from None
-    for each in measures:
-        if parse_measure(each) == wanted:
-            return each
+    for measure in measures:
+        if parse_measure(measure) == wanted:
+            return measure
     raise field_error("measure", f"is one of {', '.join(measures)}", text)
 
 

@@ -253,7 +253,7 @@ def check_workers() -> Iterator[Finding]:
         )
     elif not alive:
         yield report_warning("No worker is alive.", "Start `manage.py serve` or `manage.py work`.")
-    others = sorted({each.version for each in alive} - {settings.VERSION})
+    others = sorted({worker.version for worker in alive} - {settings.VERSION})
     if others:
         yield report_warning(
             f"A worker is of version {others[0]}.", "Start it again with this code."

@@ -31,7 +31,7 @@ def write_files(name: str, folder: Path) -> dict[str, Path]:
         lines["documents"] = ("documents.jsonl", map(document_line, dataset.docs_iter()))
     if dataset.has_qrels():
         lines["judgments"] = ("qrels.txt", map(qrels_line, dataset.qrels_iter()))
-    return {part: write_lines(folder / file, each) for part, (file, each) in lines.items()}
+    return {part: write_lines(folder / file, rows) for part, (file, rows) in lines.items()}
 
 
 def load_dataset(name: str) -> Any:

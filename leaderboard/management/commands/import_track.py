@@ -95,7 +95,7 @@ class Command(BaseCommand):
             wait_for_judgments(brought)
         if brought.state != ImportState.READY:
             what = "collection is" if isinstance(brought, Collection) else "judgments are"
-            problems = "; ".join(str(Problem(**each)) for each in brought.problems)
+            problems = "; ".join(str(Problem(**problem)) for problem in brought.problems)
             raise CommandError(f"Its {what} {brought.state}: {problems}")
 
     def restore_runs(
@@ -104,9 +104,11 @@ class Command(BaseCommand):
         """The runs by their ids in the archive, scored and compared."""
         runs = {entry.id: restore_run(archive, entry, track) for entry in manifest.runs}
         wait_for_runs(track, runs.values())
-        for run in Run.objects.filter(pk__in=[each.pk for each in runs.values()]):
+        for run in Run.objects.filter(pk__in=[restored.pk for restored in runs.values()]):
             if not run.ranking_file:
-                problems = [Problem(**each) for each in run.problems if each["severity"] == "error"]
+                problems = [
+                    Problem(**problem) for problem in run.problems if problem["severity"] == "error"
+                ]
                 why = "; ".join(map(str, problems)) or run.reason
                 raise CommandError(f"Its run {run} is {run.state} here: {why}")
         if manifest.track.baseline in runs:
@@ -129,7 +131,9 @@ class Command(BaseCommand):
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
-        refused = {each.id: restore_rejected_run(archive, each, track) for each in manifest.refused}
+        refused = {
+            entry.id: restore_rejected_run(archive, entry, track) for entry in manifest.refused
+        }
         restore_events(archive, track, runs | refused)
         return editions
 
@@ -146,8 +150,10 @@ class Command(BaseCommand):
             for entry in manifest.editions
             for difference in find_differences(archive, entry, editions[entry.name], runs)
         ]
-        for each in found:
-            self.stderr.write(f"{each.run} ({each.run.state}): {each.measure} differs")
+        for difference in found:
+            self.stderr.write(
+                f"{difference.run} ({difference.run.state}): {difference.measure} differs"
+            )
         if found:
             raise CommandError(
                 f"{counted(len(found), 'measure')} of runs differ from the archive, which was "
