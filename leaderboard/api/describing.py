@@ -1,4 +1,4 @@
-"""The calls of the API as its page prints them, read from their own OpenAPI description."""
+"""The calls of the API for its documentation page, from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACES = {"path": "In the path", "query": "After the ?", "header": "Header"}
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of words, or of code where they stood between backticks."""
+    """A piece of a text: words, or code that was between backticks."""
 
     words: str
     is_code: bool
@@ -39,7 +39,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Part:
-    """What goes in by one way, or comes back."""
+    """The fields of one part of a call: of its path, its query, its body or its answer."""
 
     title: str
     fields: list[Field]
@@ -65,7 +65,7 @@ class Group:
 
 
 def group_calls(document: Schema) -> list[Group]:
-    """Every call under the word that it stands under, in the order of the document."""
+    """Group the calls by their tag, in the order of the document."""
     schemas = document["components"]["schemas"]
     groups: dict[str, Group] = {}
     for path, calls in document["paths"].items():
@@ -155,6 +155,6 @@ def _distinct(words: Iterable[str]) -> list[str]:
 
 
 def _resolve(schema: Schema, schemas: Schema) -> Schema:
-    """What a reference leads to; of several that are all to hold, the first."""
+    """Return the schema that a reference names; of an `allOf`, the first."""
     [schema] = schema.get("allOf", [schema])[:1]
     return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema

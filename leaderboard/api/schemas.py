@@ -1,6 +1,6 @@
-"""The bodies that come in and go out; these and the docs page are the same text.
+"""Schemas of requests and answers; the documentation page prints their texts.
 
-Of an answer only what was set is sent: what the caller may not see has no key at all.
+An answer contains only keys that were set: a value that the caller may not see has no key.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from leaderboard.models import Run, Track
 
 
 def nan_to_null(value: float | None) -> float | None:
-    """JSON has no NaN: what is undefined is null."""
+    """Return null for an undefined value, because JSON has no NaN."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
@@ -59,7 +59,7 @@ class Refusal(Schema):
 
 
 def response_schemas(schema: Any, *statuses: int) -> dict[int, Any]:
-    """What a call answers: `schema` where it goes well, a Refusal where it does not."""
+    """Return the schemas of a call's answers: `schema` on success, else a Refusal."""
     refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Refusal)
     return {**dict.fromkeys(statuses or (200,), schema), **refusals}
 

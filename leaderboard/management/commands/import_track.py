@@ -1,4 +1,4 @@
-"""`manage.py import_track FILE`: a track from the file that `export_track` wrote."""
+"""`manage.py import_track FILE`: import a track from a file of `export_track`."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Command(BaseCommand):
     def restore_runs(
         self, archive: Archive, manifest: Manifest, track: Track, owner: User
     ) -> dict[str, Run]:
-        """The runs by their ids in the archive, scored and compared."""
+        """Restore, score and compare the runs; return them by their ids in the archive."""
         runs = {entry.id: restore_run(archive, entry, track) for entry in manifest.runs}
         wait_for_runs(track, runs.values())
         for run in Run.objects.filter(pk__in=[restored.pk for restored in runs.values()]):
@@ -119,7 +119,7 @@ class Command(BaseCommand):
     def restore_history(
         self, archive: Archive, manifest: Manifest, track: Track, runs: dict[str, Run]
     ) -> dict[str, Edition]:
-        """What was before, and what came of it: the editions by their names in the archive."""
+        """Restore earlier editions, pools, snapshots and events; return the editions by name."""
         editions = {
             entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
         }
@@ -144,7 +144,7 @@ class Command(BaseCommand):
         editions: dict[str, Edition],
         runs: dict[str, Run],
     ) -> None:
-        """Whether the runs score here as they did there, to the last bit."""
+        """Raise CommandError unless all scores equal those of the archive to the last bit."""
         found = [
             difference
             for entry in manifest.editions
@@ -164,7 +164,7 @@ class Command(BaseCommand):
 
 @contextmanager
 def erase_on_failure(collection: Collection) -> Iterator[None]:
-    """Whatever breaks an import off, also a signal to end, takes away what it brought so far."""
+    """Delete what was imported so far if an error or a signal stops the import."""
     before = signal(SIGTERM, lambda *_: sys.exit(1))
     try:
         yield
