@@ -101,8 +101,8 @@ class Piles:
         counts = np.bincount(pile)
         sizes = WORD * width * counts
         starts = self.end + np.cumsum(sizes) - sizes
-        for each in np.flatnonzero(counts).tolist():
-            self.pieces[each].append((int(starts[each]), int(sizes[each]), width))
+        for number in np.flatnonzero(counts).tolist():
+            self.pieces[number].append((int(starts[number]), int(sizes[number]), width))
         self.end += int(sizes.sum())
 
     def taken(self) -> Iterator[tuple[int, Places, Rows]]:

@@ -206,7 +206,7 @@ def _skip_separators(text: str, place: int) -> int:
 
 
 def _text(part: object) -> str:
-    if isinstance(part, list) and all(isinstance(each, str) for each in part):
+    if isinstance(part, list) and all(isinstance(value, str) for value in part):
         return "\n".join(part)
     whole_number = isinstance(part, int) and not isinstance(part, bool)
     return str(part) if isinstance(part, str) or whole_number else ""

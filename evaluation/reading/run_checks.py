@@ -48,7 +48,7 @@ class Traits:
     @classmethod
     def join_traits(cls, parts: Sequence[Traits]) -> Traits:
         """The traits of parts of a run that follow each other."""
-        names = [each.name for each in fields(cls)]
+        names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 

@@ -81,18 +81,28 @@ def only_fitting(candidates: Sequence[Candidate], formats: Sequence[str]) -> str
     >>> only_fitting([Candidate("msmarco", "Column 3 counts.")], ("trec", "msmarco"))
     'msmarco'
     """
-    fitting = [each for each in candidates if each.format in formats and not each.refused]
+    fitting = [
+        candidate
+        for candidate in candidates
+        if candidate.format in formats and not candidate.refused
+    ]
     if len(fitting) == 1:
         return fitting[0].format
     if len(fitting) > 1:
         message = "the file matches two formats; choose one"
-        hint = " ".join(f"{RUN_FORMATS[each.format]}? {each.because}" for each in fitting)
+        hint = " ".join(
+            f"{RUN_FORMATS[candidate.format]}? {candidate.because}" for candidate in fitting
+        )
         raise refuse("E_FORMAT", message, hint=hint)
-    faulty = [each.format for each in candidates[1:] if each.format in formats]
+    faulty = [candidate.format for candidate in candidates[1:] if candidate.format in formats]
     if faulty and not candidates[0].refused:
         return faulty[0]
     is_table = not candidates or candidates[0].format not in ("json", "jsonl", "ntcir", "list")
-    if "trec" in formats and is_table and [each.format for each in candidates] != ["trecvid"]:
+    if (
+        "trec" in formats
+        and is_table
+        and [candidate.format for candidate in candidates] != ["trecvid"]
+    ):
         return "trec"
     raise _not_allowed(candidates, formats)
 

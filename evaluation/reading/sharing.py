@@ -78,7 +78,7 @@ def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
     borders = sorted(
         {start, size, *(find_topic_border(descriptor, guess, size) for guess in guesses)}
     )
-    return [Part(descriptor, *each) for each in pairwise(borders)]
+    return [Part(descriptor, *ends) for ends in pairwise(borders)]
 
 
 def find_topic_border(descriptor: int, place: int, size: int) -> int:
@@ -110,10 +110,10 @@ def worker_processes(
             running.append(start_process(part, tag, rules, rankings))
         yield running
     finally:
-        for each in running:
-            os.close(each.pipe)
-            os.kill(each.process, signal.SIGKILL)
-            os.waitpid(each.process, 0)
+        for worker in running:
+            os.close(worker.pipe)
+            os.kill(worker.process, signal.SIGKILL)
+            os.waitpid(worker.process, 0)
 
 
 def start_process(

@@ -145,7 +145,7 @@ def _read_xml(lines: Lines, recognised: Recognised, problems: Problems) -> Topic
     try:
         return _read(chain(kept, following), recognised.format, recognised.because, problems)
     except Refused as refusal:
-        fault = next((each for each in refusal.problems if each.code == "E_XML"), None)
+        fault = next((problem for problem in refusal.problems if problem.code == "E_XML"), None)
         is_long = next(following, None) is not None
         if fault is None or is_long or not is_repairable(fault):
             raise

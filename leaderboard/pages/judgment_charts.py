@@ -41,13 +41,13 @@ def judged_lines(
     top = max([1, *grades])
     return [
         JudgedLine(
-            topic=each.topic,
-            judged=each.judged,
-            relevant=each.relevant,
-            counts=[each.grades.get(grade, 0) for grade in grades],
-            stack=charts.grade_stack(each.grades, most, top),
+            topic=line.topic,
+            judged=line.judged,
+            relevant=line.relevant,
+            counts=[line.grades.get(grade, 0) for grade in grades],
+            stack=charts.grade_stack(line.grades, most, top),
         )
-        for each in topics
+        for line in topics
     ]
 
 

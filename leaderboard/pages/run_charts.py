@@ -136,7 +136,9 @@ class RunCharts:
         return charts.dots_cell(self.unit_column, [*marks, Mark(line.mean, self.run.tag, "own")])
 
     def _tag_of(self, run_id: str) -> str:
-        return next(each.run.tag for each in self.board.standings if each.run.pk == run_id)
+        return next(
+            standing.run.tag for standing in self.board.standings if standing.run.pk == run_id
+        )
 
     @staticmethod
     def _is_run(run_id: str, run: Run | None) -> bool:
@@ -203,7 +205,7 @@ class RunCharts:
         others = self.breakdown.baseline_values if self.compared else None
         own = _count_by_step(self.breakdown.values, edges)
         other = [None] * BINS if others is None else _count_by_step(others, edges)
-        return [HistogramStep(*each) for each in zip(edges, edges[1:], own, other, strict=False)]
+        return [HistogramStep(*step) for step in zip(edges, edges[1:], own, other, strict=False)]
 
     @cached_property
     def _range_column(self) -> charts.Column:
@@ -316,7 +318,7 @@ class PrecisionCharts:
             self.precision.curve_of(self.best_run),
         )
         values = zip(*(column.tolist() for column in columns), strict=True)
-        return [LevelLine(*each) for each in values]
+        return [LevelLine(*line) for line in values]
 
     @property
     def depths(self) -> list[DepthLine]:

@@ -11,6 +11,7 @@ from leaderboard.actions import snapshots, tracks
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Notice, Team, Track
+from leaderboard.models.track_settings import setting_fields
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"
@@ -81,6 +82,16 @@ def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
     sent = {"closes_at": "2026-11-30T23:59", "zone": "Anywhere on Earth"}
     as_ada.post(NEW, {**form_of(as_ada.get(NEW)), **sent})
     assert Track.objects.get().closes_at == datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("name", [known.name for known in setting_fields(Track)])
+def test_the_form_asks_for_every_setting(track, as_ada, name):
+    assertContains(as_ada.get(MANAGE), f'name="{name}"')
+
+
+def test_a_grade_beyond_the_highest_is_no_threshold(collection, as_ada):
+    sent = {**form_of(as_ada.get(NEW)), "relevance_threshold": 128}
+    assertContains(as_ada.post(NEW, sent), "Use 127 or less.", status_code=422)
 
 
 def test_the_formats_of_runs_are_chosen(collection, as_ada):

@@ -1,4 +1,4 @@
-"""`manage.py load_collection SLUG --topics F`: a collection from files on this machine."""
+"""`manage.py load_collection SLUG --topics F`: add a collection from files on this machine."""
 
 from __future__ import annotations
 

@@ -133,6 +133,6 @@ def place_in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     return placed
 
 
-def refuse_larger(value: int) -> None:
-    if value > LARGEST_INTEGER:
-        raise ValidationError(f"Use {LARGEST_INTEGER:,} or less.")
+def refuse_larger(value: int, most: int = LARGEST_INTEGER) -> None:
+    if value > most:
+        raise ValidationError(f"Use {most:,} or less.")

@@ -50,16 +50,16 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
     runs = [
         DatedRun(
-            at=each.run.received_at,
-            value=each.mean,
-            best=each.best,
-            name=str(each.run),
-            kind="own" if each.is_own else "other",
-            href=page_url("run", chosen, each.run.pk),
+            at=line.run.received_at,
+            value=line.mean,
+            best=line.best,
+            name=str(line.run),
+            kind="own" if line.is_own else "other",
+            href=page_url("run", chosen, line.run.pk),
         )
-        for each in history.lines
+        for line in history.lines
     ]
-    turns = [JudgmentChange(each.at, f"judgments {each.version}") for each in history.changes]
+    turns = [JudgmentChange(change.at, f"judgments {change.version}") for change in history.changes]
     return step_chart(runs, turns, f"The best {history.measure} over time")
 
 
@@ -68,15 +68,15 @@ def _history_csv(name: str, history: History) -> HttpResponse:
     version = history.edition.judgment_set.version
     lines = [
         [
-            each.run.received_at.isoformat(),
-            each.run.pk,
-            each.run.tag,
-            each.run.team.name,
-            each.mean,
-            each.best,
+            line.run.received_at.isoformat(),
+            line.run.pk,
+            line.run.tag,
+            line.run.team.name,
+            line.mean,
+            line.best,
             version,
         ]
-        for each in history.lines
+        for line in history.lines
     ]
     head = ["received_at", "run", "tag", "team", history.measure, "best", "judgments"]
     return csv_file(name, head, lines)
@@ -101,7 +101,7 @@ def _render_badge(sight: Sight, team: str) -> HttpResponse:
     board = find_board(sight)
     if board is None or (team and team not in board.teams):
         raise Http404("no score to show")
-    of_team = (each for each in board.ranked if team in ("", each.run.team.name))
+    of_team = (standing for standing in board.ranked if team in ("", standing.run.team.name))
     first = next(of_team, None)
     value = f"{board.measure} {score(first.scores[board.measure], 3)}" if first else "no run yet"
     words = f"{sight.track.name}, {team}" if team else sight.track.name

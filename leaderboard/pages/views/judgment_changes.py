@@ -60,8 +60,8 @@ def changes_in(preview: Mapping[str, Any]) -> JudgmentChanges | None:
         columns=columns,
         transitions=rows,
         topics=[
-            ChangedTopic(each["number"], *(count_or_blank(each.get(kind, 0)) for kind in KINDS))
-            for each in found["topics"]
+            ChangedTopic(topic["number"], *(count_or_blank(topic.get(kind, 0)) for kind in KINDS))
+            for topic in found["topics"]
         ],
         num_topics=found["num_topics"],
     )

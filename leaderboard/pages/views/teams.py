@@ -74,7 +74,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
     if sight.team is None:
         raise Http404("no team here")
     members = sight.team.memberships.select_related("user").order_by("joined_at")
-    own = next((each for each in members if each.user_id == request.user.pk), None)
+    own = next((member for member in members if member.user_id == request.user.pk), None)
     context = {
         "sight": sight,
         "track": sight.track,

@@ -6,7 +6,6 @@ from copy import copy
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError
@@ -20,6 +19,7 @@ from leaderboard.actions import tracks as track_actions
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.models.track_settings import site_defaults
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
@@ -119,8 +119,7 @@ def _default_settings(collection: Collection) -> dict[str, Any]:
         "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
-        "quota_per_day": settings.RUNS_PER_DAY,
-        "attempts_per_day": settings.ATTEMPTS_PER_DAY,
+        **site_defaults(Track),
     }
 
 

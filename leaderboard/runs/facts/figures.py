@@ -111,7 +111,7 @@ def format_cost(value: float) -> str:
 def find_figure(facts: Mapping[str, Any], cost: str) -> Figure | None:
     """What the facts of a run state of one cost."""
     figures = facts.get("efficiency", ())
-    return next((Figure(**each) for each in figures if each["what"] == cost), None)
+    return next((Figure(**figure) for figure in figures if figure["what"] == cost), None)
 
 
 def clean_figure(given: Any) -> Figure:
@@ -172,7 +172,7 @@ class FiguresFact(Fact):
         return [figures[name] for name in COSTS if name in figures]
 
     def format(self, value: Any) -> str:
-        figures = [Figure(**each) for each in value]
+        figures = [Figure(**figure) for figure in value]
         return "; ".join(
             f"{figure.cost.label.lower()} {figure.words}, {figure.origin_in_words}"
             for figure in figures
@@ -213,8 +213,10 @@ class FiguresFact(Fact):
         return figures or None
 
     def initial(self, value: Any) -> dict[str, Any]:
-        return {f"{each['what']}-{part}": each[part] for each in value for part in FIGURE_PARTS}
+        return {
+            f"{figure['what']}-{part}": figure[part] for figure in value for part in FIGURE_PARTS
+        }
 
 
 def _select(label: str, choices: Iterable[str]) -> forms.ChoiceField:
-    return forms.ChoiceField(label=label, choices=[(each, each) for each in choices])
+    return forms.ChoiceField(label=label, choices=[(choice, choice) for choice in choices])
