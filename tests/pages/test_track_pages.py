@@ -337,7 +337,7 @@ def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
     closes = LAST_SECOND.replace(microsecond=fraction)
     make_run(make_track(collection, closes_at=closes), ben)
     page = as_ada.get(MANAGE)
-    assertContains(page, 'value="2030-12-01T11:59:59"')
+    assertContains(page, 'value="2030-11-30T23:59:59"')
     as_ada.post(MANAGE, {**form_of(page), "description": "Loaves."})
     assert Track.objects.get().closes_at == closes
     assert not Notice.objects.filter(user=ben, text__contains="now closes on").exists()
@@ -346,11 +346,11 @@ def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
 
 def test_a_deadline_is_printed_without_seconds_that_it_has_not(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND.replace(second=0))
-    assertContains(as_ada.get(MANAGE), 'value="2030-12-01T11:59"')
+    assertContains(as_ada.get(MANAGE), 'value="2030-11-30T23:59"')
 
 
 def test_the_page_takes_seconds(track, as_ada):
-    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "closes_at": "2030-12-01T11:59:59"})
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "closes_at": "2030-11-30T23:59:59"})
     assert Track.objects.get().closes_at == LAST_SECOND
 
 
@@ -365,3 +365,46 @@ def test_ends_of_line_as_browsers_send_them_are_no_change(track, as_ada):
     form = form_of(as_ada.get(MANAGE))
     as_ada.post(MANAGE, {**form, "description": "Loaves.\r\nRolls.", "terms": "Bake.\r\nEat."})
     assert not AuditEvent.objects.filter(act="change").exists()
+
+
+@pytest.mark.parametrize(
+    ("preset", "setting", "value"),
+    [
+        ("open", "disclosure", "open"),
+        ("shared-task", "disclosure", "blind"),
+        ("shared-task", "quota_total", 20),
+        ("internal", "visibility", "members"),
+        ("classroom", "joining", "invitation"),
+        ("classroom", "pseudonyms", True),
+    ],
+)
+def test_a_preset_fills_the_form(collection, as_ada, preset, setting, value):
+    page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "preset": preset})
+    assert page.context["form"][setting].value() == value
+    as_ada.post(NEW, {**form_of(page), "chosen": preset})
+    assert getattr(Track.objects.get(), setting) == value
+
+
+def test_another_preset_keeps_what_was_entered(collection, as_ada):
+    entered = {**form_of(as_ada.get(NEW)), "name": "Loaves", "quota_total": "7"}
+    page = as_ada.post(NEW, {**entered, "preset": "shared-task"})
+    assertContains(page, 'value="Loaves"')
+    assert str(page.context["form"]["quota_total"].value()) == "7"
+    assert not Track.objects.exists()
+
+
+def test_a_closed_group_says_its_values(collection, as_ada):
+    page = as_ada.get(NEW + "?preset=shared-task")
+    assertContains(page, "Hidden until release")
+    assertContains(page, "20 runs per team in total; up to 1000 documents per topic")
+
+
+def test_a_group_with_an_error_is_open(collection, as_ada):
+    page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "depth": "-1"})
+    assertContains(page, "<details open><summary><b>Rules for runs</b>", status_code=422)
+
+
+def test_another_zone_moves_the_deadline(collection, as_ada):
+    make_track(collection, closes_at=LAST_SECOND)
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "zone": "UTC"})
+    assert Track.objects.get().closes_at == LAST_SECOND - timedelta(hours=12)

@@ -22,6 +22,7 @@ from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import site_defaults
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
+from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.overview import (
@@ -32,6 +33,7 @@ from leaderboard.pages.views.overview import (
     track_lines,
 )
 from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 20
@@ -71,15 +73,25 @@ def run_a_task(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @submit_once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
-    """Create a track on the collection `slug`."""
+    """Create a track on the collection `slug`; another preset keeps what was entered."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
-    form = TrackForm(
-        request.POST or None, collection=collection, initial=_default_settings(collection)
-    )
-    if request.method == "POST" and form.is_valid():
+    preset = find_preset(request.POST.get("chosen") or request.GET.get("preset", ""))
+    initial = _default_settings(collection) | preset.values
+    form = TrackForm(request.POST or None, collection=collection, initial=initial)
+    if "preset" in request.POST:
+        preset = find_preset(request.POST["preset"])
+        initial = _default_settings(collection) | preset.values | form.touched
+        form = TrackForm(collection=collection, initial=initial)
+    elif request.method == "POST" and form.is_valid():
         track = track_actions.create_draft(form.save(commit=False), request.user)
         return redirect("setup", slug=track.slug)
-    context = {"form": form, "collection": collection}
+    context = {
+        "form": form,
+        "lines": describe_settings(form),
+        "collection": collection,
+        "preset": preset,
+        "presets": PRESETS.values(),
+    }
     return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
 
 
@@ -141,6 +153,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": track,
         "form": form,
+        "lines": describe_settings(form),
         "baseline_form": BaselineForm(track=track),
         "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
             pk=track.judgment_set_id
