@@ -25,7 +25,7 @@ TEXTS = ("authors", "contact", "citation", "questions", "shares_baseline")
 class DaysField(forms.CharField):
     """A schedule as text: a date or two, then what happens, one entry per line."""
 
-    widget = TextareaWithPlainLineEnds
+    widget = TextareaWithPlainLineEnds(attrs={"rows": 4})
 
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(map(str, value)) if isinstance(value, list) else value
@@ -76,7 +76,7 @@ class TaskForm(forms.Form):
         required=False,
         max_length=20000,
         help_text="Markdown: headings, lists, tables and links. No images, no HTML.",
-        widget=TextareaWithPlainLineEnds(attrs={"rows": 8}),
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 6}),
     )
     schedule = DaysField(
         label="Further dates",
