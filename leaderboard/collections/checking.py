@@ -22,6 +22,7 @@ from django.core.files.storage import default_storage
 from evaluation.problems import Problems, Refused
 from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document, read_documents, recognise_documents
+from evaluation.reading.intents import read_intents, with_probabilities
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.recognition import NOT_READ, Candidate, recognise_qrels
 from evaluation.reading.topics import Topic as ReadTopic
@@ -46,6 +47,7 @@ from leaderboard.collections.preview import (
     is_direction_open,
     judgments_preview,
     warn_of_stray_grades,
+    warn_of_unused_intents,
     write_changes,
 )
 from leaderboard.models import Collection, Job, JudgmentSet
@@ -102,8 +104,11 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
     with checked.reading("documents"):
         docnos = check_documents(collection, checked, progress)
     if judgment_set is not None and topics is not None:
+        found = None
         with checked.reading("judgments"):
-            check_first_judgments(collection, judgment_set, topics, docnos, checked)
+            found = check_first_judgments(judgment_set, topics, docnos, checked)
+        with checked.reading("probabilities"):
+            check_intents(judgment_set, found, checked)
     return lambda: publish_check(collection, judgment_set, checked)
 
 
@@ -194,22 +199,25 @@ def shorten(document: Document, most: int = 300) -> Document:
 
 
 def check_first_judgments(
-    collection: Collection,
     judgment_set: JudgmentSet,
     topics: list[ReadTopic],
     docnos: KnownDocnos,
     checked: Checked,
-) -> None:
-    """Check the judgments uploaded with a collection against its topics and documents."""
+) -> ReadJudgments | None:
+    """Check the judgments uploaded with a collection against its topics and documents.
+
+    Return None if their format is a question.
+    """
     found = read_judgments_alone(judgment_set, topics, docnos, checked)
     if found is None:
-        return
+        return None
     checked.preview["judgments"] = found.preview
     unknown = found.preview["num_judgments_without_topics"]
     if unknown and is_numbered_by_order(found.qrels, topics):
         ask_to_renumber(checked, judged=len(found.qrels.grades), unknown=unknown)
-        return
+        return found
     check_against_collection(found, topics, docnos, checked)
+    return found
 
 
 @dataclass(frozen=True)
@@ -254,6 +262,24 @@ def check_against_collection(
         qrels = read_qrels(file, list_numbers(topics), docnos, format=found.qrels.format)
     checked.problems = merge_problems(checked.problems, qrels.problems)
     warn_of_stray_grades(found.preview["stray"], found.preview["count"], checked.problems)
+
+
+def check_intents(judgment_set: JudgmentSet, found: ReadJudgments | None, checked: Checked) -> None:
+    """Check the probabilities of subtopics, against the judgments if these can be read."""
+    if not judgment_set.intents_file:
+        return
+    with open_upload(judgment_set.intents_file.name) as file:
+        intents = read_intents(file)
+    if found is None:
+        return
+    if found.qrels.subtopics:
+        found.preview["intents"] = {
+            "file": judgment_set.intents_filename,
+            "count": sum(map(len, intents.values())),
+            "topics": len(intents),
+        }
+    with_probabilities(found.qrels, intents)
+    warn_of_unused_intents(found.qrels, intents, checked.problems)
 
 
 def choose_reading(
@@ -370,7 +396,7 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
     topics = [ReadTopic(*row) for row in texts]
     docnos = known_docnos(collection.documents.name) if collection.documents else None
     checked = Checked()
-    changes = ""
+    changes, found = "", None
     try:
         found = read_judgments_alone(judgment_set, topics, docnos, checked)
         if found is not None:
@@ -379,6 +405,8 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
             changes = compare_with_previous(found)
     except Refused as refusal:
         checked.problems = refusal.problems
+    with checked.reading("probabilities"):
+        check_intents(judgment_set, found, checked)
     return lambda: publish_judgments_check(judgment_set, checked, changes)
 
 
@@ -387,7 +415,7 @@ def compare_with_previous(found: ReadJudgments) -> str:
     previous = find_previous_set(found.judgment_set)
     if previous is None:
         return ""
-    grades = map_grades(found.qrels, found.judgment_set.grade_map)
+    grades = map_grades(found.qrels, found.judgment_set.grade_map).grades
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
         summary = write_changes(load_grades(previous.pk), grades, lines)

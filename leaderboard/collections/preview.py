@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
+from evaluation.measures import SAMPLED
 from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.recognition import Candidate
@@ -65,6 +66,7 @@ def judgments_preview(
             foreign |= dict.fromkeys(islice(strangers, NAMES_SHOWN))
     return {
         "format": qrels.format,
+        **preview_form(qrels),
         "count": grades.total(),
         "topics": len(qrels.grades),
         "first": first_judgments(qrels, {topic.number: topic.title for topic in topics}),
@@ -81,17 +83,70 @@ def judgments_preview(
     }
 
 
+def preview_form(qrels: Qrels) -> dict[str, Any]:
+    """Return what a preview says of strata and of subtopics; nothing of ordinary judgments."""
+    if qrels.strata:
+        every = [grade for judged in qrels.grades.values() for grade in judged.values()]
+        undrawn = sum(grade < 0 for grade in every)
+        strata = sum(len(set(names.values())) for names in qrels.strata.values())
+        return {
+            "strata": {"count": strata, "drawn": len(every) - undrawn, "undrawn": undrawn},
+        }
+    if qrels.subtopics:
+        names = qrels.names_of_subtopics()
+        return {
+            "subtopics": {
+                "count": sum(map(len, names.values())),
+                "documents": qrels.count,
+                "most": max(map(len, names.values())),
+            }
+        }
+    return {}
+
+
+def describe_form(preview: Mapping[str, Any]) -> list[str]:
+    """Say in plain words what a file with strata or subtopics holds and which measures it gives."""
+    lines = []
+    if found := preview.get("strata"):
+        lines.append(
+            f"A stratified sample: {found['count']:,} strata, {found['drawn']:,} documents drawn "
+            f"and judged, {found['undrawn']:,} not drawn."
+        )
+        if found["undrawn"]:
+            lines.append(
+                f"It gives {' and '.join(SAMPLED)}. Other measures count documents that were not "
+                "drawn as not judged."
+            )
+    if found := preview.get("subtopics"):
+        lines.append(
+            f"Judgments of {found['count']:,} subtopics, up to {found['most']:,} per topic, "
+            f"of {found['documents']:,} documents. The highest grade is the grade of a document."
+        )
+        lines.append("They also give measures of diversity, such as alpha-nDCG and ERR-IA.")
+    if found := preview.get("intents"):
+        lines.append(
+            f"Probabilities of {found['count']:,} subtopics of {found['topics']:,} topics, "
+            f"from {found['file']}."
+        )
+    return lines
+
+
 def first_names(identifiers: Iterable[bytes]) -> list[str]:
     return [identifier.decode() for identifier in islice(identifiers, NAMES_SHOWN)]
 
 
 def count_grades(qrels: Qrels) -> Counter[int]:
-    return Counter(grade for judged in qrels.grades.values() for grade in judged.values())
+    return Counter(grade for _, _, grade in qrels.lines())
 
 
 def first_judgments(qrels: Qrels, titles: dict[str, str] | None = None) -> list[dict[str, Any]]:
     every = (
-        {"topic": topic.decode(), "docno": docno.decode(), "grade": grade}
+        {
+            "topic": topic.decode(),
+            "docno": docno.decode(),
+            "grade": grade,
+            **first_details(qrels, topic, docno),
+        }
         for topic, judged in qrels.grades.items()
         for docno, grade in judged.items()
     )
@@ -101,14 +156,27 @@ def first_judgments(qrels: Qrels, titles: dict[str, str] | None = None) -> list[
     ]
 
 
+def first_details(qrels: Qrels, topic: bytes, docno: bytes) -> dict[str, Any]:
+    """Return the stratum or the subtopics of a document; nothing for ordinary judgments."""
+    if qrels.strata:
+        return {"stratum": qrels.strata[topic][docno].decode()}
+    if qrels.subtopics:
+        graded = qrels.subtopics[topic][docno]
+        return {"subtopics": {name.decode(): grade for name, grade in graded.items()}}
+    return {}
+
+
 def grade_sets(qrels: Qrels) -> list[dict[str, Any]]:
     """Return the sets of grades that topics have, with the number of topics of each.
 
     They show under any map of grades which topics have a relevant document.
     """
     found: dict[frozenset[int], list[bytes]] = defaultdict(list)
-    for number, judged in qrels.grades.items():
-        found[frozenset(judged.values())].append(number)
+    by_topic: dict[bytes, set[int]] = {number: set() for number in qrels.grades}
+    for number, _, grade in qrels.lines():
+        by_topic[number].add(grade)
+    for number, of_topic in by_topic.items():
+        found[frozenset(of_topic)].append(number)
     return [
         {"grades": sorted(grades), "topics": len(numbers), "first": first_names(numbers)}
         for grades, numbers in found.items()
@@ -119,11 +187,10 @@ def stray_grades(qrels: Qrels, grades: Counter[int]) -> list[dict[str, Any]]:
     """Return grades that hardly any judgment has, with the first judgment of each."""
     rare = {grade for grade, count in grades.items() if count * STRAY_SHARE <= grades.total()}
     found: dict[int, dict[str, Any]] = {}
-    for number, judged in qrels.grades.items() if rare else ():
-        for docno, grade in judged.items():
-            if grade in rare and grade not in found:
-                where = {"topic": number.decode(), "docno": docno.decode()}
-                found[grade] = {"grade": grade, "count": grades[grade], **where}
+    for number, docno, grade in qrels.lines() if rare else ():
+        if grade in rare and grade not in found:
+            where = {"topic": number.decode(), "docno": docno.decode()}
+            found[grade] = {"grade": grade, "count": grades[grade], **where}
     return [found[grade] for grade in sorted(found)]
 
 
@@ -136,6 +203,28 @@ def warn_of_stray_grades(stray: Iterable[dict[str, Any]], count: int, problems: 
             f"is document {odd['docno']} for topic {odd['topic']}",
             str(odd["grade"]),
             "If it is an error, map it to the right grade.",
+        )
+
+
+def warn_of_unused_intents(
+    qrels: Qrels, intents: Mapping[bytes, Mapping[bytes, float]], problems: Problems
+) -> None:
+    """Warn of probabilities that no measure uses."""
+    if not qrels.subtopics:
+        problems.warn(
+            "W_INTENT",
+            None,
+            "the judgments have no subtopics, so their probabilities are ignored",
+            hint="Read the judgments as judgments of subtopics if column 2 names them.",
+        )
+        return
+    unjudged = [topic for topic in intents if topic not in qrels.grades]
+    if unjudged:
+        problems.warn(
+            "W_INTENT",
+            None,
+            f"{len(unjudged):,} of {len(intents):,} topics with probabilities are not judged",
+            unjudged[0],
         )
 
 

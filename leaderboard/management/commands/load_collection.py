@@ -20,6 +20,7 @@ from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
+from leaderboard.collections.preview import describe_form
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
@@ -28,7 +29,7 @@ from leaderboard.management.waiting import wait_for_collection, wait_for_judgmen
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
-PARTS = ("topics", "documents", "docnos", "judgments")
+PARTS = ("topics", "documents", "docnos", "judgments", "intents")
 # The option of this command that answers a question of the check.
 ANSWERS = {
     "renumber_topics": "--renumber-topics",
@@ -59,6 +60,9 @@ class Command(BaseCommand):
             "--docnos", type=Path, help="one docno per line, if documents are stored elsewhere"
         )
         parser.add_argument("--judgments", type=Path, help="qrels")
+        parser.add_argument(
+            "--intents", type=Path, help="probabilities of the subtopics of the judgments"
+        )
         parser.add_argument("--version", dest="judgments_version", default="v1")
         parser.add_argument("--name", help="display name (default: the short name)")
         parser.add_argument("--owner", help="the organiser (default: first organiser)")
@@ -148,6 +152,7 @@ class Command(BaseCommand):
                     owner,
                     format=(answers.formats or {}).get("judgments", ""),
                     asks_first=not options["yes"],
+                    intents=open_files(options["intents"], stack),
                 )
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None
@@ -174,6 +179,8 @@ class Command(BaseCommand):
             what = f"{count(found['count']):>9} in {found['file']}"
             topics = counted(found["topics"], "topic")
             self.stdout.write(f"judgments {what} ({topics}; grades {grades})")
+            for line in describe_form(found):
+                self.stdout.write(f"{'':<10}{line}")
         for problem in checked.problems:
             self.stderr.write(str(Problem(**problem)))
         shown = Counter(problem["code"] for problem in checked.problems)

@@ -71,7 +71,7 @@ def new_collection(request: HttpRequest) -> HttpResponse:
         collection = form.save(commit=False)
         collection.owner = request.user
         files = CollectionFiles(
-            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments"))
+            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments", "intents"))
         )
         try:
             accept_collection(collection, files, form.cleaned_data["version"])
@@ -161,7 +161,8 @@ def _apply_answers(
 def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     """Check a collection again, with replaced files if any were sent."""
     found = _organised_or_404(request, slug)
-    files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
+    parts = (*FORMATS_OF, "intents")
+    files = Replacements(*(request.FILES.get(part) for part in parts))
     try:
         replace_files(found, request.user, files)
     except (submission_rules.ActionError, NotAccepted) as reason:
@@ -189,8 +190,7 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
         try:
-            version, note = form.cleaned_data["version"], form.cleaned_data["note"]
-            accept_judgments(found, request.FILES["file"], version, request.user, note)
+            accept_judgments(found, user=request.user, **form.cleaned_data)
             return redirect("collection", slug=slug)
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
@@ -217,7 +217,8 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
     """Check new judgments again, with another file if one was sent."""
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
-        replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
+        replaced, intents = (request.FILES.get(part) for part in ("judgments", "intents"))
+        replace_judgments(judgment_set, request.user, replaced, intents)
     except (submission_rules.ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)

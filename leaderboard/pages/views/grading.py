@@ -85,6 +85,11 @@ class Grading:
     def becomes(self, grade: int) -> int:
         return self.grade_map.get(str(grade), grade)
 
+    @property
+    def has_strata(self) -> bool:
+        """Whether a negative grade means a document of a stratum that was not drawn."""
+        return "strata" in self.preview
+
     @cached_property
     def top(self) -> int:
         return max(1, *map(self.becomes, self.counts))
@@ -103,17 +108,19 @@ class Grading:
                 bar,
                 topics,
                 becomes,
-                list(self._choices(becomes)),
+                list(self._choices(grade, becomes)),
                 self._meaning(becomes),
                 grade in stray,
                 becomes >= self.relevant_from,
             )
 
-    def _choices(self, becomes: int) -> Iterator[Choice]:
-        yield Choice(-1, "not judged", becomes < 0)
+    def _choices(self, grade: int, becomes: int) -> Iterator[Choice]:
+        yield Choice(-1, "not drawn" if self.has_strata else "not judged", becomes < 0)
+        if self.has_strata and grade < 0:
+            return
         yield Choice(0, "judged, not relevant (0)", becomes == 0)
-        for grade in range(1, self._highest_choice + 1):
-            yield Choice(grade, f"grade {grade}", becomes == grade)
+        for choice in range(1, self._highest_choice + 1):
+            yield Choice(choice, f"grade {choice}", becomes == choice)
 
     @cached_property
     def _highest_choice(self) -> int:
@@ -124,6 +131,8 @@ class Grading:
             yield Choice(grade, f"grade {grade}", grade == self.relevant_from)
 
     def _meaning(self, becomes: int) -> str:
+        if becomes < 0 and self.has_strata:
+            return "in its stratum, but not drawn"
         if becomes < 0:
             return "pooled, but not judged: treated as unjudged"
         if becomes == 0:
@@ -144,7 +153,7 @@ class Grading:
             yield Preset("from-2", "Relevant from 2", own, relevant_from=2)
             binary = self._map(lambda grade: min(grade, 1))
             yield Preset("binary", "Relevant or not", binary)
-        if min(self.counts, default=0) < 0:
+        if min(self.counts, default=0) < 0 and not self.has_strata:
             yield Preset("no-holes", "Negative is not relevant", self._map(lambda g: max(g, 0)))
         if self.earlier is not None and self.earlier.grade_map:
             as_before = self._map(lambda grade: self.earlier.grade_map.get(str(grade), grade))
@@ -177,7 +186,8 @@ class Grading:
             unjudged += number if self.becomes(grade) < 0 else 0
         rest = sum(self.counts.values()) - relevant - unjudged
         words = f"{counted(relevant, 'judgment is,judgments are')} relevant, {rest:,} not"
-        return f"{words}; {unjudged:,} count as unjudged." if unjudged else f"{words}."
+        undone = "were not drawn" if self.has_strata else "count as unjudged"
+        return f"{words}; {unjudged:,} {undone}." if unjudged else f"{words}."
 
     @property
     def num_without_relevant(self) -> int:

@@ -14,7 +14,7 @@ from django.db.models.fields.files import FieldFile
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.answers import FORMATS_OF
-from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
+from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER, describe_form
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
@@ -73,6 +73,8 @@ class ReviewedFile:
     facts: str = ""
     size: int | None = None
     remarks: list[Remark] = field(default_factory=list)
+    # What the form of the file means, in sentences.
+    notes: list[str] = field(default_factory=list)
 
     @property
     def format_name(self) -> str:
@@ -179,7 +181,7 @@ def _format_questions(questions: Iterable[dict[str, Any]]) -> list[FormatQuestio
     ]
 
 
-REFUSED_NAMES = {"run": "A run", "diversity": "Judgments of subtopics"}
+REFUSED_NAMES = {"run": "A run"}
 
 
 def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
@@ -200,8 +202,19 @@ def _capitalise(words: str) -> str:
 def _describe_record(record: Mapping[str, Any]) -> str:
     """Describe a record: "topic 7, document d1, grade 2" or "7 boundary layers"."""
     if "docno" in record:
-        return f"topic {record['topic']}, document {record['docno']}, grade {record['grade']}"
+        return f"topic {record['topic']}, document {record['docno']}, {_describe_grade(record)}"
     return f"{record['number']} {record['title']}"
+
+
+def _describe_grade(record: Mapping[str, Any]) -> str:
+    """Describe a grade: "grade 2", "stratum 1, not drawn" or "subtopic 3 grade 1"."""
+    if "stratum" in record:
+        grade = "not drawn" if record["grade"] < 0 else f"grade {record['grade']}"
+        return f"stratum {record['stratum']}, {grade}"
+    if "subtopics" in record:
+        graded = record["subtopics"].items()
+        return ", ".join(f"subtopic {name} grade {grade}" for name, grade in graded)
+    return f"grade {record['grade']}"
 
 
 def earlier_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
@@ -285,6 +298,7 @@ def _judgments_file(
         facts=f" on {counted(found['topics'], 'topic')}{in_both}",
         size=_stored_size(judgment_set.file),
         remarks=[each for each in remarks if each.count],
+        notes=describe_form(found),
     )
 
 

@@ -31,6 +31,7 @@ from leaderboard.pages.views.overview import group_tracks, latest_runs, track_li
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.wording.trail import describe_events
 from leaderboard.runs.facts import find_label
+from leaderboard.scoring.judgments import suggest_measures
 
 LATEST_EVENTS = 20
 
@@ -102,8 +103,7 @@ def _internal_board(collection: Collection) -> Track:
     newest = proposal["judgment_set"]
     fields = {
         "slug": unused_slug(collection.name, Track),
-        "measures": MEASURES,
-        "primary_measure": MEASURES[0],
+        "primary_measure": proposal["measures"][0],
         "relevance_threshold": newest.relevant_from if newest is not None else 1,
         "visibility": Track.Visibility.MEMBERS,
     }
@@ -111,9 +111,11 @@ def _internal_board(collection: Collection) -> Track:
 
 
 def _default_settings(collection: Collection) -> dict[str, Any]:
+    newest = collection.judgment_sets.filter(state=ImportState.READY).last()
     return {
         "name": collection.name,
-        "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
+        "judgment_set": newest,
+        "measures": suggest_measures(newest, MEASURES),
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
         "quota_per_day": settings.RUNS_PER_DAY,
