@@ -34,7 +34,7 @@ def open_track(track: Track, user: User) -> Track:
 
     Raises ActionError for measures that its judgments cannot give.
     """
-    _refuse_missing_judgments(track)
+    _refuse_missing_judgments(track.measures, track.judgment_set)
     track.owner = user
     track.save(force_insert=True)
     AuditEvent.objects.record(user, "open", track, after={"slug": track.slug})
@@ -52,11 +52,13 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.find_trial_judgments(track), track.closes_at
     after = {name: value for name, value in changes.items() if value != getattr(track, name)}
+    if {"measures", "judgment_set"} & after.keys():
+        _refuse_missing_judgments(
+            after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
+        )
     before = {name: _plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
-    if {"measures", "judgment_set"} & after.keys():
-        _refuse_missing_judgments(track)
     if after:
         track.save(update_fields=list(after))
         plain = {name: _plain_value(value) for name, value in after.items()}
@@ -69,11 +71,10 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     return track
 
 
-def _refuse_missing_judgments(track: Track, judgment_set: JudgmentSet | None = None) -> None:
-    judgment_set = judgment_set or track.judgment_set
+def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | None) -> None:
     if judgment_set is None:
         return
-    if reason := explain_first_missing(track.measures, judgment_set):
+    if reason := explain_first_missing(measures, judgment_set):
         raise ActionError(f"{reason}. Change the measures of the track or choose other judgments.")
 
 
@@ -130,7 +131,7 @@ def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
 
     Raises ActionError if they cannot give a measure of the track.
     """
-    _refuse_missing_judgments(track, judgment_set)
+    _refuse_missing_judgments(track.measures, judgment_set)
     with transaction.atomic():
         AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
         renew_edition(editions.with_judgments(track, judgment_set))

@@ -262,7 +262,7 @@ def accept_collection(
                 collection.owner,
                 format=collection.formats.get("judgments", ""),
                 top_grade=top_grade,
-                **store_intents(files.intents),
+                intents=files.intents,
             )
         AuditEvent.objects.record(collection.owner, "upload", collection)
         queue.enqueue("check_collection", collection)
@@ -292,7 +292,7 @@ def accept_judgments(
             format=format,
             asks_first=asks_first,
             pool=pool,
-            **store_intents(intents),
+            intents=intents,
         )
         if pool is not None:
             record_pooled_runs(judgment_set, pool)
@@ -310,7 +310,12 @@ def store_intents(file: UploadedFile | None) -> dict[str, str]:
 
 
 def _create_judgment_set(
-    collection: Collection, file: UploadedFile, version: str, user: User, **fields: Any
+    collection: Collection,
+    file: UploadedFile,
+    version: str,
+    user: User,
+    intents: UploadedFile | None = None,
+    **fields: Any,
 ) -> JudgmentSet:
     sha256 = hash_file(file)
     name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)
@@ -321,9 +326,10 @@ def _create_judgment_set(
                 version=version,
                 file=name,
                 filename=clean_filename(file),
-                size=file_size(file),
+                size=file_size(file) + file_size(intents),
                 sha256=sha256,
                 created_by=user,
+                **store_intents(intents),
                 **fields,
             )
     except IntegrityError:
