@@ -20,6 +20,11 @@ from leaderboard.actions.uploads import (
     store_intents,
 )
 from leaderboard.collections.answers import Answers, complete_grade_map
+from leaderboard.collections.preview import (
+    JudgmentsPreview,
+    read_judgments_preview,
+    read_preview,
+)
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
@@ -133,7 +138,7 @@ def preview_answers(collection: Collection, user: User, answers: Answers) -> Non
         check_again(collection, user, answers)
         return
     waiting = collection.judgment_sets.filter(state=ImportState.PREVIEW)
-    waiting.update(**_grade_fields(answers, collection.preview.get("judgments", {})))
+    waiting.update(**_grade_fields(answers, read_preview(collection).judgments))
 
 
 @transaction.atomic
@@ -160,18 +165,20 @@ def _check_again(
     collection.judgment_sets.update(
         state=ImportState.QUEUED,
         format=collection.formats.get("judgments", ""),
-        **_grade_fields(answers, collection.preview.get("judgments", {})),
+        **_grade_fields(answers, read_preview(collection).judgments),
     )
     queue.enqueue("check_collection", collection)
 
 
-def _grade_fields(answers: Answers, preview: dict[str, Any]) -> dict[str, Any]:
+def _grade_fields(answers: Answers, preview: JudgmentsPreview | None) -> dict[str, Any]:
     """Return the fields of a judgment set that the answers change."""
     fields: dict[str, Any] = {}
     if answers.grade_map is not None:
-        grade_map = complete_grade_map(answers.grade_map, preview.get("grades", {}))
+        grades = [] if preview is None else [str(grade) for grade in preview.grades]
+        grade_map = complete_grade_map(answers.grade_map, grades)
         # A document of a sample that was not drawn has no grade to map.
-        kept = (grade for grade in grade_map if "strata" not in preview or int(grade) >= 0)
+        is_sample = preview is not None and preview.strata is not None
+        kept = (grade for grade in grade_map if not is_sample or int(grade) >= 0)
         fields["grade_map"] = {grade: grade_map[grade] for grade in kept}
     if answers.relevant_from is not None:
         fields["relevant_from"] = answers.relevant_from
@@ -208,7 +215,7 @@ def _check_judgments_again(
         state=ImportState.QUEUED,
         asks_first=asks_first,
         format=(answers.formats or {}).get("judgments", judgment_set.format),
-        **_grade_fields(answers, judgment_set.preview),
+        **_grade_fields(answers, read_judgments_preview(judgment_set)),
     )
     if not queued:
         raise ActionError("These judgments are not awaiting confirmation.")

@@ -27,6 +27,7 @@ from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
 from leaderboard.collections.documents import known_docnos, write_documents
+from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.models import (
     Collection,
     Intent,
@@ -157,7 +158,8 @@ def read_collection_documents(
 ) -> Iterator[Document]:
     """Return the documents of a file; a plain list yields a repeated docno only once."""
     documents = read_documents(file, problems, find_document_format(collection))
-    if collection.preview.get("documents", {}).get("format") != "docnos":
+    found = read_preview(collection).documents
+    if found is None or found.format != "docnos":
         return documents
     with open_upload(collection.documents_file.name) as again:
         repeated = repeated_places(read_documents(again, Problems(), "docnos"))
@@ -175,7 +177,8 @@ def report_progress(documents: Iterator[Document], progress: Progress) -> Iterat
 def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, Any]:
     """Write the rows of a judgment set with the confirmed grades; return its counts."""
     with open_upload(judgment_set.file.name) as file:
-        qrels = read_qrels(file, format=judgment_set.preview.get("format"))
+        preview = read_judgments_preview(judgment_set)
+        qrels = read_qrels(file, format=None if preview is None else preview.format)
     qrels = map_grades(qrels, judgment_set.grade_map)
     topics = dict(judgment_set.collection.topics.values_list("number", "pk"))
     numbers = {pk: number.encode() for number, pk in topics.items()}

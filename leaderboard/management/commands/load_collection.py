@@ -20,7 +20,12 @@ from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
-from leaderboard.collections.preview import describe_form
+from leaderboard.collections.preview import (
+    CollectionPreview,
+    describe_form,
+    read_judgments_preview,
+    read_preview,
+)
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
@@ -95,7 +100,7 @@ class Command(BaseCommand):
             return
         collection = self.begin(options)
         wait_for_collection(collection)
-        self.print_findings(collection.preview, collection)
+        self.print_findings(read_preview(collection), collection)
         if collection.state == ImportState.PREVIEW and self.agreed(
             collection.questions, answers, options["yes"]
         ):
@@ -157,7 +162,8 @@ class Command(BaseCommand):
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None
         wait_for_judgments(judgment_set)
-        self.print_findings({"judgments": judgment_set.preview}, judgment_set)
+        found = CollectionPreview(judgments=read_judgments_preview(judgment_set))
+        self.print_findings(found, judgment_set)
         if judgment_set.state == ImportState.PREVIEW and self.agreed(
             judgment_set.questions, answers, options["yes"]
         ):
@@ -168,16 +174,15 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was imported: {explain_refusal(judgment_set)}.")
         self.stdout.write(f"{collection.slug} now has judgments {version}.")
 
-    def print_findings(self, preview: dict[str, Any], checked: Collection | JudgmentSet) -> None:
-        for part in ("topics", "documents"):
-            if part in preview:
-                found = preview[part]
-                what = f"{count(found['count']):>9} in {found['file']}"
-                self.stdout.write(f"{part:<10}{what} ({found['format']}: {found['because']})")
-        if found := preview.get("judgments"):
-            grades = ", ".join(f"{grade}: {count(n)}" for grade, n in found["grades"].items())
-            what = f"{count(found['count']):>9} in {found['file']}"
-            topics = counted(found["topics"], "topic")
+    def print_findings(self, preview: CollectionPreview, checked: Collection | JudgmentSet) -> None:
+        for part, read in (("topics", preview.topics), ("documents", preview.documents)):
+            if read is not None:
+                what = f"{count(read.count):>9} in {read.file}"
+                self.stdout.write(f"{part:<10}{what} ({read.format}: {read.because})")
+        if found := preview.judgments:
+            grades = ", ".join(f"{grade}: {count(n)}" for grade, n in found.grades.items())
+            what = f"{count(found.count):>9} in {found.file}"
+            topics = counted(found.topics, "topic")
             self.stdout.write(f"judgments {what} ({topics}; grades {grades})")
             for line in describe_form(found):
                 self.stdout.write(f"{'':<10}{line}")

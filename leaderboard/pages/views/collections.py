@@ -32,6 +32,7 @@ from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
@@ -125,7 +126,7 @@ def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     """Import a collection, or check it again with other answers."""
     found = _organised_or_404(request, slug)
     first_set = found.judgment_sets.first()
-    judgments = found.preview.get("judgments", {})
+    judgments = read_preview(found).judgments
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
     look, confirm = collection_actions.preview_answers, collection_actions.confirm_collection
     return _apply_answers(request, slug, grading, partial(look, found), partial(confirm, found))
@@ -139,7 +140,8 @@ def _apply_answers(
     confirm: Callable[[User, Answers], None],
 ) -> HttpResponse:
     preset = grading.preset(request.POST.get("preset", "")) if grading else None
-    form = AnswersForm(request.POST, grading.preview["grades"] if grading else [])
+    grades = [str(grade) for grade in grading.preview.grades] if grading else []
+    form = AnswersForm(request.POST, grades)
     if not form.is_valid():
         messages.error(request, "Choose one of the listed answers.")
         return redirect("collection", slug=slug)
@@ -203,7 +205,7 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     judgment_set = _organised_set_or_404(request, slug, version)
-    preview = judgment_set.preview
+    preview = read_judgments_preview(judgment_set)
     grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
     look, confirm = collection_actions.check_judgments_again, collection_actions.confirm_judgments
     return _apply_answers(

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from leaderboard.collections.preview import GradeSet, JudgmentsPreview
 from leaderboard.display.charts import grade_bar
 from leaderboard.display.numbers import MINUS, counted
 from leaderboard.models import JudgmentSet
@@ -64,7 +65,7 @@ class Preset:
 class Grading:
     """The grades of a file under the current mapping."""
 
-    preview: Mapping[str, Any]
+    preview: JudgmentsPreview
     grade_map: Mapping[str, int]
     relevant_from: int
     earlier: JudgmentSet | None = None
@@ -73,14 +74,14 @@ class Grading:
     def of(
         cls,
         judgment_set: JudgmentSet,
-        preview: Mapping[str, Any],
+        preview: JudgmentsPreview,
         earlier: JudgmentSet | None = None,
     ) -> Grading:
         return cls(preview, judgment_set.grade_map, judgment_set.relevant_from, earlier)
 
-    @cached_property
+    @property
     def counts(self) -> dict[int, int]:
-        return {int(grade): number for grade, number in self.preview["grades"].items()}
+        return self.preview.grades
 
     def becomes(self, grade: int) -> int:
         return self.grade_map.get(str(grade), grade)
@@ -88,7 +89,7 @@ class Grading:
     @property
     def has_strata(self) -> bool:
         """Whether a negative grade means a document of a stratum that was not drawn."""
-        return "strata" in self.preview
+        return self.preview.strata is not None
 
     @cached_property
     def top(self) -> int:
@@ -96,13 +97,11 @@ class Grading:
 
     def rows(self) -> Iterator[GradeRow]:
         most = max(self.counts.values(), default=0)
-        stray = {each["grade"] for each in self.preview["stray"]}
+        stray = {found.grade for found in self.preview.stray}
         for grade in sorted(self.counts, reverse=True):
             becomes = self.becomes(grade)
             bar = grade_bar(self.counts[grade], most, max(becomes, 0), self.top)
-            topics = sum(
-                each["topics"] for each in self.preview["grade_sets"] if grade in each["grades"]
-            )
+            topics = sum(found.topics for found in self.preview.grade_sets if grade in found.grades)
             yield GradeRow(
                 grade,
                 bar,
@@ -191,17 +190,17 @@ class Grading:
 
     @property
     def num_without_relevant(self) -> int:
-        return sum(each["topics"] for each in self._without_relevant)
+        return sum(found.topics for found in self._without_relevant)
 
     @property
     def without_relevant(self) -> list[str]:
         """The first topics without a relevant document under this mapping."""
-        return [number for each in self._without_relevant for number in each["first"]][:NAMED]
+        return [number for found in self._without_relevant for number in found.first][:NAMED]
 
     @cached_property
-    def _without_relevant(self) -> list[dict[str, Any]]:
+    def _without_relevant(self) -> list[GradeSet]:
         return [
-            each
-            for each in self.preview["grade_sets"]
-            if all(self.becomes(grade) < self.relevant_from for grade in each["grades"])
+            found
+            for found in self.preview.grade_sets
+            if all(self.becomes(grade) < self.relevant_from for grade in found.grades)
         ]
