@@ -93,6 +93,17 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         type=whole_number(0),
         help="top grade of the scale (default: highest in the judgments)",
     )
+    parser.add_argument(
+        "--subtopics",
+        action="store_true",
+        help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
+    )
+    parser.add_argument(
+        "--intents",
+        metavar="FILE",
+        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
+        " lines: topic subtopic probability",
+    )
 
 
 def add_table_options(parser: argparse.ArgumentParser, *forms: str) -> None:
@@ -136,17 +147,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
     parser.add_argument(
-        "--subtopics",
-        action="store_true",
-        help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
-    )
-    parser.add_argument(
-        "--intents",
-        metavar="FILE",
-        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
-        " lines: topic subtopic probability",
-    )
-    parser.add_argument(
         "--ties",
         choices=("docno", "expected"),
         default="docno",
@@ -169,13 +169,10 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     if options.ties == "expected" and (options.condensed or options.depth is not None):
         raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
-    path = options.intents
     try:
-        intents = None if path is None else files.read_probabilities(path)
-        path = options.qrels
-        judgments = read_judgments(options, intents)
+        judgments = read_judgments(options)
     except (Refused, OSError) as reason:
-        return files.report_refusal(path, reason)
+        return files.report_refusal(options.qrels, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.show_current_file(place, options.runs)
@@ -189,15 +186,13 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def read_judgments(
-    options: argparse.Namespace, intents: dict[bytes, dict[bytes, float]] | None = None
-) -> Judgments:
+def read_judgments(options: argparse.Namespace) -> Judgments:
     """The judgments of the topics that count, with the probabilities of subtopics.
 
     Raises Refused, OSError.
     """
-    asked = requested_measures(options)
-    subtopics = getattr(options, "subtopics", False) or intents is not None
+    asked, intents = requested_measures(options), read_intents_option(options)
+    subtopics = options.subtopics or intents is not None
     subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
     qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
     if intents is not None:
@@ -213,6 +208,16 @@ def read_judgments(
     judgments = prepare(qrels, topics, options.top_grade)
     warn_of_sample(options.qrels, judgments, asked)
     return judgments
+
+
+def read_intents_option(options: argparse.Namespace) -> dict[bytes, dict[bytes, float]] | None:
+    """The probabilities of subtopics, None without --intents; a faulty file ends the command."""
+    if options.intents is None:
+        return None
+    try:
+        return files.read_probabilities(options.intents)
+    except (Refused, OSError) as reason:
+        raise SystemExit(files.report_refusal(options.intents, reason)) from None
 
 
 def warn_of_sample(path: str, judgments: Judgments, asked: Sequence[Asked]) -> None:

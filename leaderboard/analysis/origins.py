@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from evaluation.judging import JudgedRun
-from evaluation.measures import Measure, parse_measure
+from evaluation.measures import SAMPLED, Measure, parse_measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference, scale_of, sign_flip
 from leaderboard.analysis.holes import CUTOFFS
@@ -23,7 +23,7 @@ from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, S
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.runs.rankings import TOP
 from leaderboard.scoring.comparisons import tested_scores
-from leaderboard.scoring.judgments import load_judgments
+from leaderboard.scoring.judgments import is_not_estimated, load_judgments
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
@@ -63,6 +63,16 @@ class Origin:
         return self.measure.parameters.get("holes") == "condensed"
 
     @property
+    def is_not_estimated(self) -> bool:
+        """Whether documents of a sample that were not drawn count as not relevant."""
+        return is_not_estimated(str(self.measure), self.edition.judgment_set)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the value is estimated from a stratified sample."""
+        return self.measure.name in SAMPLED
+
+    @property
     def aggregate(self) -> str:
         return self.measure.definition.aggregate
 
@@ -74,9 +84,14 @@ class Origin:
 
     @property
     def trec_command(self) -> str:
-        """The trec_eval command; empty if it lacks the measure or cannot exclude our topics."""
+        """The trec_eval command; empty if it lacks the measure or cannot read the judgments.
+
+        It cannot exclude topics, nor read strata and subtopics.
+        """
         name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
-        if not name or not self.command or _topics_left_out(self.edition):
+        judged = self.edition.judgment_set
+        in_other_columns = judged.num_strata or judged.num_subtopics
+        if not name or not self.command or _topics_left_out(self.edition) or in_other_columns:
             return ""
         words = ["trec_eval", "-c", "-M", str(self.edition.settings["depth"])]
         relevance = self.measure.parameters.get("rel")
@@ -190,6 +205,10 @@ def _options(edition: Edition, measures: Sequence[str]) -> list[str]:
     words = [word for measure in resolved for word in ("-m", measure)]
     words += ["-M", str(edition.settings["depth"])]
     words += ["--top-grade", str(edition.judgment_set.top_grade)]
+    if edition.judgment_set.num_subtopics:
+        words.append("--subtopics")
+    if edition.judgment_set.num_intents:
+        words += ["--intents", intents_name(edition.judgment_set)]
     if edition.convention != "house":
         words += ["--convention", edition.convention]
     return [*words, *_topics_left_out(edition)]
@@ -209,6 +228,11 @@ def _topics_left_out(edition: Edition) -> list[str]:
 def qrels_name(judgment_set: JudgmentSet) -> str:
     """Return the name of the downloaded judgments file."""
     return f"qrels.{judgment_set.version}.txt"
+
+
+def intents_name(judgment_set: JudgmentSet) -> str:
+    """Return the name of the downloaded file of probabilities of subtopics."""
+    return f"intents.{judgment_set.version}.txt"
 
 
 def run_name(run: Run) -> str:

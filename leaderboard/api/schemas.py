@@ -106,7 +106,9 @@ class JudgmentsIn(Schema):
     version: Version
     note: Annotated[Text, StringConstraints(max_length=2000)] = ""
     format: Label = Field(
-        "", description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, or the columns."
+        "",
+        description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, `strata`, `subtopics`, "
+        "or the columns.",
     )
     confirm: Literal["auto", "ask"] = "auto"
 

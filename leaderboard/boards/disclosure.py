@@ -16,7 +16,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from evaluation.measures import parse_measure
+from evaluation.measures import DIVERSITY, parse_measure
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
@@ -256,7 +256,8 @@ def hides_judgments(text: str) -> bool:
     Counts, and measures that depend on which documents are judged, reveal too much even if rounded.
     """
     measure = parse_measure(text)
-    shares = measure.definition.range == (0, 1) and measure.definition.bounds != "none"
+    is_bounded = measure.definition.bounds != "none" or measure.name in DIVERSITY
+    shares = measure.definition.range == (0, 1) and is_bounded
     return shares and measure.parameters.get("holes") != "condensed"
 
 

@@ -29,6 +29,7 @@ from leaderboard.scoring.comparisons import (
     load_differences,
 )
 from leaderboard.scoring.families import EditionMeans, family_ids, load_means, ranking_measure
+from leaderboard.scoring.judgments import is_not_estimated
 
 LEVEL = 0.05
 # The fields of a run that pages of many runs print; its own page prints the others.
@@ -175,6 +176,14 @@ class Board:
 
     def standing_with(self, run_id: str) -> Standing | None:
         return next((standing for standing in self.standings if standing.run.pk == run_id), None)
+
+    @property
+    def unestimated(self) -> list[str]:
+        """The measures that a stratified sample cannot estimate, where scores are shown."""
+        if not self.sight.can_see_scores:
+            return []
+        judgment_set = self.edition.judgment_set
+        return [text for text in self.measures if is_not_estimated(text, judgment_set)]
 
     @property
     def uses_pseudonyms(self) -> bool:

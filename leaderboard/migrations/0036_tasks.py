@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0034_maximum_t'),
+        ('leaderboard', '0035_strata_and_subtopics'),
     ]
 
     operations = [

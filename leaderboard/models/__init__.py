@@ -1,6 +1,14 @@
 """The database tables."""
 
-from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
+from leaderboard.models.collections import (
+    Collection,
+    Intent,
+    Judgment,
+    JudgmentSet,
+    Stratum,
+    SubtopicGrade,
+    Topic,
+)
 from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
 from leaderboard.models.people import (
@@ -28,6 +36,7 @@ __all__ = [
     "Delivery",
     "Edition",
     "Grant",
+    "Intent",
     "Job",
     "JoinRequest",
     "Judgment",
@@ -42,6 +51,8 @@ __all__ = [
     "ScoreSet",
     "SentForm",
     "Snapshot",
+    "Stratum",
+    "SubtopicGrade",
     "TaskPage",
     "Team",
     "Topic",

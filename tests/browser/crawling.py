@@ -23,6 +23,7 @@ NO_PAGES = {
     "everything",
     "feed",
     "healthz",
+    "intents_file",
     "judged_topics_file",
     "metrics",
     "new_judgments",

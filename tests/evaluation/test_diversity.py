@@ -122,3 +122,9 @@ def test_the_command_reads_probabilities(tmp_path, monkeypatch, capfd):
     assert capfd.readouterr().out.split() == ["P-IA@5", "all", "0.3600"]
     assert main(["score", "qrels", "run", "--intents", "empty", "-m", "P-IA@5"]) == 2
     assert "empty: error: E_EMPTY" in capfd.readouterr().err
+
+
+def test_a_packed_record_keeps_the_subtopics_of_its_documents():
+    run, measure = judged(), parse_measure("alpha-nDCG@5")
+    again = JudgedRun.unpack(run.pack(), run.judgments)
+    assert measure.scores(again).tolist() == measure.scores(run).tolist()

@@ -88,6 +88,7 @@ PAGES = {
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", OPENED),
+    "intents_file": ("/tracks/blind/judgments/v1/intents.txt", OPENED),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
     "snapshot": ("/tracks/blind/snapshots/final/", OPENED),
     "pools": ("/tracks/blind/pools/", ORGANISERS),
@@ -272,6 +273,7 @@ OPEN_PAGES = {
     "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
     "qrels_file": ("/tracks/open/judgments/v1/qrels.txt", EVERYBODY),
+    "intents_file": ("/tracks/open/judgments/v1/intents.txt", EVERYBODY),
 }
 
 # On a leaderboard of means what is behind them opens after the deadline.
@@ -300,6 +302,7 @@ LEADERBOARD_PAGES = {
     "judged_topics_file": ("/tracks/lead/topics/judged.txt", NOBODY),
     "judgments": ("/tracks/lead/judgments/", EVERYBODY),
     "qrels_file": ("/tracks/lead/judgments/v1/qrels.txt", OPENED),
+    "intents_file": ("/tracks/lead/judgments/v1/intents.txt", OPENED),
 }
 
 
@@ -349,6 +352,9 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     for each in Track.objects.all():
         shared = {"badge_code": f"code-of-{each.slug}", "shares_judgments": True}
         Track.objects.filter(pk=each.pk).update(**shared)
+    judged = collection.judgment_sets.get(version="v1")
+    judged.intents.create(topic=collection.topics.first(), subtopic="1", probability=1)
+    JudgmentSet.objects.filter(pk=judged.pk).update(num_intents=1)
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))

@@ -31,6 +31,7 @@ from leaderboard.pages.forms.fields import (
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
+from leaderboard.scoring.judgments import explain_first_missing
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 SETTINGS = {known.name: known for known in setting_fields(Track)}
@@ -169,6 +170,7 @@ class TrackForm(forms.ModelForm):
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_ranking_measure(cleaned)
+        self._check_judgments(cleaned)
         for name in DATES:
             self._place_in_zone(cleaned, name)
         if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
@@ -229,6 +231,13 @@ class TrackForm(forms.ModelForm):
             self.add_error("primary_measure", error)
         else:
             cleaned["measures"] = [wanted, *measures]
+
+    def _check_judgments(self, cleaned: dict[str, Any]) -> None:
+        """Refuse measures that the chosen judgments cannot give."""
+        judgment_set, measures = cleaned.get("judgment_set"), cleaned.get("measures") or []
+        reason = explain_first_missing(measures, judgment_set) if judgment_set is not None else ""
+        if reason:
+            self.add_error("measures", f"{reason}.")
 
     def _place_in_zone(self, cleaned: dict[str, Any], name: str) -> None:
         local, zone = cleaned.get(name), cleaned.get("zone")

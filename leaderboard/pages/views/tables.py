@@ -18,8 +18,10 @@ from leaderboard.analysis.losses import Loss
 from leaderboard.analysis.matrices import SignificanceMatrix
 from leaderboard.analysis.pairs import Pair, compute_overlaps
 from leaderboard.analysis.rankings import find_visible_grades, load_ranking
+from leaderboard.analysis.subtopics import SubtopicLine, find_visible_coverage
 from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.analysis.topic_map import TopicMap
+from leaderboard.analysis.topics import JudgedSubtopic
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.exports import export_cell, text_file
@@ -158,6 +160,21 @@ def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
         *["dcg", "dcg_reordered", "dcg_ideal"][: len(curves)],
     ]
     return csv_file(f"ranking-{run.pk}", head, lines)
+
+
+def subtopics_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
+    """A line for each subtopic of a topic, with the ranks at which a run covers it."""
+    coverage = find_visible_coverage(sight, topic, load_ranking(run, topic).docnos)
+    if coverage is None:
+        raise Http404("no subtopics to see")
+    lines = [line.cells for line in coverage.lines]
+    return csv_file(f"subtopics-{run.pk}", [*SubtopicLine.COLUMNS], lines)
+
+
+def judged_subtopics_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+    """A line for each subtopic of a topic, with the number of runs that cover it."""
+    lines = [subtopic.cells for subtopic in breakdown.subtopics]
+    return csv_file(name, [*JudgedSubtopic.COLUMNS], lines)
 
 
 def gains_csv(sight: Sight, run: Run, topic: Topic, cutoff: int) -> HttpResponse:

@@ -26,6 +26,7 @@ from leaderboard.pages.views.tables import (
     answers_csv,
     grades_of_topic_csv,
     judged_documents_csv,
+    judged_subtopics_csv,
     summaries_csv,
     unjudged_csv,
     wants_csv,
@@ -39,6 +40,7 @@ TABLES = {
     "grades": grades_of_topic_csv,
     "judged": judged_documents_csv,
     "unjudged": unjudged_csv,
+    "subtopics": judged_subtopics_csv,
 }
 
 

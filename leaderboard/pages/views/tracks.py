@@ -35,6 +35,7 @@ from leaderboard.pages.views.overview import (
 from leaderboard.pages.views.repeated_forms import submit_once
 from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
+from leaderboard.scoring.judgments import suggest_measures
 
 LATEST_EVENTS = 20
 
@@ -117,8 +118,7 @@ def _internal_board(collection: Collection) -> Track:
     newest = proposal["judgment_set"]
     fields = {
         "slug": unused_slug(collection.name, Track),
-        "measures": MEASURES,
-        "primary_measure": MEASURES[0],
+        "primary_measure": proposal["measures"][0],
         "relevance_threshold": newest.relevant_from if newest is not None else 1,
         "visibility": Track.Visibility.MEMBERS,
     }
@@ -126,9 +126,11 @@ def _internal_board(collection: Collection) -> Track:
 
 
 def _default_settings(collection: Collection) -> dict[str, Any]:
+    newest = collection.judgment_sets.filter(state=ImportState.READY).last()
     return {
         "name": collection.name,
-        "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
+        "judgment_set": newest,
+        "measures": suggest_measures(newest, MEASURES),
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
         **site_defaults(Track),
