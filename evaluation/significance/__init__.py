@@ -22,6 +22,7 @@ from evaluation.significance.pairwise import (
     compare_all_pairs,
     decide_pairs,
     draw_maxima,
+    has_values,
 )
 from evaluation.significance.planning import (
     Variances,
@@ -29,7 +30,7 @@ from evaluation.significance.planning import (
     interval_topics,
     variances_of,
 )
-from evaluation.significance.posterior import Posterior, posterior_of
+from evaluation.significance.posterior import Posterior, posterior_of, posterior_of_pair
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
@@ -67,6 +68,7 @@ __all__ = [
     "decide_pairs",
     "decide_within_all_pairs",
     "draw_maxima",
+    "has_values",
     "holm",
     "interval_topics",
     "letters_of",
@@ -74,6 +76,7 @@ __all__ = [
     "minimum_detectable",
     "paired_t",
     "posterior_of",
+    "posterior_of_pair",
     "power_of",
     "randomised_tukey",
     "scale_of",

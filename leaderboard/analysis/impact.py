@@ -269,7 +269,9 @@ def _significant_pairs(
     pairs = load_all_pairs(edition, measure, boards.families[edition.pk])
     if pairs is None:
         return away, np.zeros(away.shape, dtype=bool)
-    return away, decide_between(edition, measure, pairs, boards.family).decisions.different
+    return away, decide_between(edition, measure, pairs, boards.family).different_among(
+        boards.family
+    )
 
 
 def _changed_topics(

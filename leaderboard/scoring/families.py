@@ -69,6 +69,14 @@ def family_ids(track: Track, scored: Iterable[Run], ranked: Iterable[Run]) -> li
     return sorted(run.pk for run in (scored if chosen_by_score else ranked))
 
 
+def with_values(family: Iterable[str], means: Mapping[str, float | None]) -> list[str]:
+    """Return the runs of a family that have a value of the measure.
+
+    One that it is undefined for on every topic would take all topics from the test of all pairs.
+    """
+    return [run_id for run_id in family if means.get(run_id) is not None]
+
+
 def load_runs(editions: Sequence[Edition]) -> dict[int, list[Run]]:
     """Return the runs of each edition that have scores in it and may be on the board."""
     scored = Run.objects.on_the_board().annotate(scored_in=F("score_sets__edition"))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.curves import precision_recall
+from evaluation.judging import JudgedRun
 from leaderboard.actions import tracks
 from leaderboard.models import Judgment, Run, Track
+from leaderboard.scoring.judgments import load_judgments
 from tests.builders import OTHER_RUN, make_run, make_user, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
@@ -195,3 +198,38 @@ def test_queries_do_not_grow_with_the_board(judged, client):
     for n in range(4):
         make_run(judged, make_user(f"u{n}"), OTHER_RUN.replace("d11", f"d{n + 4}"))
     assert num_queries(client, ADDRESS) == asked
+
+
+def test_precision_and_recall_of_a_topic_are_drawn_and_tabled(judged, client):
+    """Topic 3 has d6 and d8; Ben's run has them at ranks 1 and 2, the baseline d6 at rank 3."""
+    page = page_at(client, "/tracks/bread/topic/?number=3")
+    run = Run.objects.get(tag="ben-bm25")
+    asked = precision_recall(
+        JudgedRun.unpack(bytes(run.score_sets.get().record), load_judgments(run.track.edition_id)),
+        2,
+    )
+    table = next(part for part in page.split("<table")[1:] if "Median" in part)
+    own = [row.split()[1] for row in rows("<table" + table)]
+    assert own == [f"{value:.4f}".removeprefix("0") for value in asked.interpolated]
+    assert page.count('class="dot mean"') >= len(asked.rank) > 0
+    assert "Precision and recall" in words(page)
+
+
+def test_any_run_of_a_topic_can_be_in_front(judged, client):
+    other = Run.objects.get(tag="other")
+    page = page_at(client, f"/tracks/bread/topic/?number=1&run={other.pk}")
+    assert "the relevant documents of other" in words(page)
+    assert "the relevant documents of ben-bm25" in words(page_at(client, ADDRESS))
+
+
+def test_the_curves_of_all_runs_are_a_table_for_other_programs(judged, client):
+    lines = client.get(f"{ADDRESS}&format=csv&table=recall").content.decode().splitlines()
+    assert lines[0] == "run,tag,recall,precision" and len(lines) == 1 + 2 * 11
+
+
+def test_curves_are_hidden_where_scores_are(blind_track, ben, as_ada, as_ben):
+    make_run(blind_track, ben)
+    blind = "/tracks/blind/topic/?number=1"
+    assert "Precision and recall" not in page_at(as_ben, blind)
+    assert as_ben.get(f"{blind}&format=csv&table=recall").status_code == 404
+    assert "Precision and recall" in page_at(as_ada, blind)

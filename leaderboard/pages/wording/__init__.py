@@ -20,6 +20,7 @@ from leaderboard.pages.wording.analyses import (
 from leaderboard.pages.wording.boards import (
     board_verdict,
     describe_exclusion,
+    describe_left_out,
     describe_missing_measures,
     describe_power,
     describe_provisional_state,
@@ -41,6 +42,7 @@ __all__ = [
     "count_runs_with_cost",
     "describe_adjustment",
     "describe_exclusion",
+    "describe_left_out",
     "describe_missing_measures",
     "describe_pair_test",
     "describe_power",
