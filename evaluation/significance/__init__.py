@@ -28,6 +28,7 @@ from evaluation.significance.planning import (
     Variances,
     anova_topics,
     interval_topics,
+    pair_deviations,
     variances_of,
 )
 from evaluation.significance.posterior import Posterior, posterior_of, posterior_of_pair
@@ -74,6 +75,7 @@ __all__ = [
     "letters_of",
     "measured_error",
     "minimum_detectable",
+    "pair_deviations",
     "paired_t",
     "posterior_of",
     "posterior_of_pair",

@@ -11,7 +11,7 @@ from django.http import Http404
 
 from evaluation.agreement import rbo
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference, Posterior, posterior_of_pair
+from evaluation.significance import Difference, Posterior, posterior_of_pair, topic_order
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.standings import Board, decide_pair, verdict_of
@@ -135,7 +135,8 @@ def find_run_ahead(pair: Pair, region: float = 0.0) -> RunAhead | None:
 
 def compute_probability(pair: Pair, region: float = 0.0) -> Posterior | None:
     """Return how probable it is that `b` is better than `a`, equivalent or worse."""
-    of_a, of_b = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2).T
+    order = topic_order([line.topic.number.encode() for line in pair.topics])
+    of_a, of_b = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2)[order].T
     return posterior_of_pair(of_b, of_a, parse_measure(pair.measure), region)
 
 

@@ -74,7 +74,8 @@ def test_the_command_names_the_runs_that_could_have_been_the_best_of_their_team(
         assert f"{tag}.run" in command
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+# All five retrieve the same number of relevant documents, so none is ahead.
+@pytest.mark.parametrize("measure", [each for each in MEASURES if each != "NumRelRet"])
 @pytest.mark.parametrize("region", ["0.0", "0.02"])
 def test_the_printed_command_gives_every_digit_of_the_probabilities(client, files, measure, region):
     one, two = Run.objects.get(tag="one"), Run.objects.get(tag="two")

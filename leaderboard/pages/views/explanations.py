@@ -28,9 +28,9 @@ from leaderboard.analysis.pairs import RunAhead, compare_runs, find_run_ahead
 from leaderboard.analysis.precision import precision_measures
 from leaderboard.boards.standings import AGAINST_ALL, Board
 from leaderboard.pages import wording
-from leaderboard.pages.forms.planning import PlanForm
 from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
+from leaderboard.pages.views.planning import read_plan
 
 # Statistics that use the test of the track.
 TESTED = ("difference", "bounds")
@@ -117,8 +117,10 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
     if name == "reusability":
         return reuse_command(board)
     if name == "planning":
-        asked = PlanForm(request.GET).read()
-        return plan_command(board, asked) if asked is not None else ""
+        planned = read_plan(request, board.sight, board)
+        if planned.asked is None or planned.source is None:
+            return ""
+        return plan_command(planned.source, planned.asked)
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
     return (

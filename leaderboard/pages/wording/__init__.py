@@ -14,6 +14,7 @@ from leaderboard.pages.wording.analyses import (
     name_of_withdrawer,
     pair_verdict,
     reusability_verdict,
+    sentence_for_a_paper,
     topic_verdict,
     warn_of_few_judged,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "name_of_withdrawer",
     "pair_verdict",
     "reusability_verdict",
+    "sentence_for_a_paper",
     "topic_verdict",
     "warn_of_few_judged",
     "warn_of_unjudged",

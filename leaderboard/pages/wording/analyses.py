@@ -99,6 +99,17 @@ def reusability_verdict(found: LeftOutTeams) -> Sentence:
     )
 
 
+def sentence_for_a_paper(found: LeftOutTeams) -> str:
+    """Say in one sentence to quote how far any team left out would move."""
+    most = max((abs(line.change) for line in found.lines), default=0.0)
+    tau = f"; mean τ {score(found.mean_tau, 2)}" if found.mean_tau is not None else ""
+    return (
+        "Leaving out the documents that any one team alone contributed changes the score of its"
+        f" best run by at most {score(most, 3)} {found.measure}"
+        f" ({counted(len(found.lines), 'team')}{tau})."
+    )
+
+
 def describe_test(test: str, topics: int) -> str:
     """Describe a test by its name and its number of draws.
 
