@@ -52,9 +52,11 @@ class TeamLine:
         return self.after - self.before
 
     @property
-    def moves(self) -> bool:
-        """Whether its best run has another rank without its own documents."""
-        return self.rank != self.rank_without
+    def moved(self) -> str:
+        """Whether the rank of its best run is `better` or `worse` without its own documents."""
+        if self.rank == self.rank_without:
+            return ""
+        return "worse" if self.rank_without > self.rank else "better"
 
     @property
     def cells(self) -> list[Cell]:
@@ -94,11 +96,11 @@ class LeftOutTeams:
 
 @dataclass(frozen=True)
 class MeasureTrust:
-    """How a measure bears new teams: the mean τ, and the largest loss of any best run."""
+    """How a measure bears new teams: the mean τ, and the largest change of any best run."""
 
     measure: str
     mean_tau: float | None
-    largest_loss: float
+    largest_change: float
 
 
 def rate_measures(board: Board) -> list[MeasureTrust]:
@@ -112,16 +114,18 @@ def rate_measures(board: Board) -> list[MeasureTrust]:
         if any(means.get(run.pk) is None for run in runs):
             continue
         direction, found = parse_measure(measure).direction, _compute(board, measure)
-        losses = [_loss_of_best(team, direction) for team in found.teams]
+        changes = [_change_of_best(team, direction) for team in found.teams]
         taus = [team.tau for team in found.teams if team.tau is not None]
-        rated.append(MeasureTrust(measure, fmean(taus) if taus else None, max(losses, default=0.0)))
+        rated.append(
+            MeasureTrust(measure, fmean(taus) if taus else None, max(changes, key=abs, default=0.0))
+        )
     return sorted(rated, key=lambda each: -(each.mean_tau or 0.0))
 
 
-def _loss_of_best(team: TeamLeftOut, direction: int) -> float:
-    """Return what the best run of a team loses."""
+def _change_of_best(team: TeamLeftOut, direction: int) -> float:
+    """Return how the best run of a team changes."""
     best = int(np.argmax(direction * team.before))
-    return float(direction * (team.before[best] - team.after[best]))
+    return float(team.after[best] - team.before[best])
 
 
 def teams_of(board: Board) -> dict[Team, list[Standing]]:

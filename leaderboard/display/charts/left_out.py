@@ -14,8 +14,9 @@ def moved_rank_cell(column: Column, rank: int, rank_without: int) -> SafeString:
     x, end = coord(at(rank)), coord(at(rank_without))
     words = f"rank {rank} with its own documents, {rank_without} without"
     if rank != rank_without:
-        dots = f'<line class="moved" x1="{x}%" x2="{end}%" y1="50%" y2="50%"/>'
-        dots += f'<circle class="dot moved" cx="{end}%" cy="50%" r="4"/>'
+        moved = "worse" if rank_without > rank else "better"
+        dots = f'<line class="moved {moved}" x1="{x}%" x2="{end}%" y1="50%" y2="50%"/>'
+        dots += f'<circle class="dot moved {moved}" cx="{end}%" cy="50%" r="4"/>'
     dots += f'<circle class="dot mean" cx="{x}%" cy="50%" r="4"/>'
     head = f'<svg class="cell" role="img"><title>{words}</title><use href="#{column.grid}"/>'
     return mark_safe(f"{head}{dots}</svg>")

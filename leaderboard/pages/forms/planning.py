@@ -12,6 +12,10 @@ from leaderboard.analysis.planning import PlanRequest
 
 
 class PlanForm(forms.Form):
+    field_order = (
+        *("difference", "power", "alpha", "hours", "seconds", "twice"),
+        *("board", "variance", "width", "runs"),
+    )
     difference = forms.FloatField(
         label="Smallest difference", min_value=1e-6, max_value=1e6, initial=0.05
     )
@@ -31,7 +35,7 @@ class PlanForm(forms.Form):
         label="Seconds per document", min_value=0.1, max_value=36000, initial=60
     )
     twice = forms.FloatField(
-        label="Judged twice", help_text="Per cent.", min_value=0, max_value=100, initial=0
+        label="Judged twice, in per cent", min_value=0, max_value=100, initial=0
     )
     hours = forms.FloatField(
         label="Assessor hours you have", min_value=0.01, max_value=1e6, required=False

@@ -64,7 +64,7 @@ STATISTICS = {
         ),
         "evaluation.significance.posterior_of_pair",
         "Jeffreys, Theory of Probability, 1961; Sakai, SIGIR 2017",
-        command_adds="The first file is the run that the other is held to.",
+        command_adds="The first run is the one that the other is held to.",
     ),
     "all-pairs": Statistic(
         "All runs against each other",
