@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -23,9 +24,11 @@ from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.significance import (
     TESTS,
+    Collected,
     Difference,
     Posterior,
     compare_all_pairs,
+    compare_over_collections,
     compare_with_baseline,
     decide_within_all_pairs,
     has_values,
@@ -46,6 +49,11 @@ given: p is adjusted over it for each measure. The intervals hold for the whole 
 a test whose intervals could contradict its p prints none. GMAP and GMBpref are tested by
 ln max(value, 1e-5), and their difference is the ratio of the geometric means; the difference of
 a sum is that of the totals.
+
+--and compares systems over several collections by the mean of their mean differences, by sign
+flips of the topics of each collection around its own mean. Each QRELS is one collection: a topic of
+a QRELS that is named twice flips with itself. The claim is about these collections, not about
+others; there is no test where a collection has fewer than two topics.
 
 --region R is for two runs that were named before any result was seen. The probabilities come
 from the paired t-test of these two alone (noninformative prior) and are adjusted for nothing:
@@ -95,6 +103,16 @@ def parser() -> argparse.ArgumentParser:
         help="with one RUN: probabilities that it is better, within R of the baseline, or worse",
     )
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
+    parser.add_argument(
+        "--and",
+        dest="further",
+        metavar="FILE",
+        nargs="+",
+        action="append",
+        default=[],
+        help="QRELS BASELINE RUN ... of another collection, its runs in the order of the systems:"
+        " compare by the mean over the collections; repeatable",
+    )
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
     add_table_options(parser, "json")
     return parser
@@ -109,18 +127,82 @@ def run(options: argparse.Namespace) -> int:
         parser().error("--family all goes with --test max_t")
     if options.region is not None and len(options.runs) > 1:
         parser().error("--region takes one RUN: the pair is named in advance")
-    records = read_records([options.baseline, *options.runs], options)
+    check_further(options)
+    named = [[options.qrels, options.baseline, *options.runs], *options.further]
+    records = read_collections(named, options)
     if records is None:
         return files.REFUSED
     # Measure by measure, the baseline first.
     comparisons = [
         comparison
         for asked in requested_measures(options)
-        for comparison in compare_on_measure(asked, records, options)
+        for comparison in (
+            compare_over(asked, records, [qrels for qrels, *_ in named], options)
+            if options.further
+            else compare_on_measure(asked, records[0], options)
+        )
     ]
     print_comparisons(comparisons, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
+
+
+def check_further(options: argparse.Namespace) -> None:
+    """End with a message where the collections of --and cannot be compared."""
+    if not options.further:
+        return
+    if any(len(group) != len(options.runs) + 2 for group in options.further):
+        parser().error("--and takes QRELS, BASELINE and as many RUNs as the first collection has")
+    if options.test != "max_t" or options.correction == "none" or options.region is not None:
+        parser().error("--and goes with --test max_t, adjusted, and without --region")
+    for asked in requested_measures(options):
+        if scale_of(asked.measure).unit == "total":
+            parser().error(f"{asked.name} is a sum, which has no mean over collections")
+
+
+def read_collections(
+    named: Sequence[Sequence[str]], options: argparse.Namespace
+) -> list[Records] | None:
+    """Read QRELS and runs of each collection; None where a file is refused."""
+    found = []
+    for qrels, *runs in named:
+        records = read_records(runs, argparse.Namespace(**vars(options) | {"qrels": qrels}))
+        if records is None:
+            return None
+        found.append(records)
+    return found
+
+
+def compare_over(
+    asked: Asked, records: Sequence[Records], names: Sequence[str], options: argparse.Namespace
+) -> list[Comparison]:
+    """Compare systems by the mean over collections, under the tags of the first."""
+    measure, tags = asked.measure, records[0].tags
+    scores = [each.scores(measure) for each in records]
+    collections = [
+        Collected(values, [(name, topic) for topic in each.topics])
+        for name, each, values in zip(names, records, scores, strict=True)
+    ]
+    outcomes = compare_over_collections(
+        collections,
+        level=1 - options.alpha,
+        direction=measure.direction,
+        scale=scale_of(measure),
+        family=options.family,
+    )
+    means = np.mean([[measure.aggregate(row) for row in rows] for rows in scores], axis=0).tolist()
+    first = Comparison(asked.name, tags[0], means[0], None, "baseline")
+    others = zip(tags[1:], means[1:], outcomes[1:], strict=True)
+    return [
+        first,
+        *(
+            Comparison(
+                *(asked.name, tag, mean, outcome),
+                verdict_of(outcome, measure.direction, options.alpha, is_flipped=True),
+            )
+            for tag, mean, outcome in others
+        ),
+    ]
 
 
 def compare_on_measure(
@@ -177,6 +259,12 @@ def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bo
 def note_of(options: argparse.Namespace) -> str:
     adjusted = CORRECTIONS[options.correction]
     family = len(options.runs)
+    if options.further:
+        pairs = f"all pairs of {family + 1} systems" if options.family == "all" else "the baseline"
+        return (
+            f"mean over {len(options.further) + 1} collections; maximum t of sign flips, over"
+            f" {pairs}; alpha {options.alpha:g}"
+        )
     if options.family == "all":
         return (
             f"studentised maximum over all pairs of {family + 1} runs (sign flips); "
@@ -196,6 +284,7 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
             "family": options.family,
             "alpha": options.alpha,
             "region": options.region,
+            "collections": 1 + len(options.further),
             "comparisons": [
                 asdict(comparison) | {"mean": json_number(comparison.mean)}
                 for comparison in comparisons

@@ -31,6 +31,12 @@ class Records:
     judged: list[JudgedRun]
     values: list[Callable[[Measure], FloatArray]]
 
+    @property
+    def topics(self) -> list[bytes]:
+        """The topics of the columns of `scores`."""
+        topics = self.judged[0].judgments.topics
+        return [topics[place] for place in topic_order(topics).tolist()]
+
     def scores(self, measure: Measure) -> FloatArray:
         """float64[runs, topics] in the order of draws, NaN where the measure is undefined."""
         scores = np.stack([values(measure) for values in self.values])

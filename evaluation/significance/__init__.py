@@ -4,6 +4,7 @@ Scores are float64[R, T], one row per run, topics in the order of their numbers,
 undefined. `alpha` is a significance level (0.05), `level` a confidence level (0.95).
 """
 
+from evaluation.significance.across import Collected, compare_over_collections
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.baseline import (
     INTERVALS,
@@ -51,6 +52,7 @@ __all__ = [
     "TESTS",
     "AllPairs",
     "Bootstrap",
+    "Collected",
     "Difference",
     "Interval",
     "MeasuredError",
@@ -65,6 +67,7 @@ __all__ = [
     "bootstrap",
     "bootstraps",
     "compare_all_pairs",
+    "compare_over_collections",
     "compare_with_baseline",
     "decide_pairs",
     "decide_within_all_pairs",
