@@ -119,9 +119,10 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / f"{name}.qrels").write_text("".join(f"{n} 0 good{n} 1\n" for n in numbers))
         for tag, ranks in (("base", [2, 3]), ("new", [1, 2])):
             lines = [
-                f"{n} Q0 {'good' if place == ranks[n % 2] else 'other'}{n} {place} {9 - place} {tag}\n"
+                f"{n} Q0 {docno}{n} {place} {9 - place} {tag}\n"
                 for n in numbers
                 for place in range(1, ranks[n % 2] + 1)
+                for docno in ["good" if place == ranks[n % 2] else f"other{place}-"]
             ]
             (tmp_path / f"{name}.{tag}").write_text("".join(lines))
     return tmp_path
