@@ -109,9 +109,9 @@ def test_eight_assessors_of_188_documents_agree_as_published(data):
 @pytest.mark.parametrize(
     ("pair", "documents", "kappa"),
     [
-        (("a1", "a2"), 1131, 0.3316),
-        (("a3", "a4"), 1111, 0.2280),
-        (("a5", "a6"), 1127, 0.0840),
+        (("a5", "a6"), 1131, 0.3316),
+        (("a1", "a2"), 1111, 0.2280),
+        (("a3", "a4"), 1127, 0.0840),
         (("a7", "a8"), 1122, 0.2353),
     ],
 )
