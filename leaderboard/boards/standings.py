@@ -32,6 +32,7 @@ from leaderboard.scoring.families import (
     EditionMeans,
     family_ids,
     load_means,
+    match_measure,
     ranking_measure,
     with_values,
 )
@@ -412,8 +413,9 @@ def _complete_measures(track: Track, means: Iterable[Mapping[str, object]]) -> l
 def _valid_choice(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     track = sight.track
     home = ranking_measure(track, measures)
-    measure = choice.measure if choice.measure in measures else home
-    sort = choice.sort if choice.sorted_by in {*measures, *ORDERS} else ""
+    measure = match_measure(choice.measure, measures) or home
+    column = match_measure(choice.sorted_by, [*ORDERS, *measures]) if choice.sort else None
+    sort = "" if column is None else f"-{column}" if choice.is_reversed else column
     baseline = choice.baseline or (track.baseline_id or "")
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F, Max
 
-from evaluation.measures import parse_measure
+from evaluation.measures import MeasureError, parse_measure
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
+# No text that names a measure is longer.
+LONGEST_MEASURE = 128
 # How many editions' means a process caches; 500 runs by 10 measures take half a megabyte.
 CACHE_SIZE = 16
 # By run and measure; None if a measure is undefined on every topic.
@@ -149,6 +151,21 @@ def find_measures(edition: Edition) -> list[str]:
     track = edition.track
     found = [measure for measure in track.measures if measure in had]
     return found or sorted(had) or track.measures
+
+
+def match_measure(text: str, measures: Sequence[str]) -> str | None:
+    """Return the measure that a text names, however it is spelled; None if it is not among them.
+
+    >>> match_measure("MAP", ["P@5", "AP"]), match_measure("RR", ["AP", "MRR"])
+    ('AP', 'MRR')
+    """
+    if text in measures or not 0 < len(text) <= LONGEST_MEASURE:
+        return text if text in measures else None
+    try:
+        wanted = parse_measure(text)
+    except MeasureError:
+        return None
+    return next((each for each in measures if parse_measure(each) == wanted), None)
 
 
 def ranking_measure(track: Track, measures: Sequence[str]) -> str:

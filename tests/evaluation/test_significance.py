@@ -284,6 +284,10 @@ class TestScales:
     # STATISTICS of one relevant document: base finds it at rank 1 or 1000, new at 2 or 10.
     BASE, NEW = (np.repeat(values, (20, 10)) for values in ([1, 0.001], [0.5, 0.1]))
 
+    def test_a_geometric_mean_is_that_of_the_board(self):
+        means = [parse_measure("GMAP").aggregate(scores) for scores in (self.BASE, self.NEW)]
+        assert means == [approx(0.1, abs=5e-5), approx(0.2924, abs=5e-5)]
+
     @pytest.mark.parametrize(("test", "p"), [("t", 0.0280), ("sign_flip", 0.0254)])
     def test_a_geometric_mean_is_tested_by_logarithms(self, test, p):
         scale = scale_of(parse_measure("GMAP"))

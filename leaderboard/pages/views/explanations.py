@@ -10,6 +10,7 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.analysis.origins import (
+    JUDGED,
     RunComparison,
     board_command,
     compare_command,
@@ -31,6 +32,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
 from leaderboard.pages.views.planning import read_plan
+from leaderboard.scoring.families import match_measure
 
 # Statistics that use the test of the track.
 TESTED = ("difference", "bounds")
@@ -49,7 +51,8 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
     """Explain a score: in general, of a run, or of a run on one topic."""
     sight = requested_sight(request, slug)
     asked = request.GET
-    measure = asked.get("measure", sight.primary_measure)
+    text = asked.get("measure", sight.primary_measure)
+    measure = match_measure(text, [*sight.measures, *JUDGED]) or text
     origin = find_origin(sight, measure, asked.get("run", ""), asked.get("number", ""))
     context = {"sight": sight, "track": sight.track, "origin": origin}
     return render(request, "computed.html", context)
