@@ -253,6 +253,17 @@ class JudgedRun:
         """Return which rows are in the first `cutoff` ranks; all rows without a cutoff."""
         return np.ones(len(self.rank), bool) if cutoff is None else self.rank <= cutoff
 
+    def only(self, place: int) -> JudgedRun:
+        """Return the run with the documents of one topic; the others stay, without documents."""
+        keep = self.topic == place
+        return replace(
+            self,
+            topic=self.topic[keep],
+            rank=self.rank[keep],
+            grade=self.grade[keep],
+            document=None if self.document is None else self.document[keep],
+        )
+
     def condensed(self) -> JudgedRun:
         """Return the run without its unjudged and negative documents, with the ranks closed up.
 

@@ -123,6 +123,14 @@ def compare_command(board: Board, question: str, other: Run, *first: Run) -> str
     return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
 
 
+def probability_command(board: Board, run: Run, other: Run, region: float) -> str:
+    """Return the command for the probability that a run is better than another; empty as above."""
+    edition = board.edition
+    files = [qrels_name(edition.judgment_set), run_name(other), run_name(run)]
+    how = ["--region", str(region)]
+    return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
+
+
 def family_runs(board: Board) -> list[Run]:
     """Return the runs that the tests of a board count, under the names that the viewer sees."""
     shown = {standing.run.pk: standing.run for standing in board.standings}
@@ -151,6 +159,20 @@ def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """Return the command for the overlap of two runs, which needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
     return _join_words(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
+
+
+def curve_command(board: Board, number: str, run_id: str) -> str:
+    """Return the command for precision and recall on a topic of one run, or of all; empty as above.
+
+    The threshold of the track decides what is relevant, so no measure is named.
+    """
+    edition = board.edition
+    runs = [standing_or_404(board, run_id).run] if run_id else [s.run for s in board.ranked]
+    files = [qrels_name(edition.judgment_set), *map(run_name, runs)]
+    words = ["--topic", number, "--levels", *_options(edition, [])]
+    if not edition.settings["drop_empty_topics"]:
+        words += ["-l", str(edition.settings["relevance_threshold"])]
+    return _command(edition, ["curve", *files, *words])
 
 
 def reuse_command(board: Board) -> str:
@@ -311,7 +333,7 @@ def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunCompari
 
 
 def _p_alone(board: Board, run: Run, other: Run) -> float | None:
-    scale = scale_of(parse_measure(board.measure).definition.aggregate)
+    scale = scale_of(parse_measure(board.measure))
     pair = [run.pk, other.pk]
     scores = scale.tested(tested_scores(board.edition, board.measure, pair))
     difference = scores[0] - scores[1]

@@ -21,7 +21,7 @@ from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topi
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.runs.facts import FILTERS
-from leaderboard.scoring.families import find_measures, ranking_measure, select_runs
+from leaderboard.scoring.families import find_measures, match_measure, ranking_measure, select_runs
 from leaderboard.scoring.ladder import Ladder, build_ladder
 
 # Facts in fixed words and figures; links and free text can name people, places and systems.
@@ -136,7 +136,7 @@ class Sight:
 
     def measure_or_primary(self, asked: str) -> str:
         """Return the measure that a reader asks for, or the primary one if there is no such."""
-        return asked if asked in self.measures else self.primary_measure
+        return match_measure(asked, self.measures) or self.primary_measure
 
     @property
     def other_editions(self) -> EditionQuerySet:

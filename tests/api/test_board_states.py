@@ -21,6 +21,7 @@ VALUES = {
     "measure": ("AP", "nDCG@10"),
     "format": ("json", "csv", "tsv", "tex", "md"),
     "judgments": ("v1",),
+    "region": ("0.01",),
 }
 
 

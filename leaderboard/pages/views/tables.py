@@ -9,6 +9,7 @@ from dataclasses import fields
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis import TopicBreakdown, TopicSummary
 from leaderboard.analysis.agreement import MeasureAgreement
 from leaderboard.analysis.gains import build_gain_curves, find_gain_scale
@@ -18,6 +19,7 @@ from leaderboard.analysis.losses import Loss
 from leaderboard.analysis.matrices import SignificanceMatrix
 from leaderboard.analysis.pairs import Pair, compute_overlaps
 from leaderboard.analysis.rankings import find_visible_grades, load_ranking
+from leaderboard.analysis.recall import TopicRecall
 from leaderboard.analysis.subtopics import SubtopicLine, find_visible_coverage
 from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.analysis.topic_map import TopicMap
@@ -349,6 +351,16 @@ def answers_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     ]
     head = ["rank", "run", "tag", "team", breakdown.measure, "first_relevant"]
     return csv_file(name, [*head, "relevant_in_top_10", "unjudged_in_top_10", "retrieved"], lines)
+
+
+def topic_recall_csv(name: str, recall: TopicRecall) -> HttpResponse:
+    """A line for each run and level of recall."""
+    lines = [
+        [run.pk, run.tag, level, precision]
+        for run, curve in zip(recall.runs, recall.by_recall.tolist(), strict=True)
+        for level, precision in zip(LEVELS, curve, strict=True)
+    ]
+    return csv_file(name, ["run", "tag", "recall", "precision"], lines)
 
 
 def grades_of_topic_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
