@@ -472,7 +472,9 @@ def of_members(name: str, statuses: list[int], joining: str) -> dict[str, int]:
     return by_role(seen) | outside
 
 
-@pytest.fixture(params=list(OUTSIDE))
+@pytest.fixture(
+    params=["invitation", "everyone", pytest.param("approval", marks=pytest.mark.night)]
+)
 def members(scene, request) -> str:
     """Every track is seen by its members alone; how they join."""
     Track.objects.update(visibility="members", joining=request.param)
