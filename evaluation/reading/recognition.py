@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,7 +18,7 @@ from evaluation.reading.columns import ZERO
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Known, Table
 from evaluation.reading.hints import DATE
-from evaluation.reading.lines import first_bytes, numbered_lines
+from evaluation.reading.lines import numbered_lines
 from evaluation.reading.records import Lines
 
 
@@ -48,10 +48,6 @@ class Recognised:
     @property
     def because(self) -> str:
         return self.candidates[0].because
-
-    @property
-    def is_sure(self) -> bool:
-        return len(self.candidates) == 1
 
     @property
     def refused(self) -> str:
@@ -167,7 +163,18 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     >>> [candidate.format for candidate in found.candidates]
     ['trec', 'docno iteration topic grade']
     """
-    return _of_table(file, qrels_candidates, topics, docnos)
+    problems = Problems()
+    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
+    table = Table.of(lines, topics, docnos)
+    if candidates := qrels_candidates(table):
+        return Recognised(tuple(candidates))
+    if table.rows:
+        first = b" ".join(table.rows[0])
+        message = f"the format is not recognised; most lines have {table.width} columns"
+        problems.error("E_FORMAT", None, message, first)
+    elif not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no line")
+    raise Refused(problems)
 
 
 def qrels_candidates(table: Table) -> list[Candidate]:
@@ -283,23 +290,6 @@ NO_RUN = {
 }
 
 
-def recognise_run(file: BinaryIO, topics: Known = None, docnos: Known = None) -> Recognised:
-    """The format of a run, by its first bytes and lines.
-
-    The formats that are read are those of `RUN_FORMATS`; those of `NO_RUN` are recognised and
-    carry the reason. Raises `Refused` as `recognise_qrels` does.
-
-    >>> from io import BytesIO
-    >>> found = recognise_run(BytesIO(b"7\\td1\\t9\\n7\\td2\\t7\\n7\\td3\\t3\\n"))
-    >>> [candidate.format for candidate in found.candidates]
-    ['scores', 'msmarco']
-    """
-    by_bytes = run_by_first_bytes(first_bytes(file))
-    if by_bytes is not None:
-        return Recognised((by_bytes,))
-    return _of_table(file, run_candidates, topics, docnos)
-
-
 _TOPIC_OF_DICTS = re.compile(rb"""\{\s*+(?:\}|"(?:[^"\\]|\\.)*+"\s*+:\s*+\{)""")
 _TRECVID = re.compile(rb"<(?:!DOCTYPE\s+)?video\w*", re.I)
 
@@ -382,23 +372,3 @@ def _judgments(table: Table) -> list[Candidate]:
     found = [candidate for candidate in qrels_candidates(table) if candidate.format != "run"]
     reason = NO_RUN["judgments"]
     return [Candidate("judgments", candidate.because, reason) for candidate in found[:1]]
-
-
-def _of_table(
-    file: BinaryIO,
-    candidates_of: Callable[[Table], list[Candidate]],
-    topics: Known,
-    docnos: Known,
-) -> Recognised:
-    problems = Problems()
-    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
-    table = Table.of(lines, topics, docnos)
-    if candidates := candidates_of(table):
-        return Recognised(tuple(candidates))
-    if table.rows:
-        first = b" ".join(table.rows[0])
-        message = f"the format is not recognised; most lines have {table.width} columns"
-        problems.error("E_FORMAT", None, message, first)
-    elif not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no line")
-    raise Refused(problems)

@@ -7,7 +7,6 @@ undefined. `alpha` is a significance level (0.05), `level` a confidence level (0
 from evaluation.significance.across import Collected, compare_over_collections
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.baseline import (
-    INTERVALS,
     TESTS,
     Difference,
     compare_with_baseline,
@@ -48,7 +47,6 @@ from evaluation.significance.studentized import (
 from evaluation.significance.tukey import AllPairs, randomised_tukey, tukey_hsd
 
 __all__ = [
-    "INTERVALS",
     "TESTS",
     "AllPairs",
     "Bootstrap",
