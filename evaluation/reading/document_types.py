@@ -1,4 +1,4 @@
-"""Document types: the DOCTYPE before the first tag of an XML file, which is read over.
+"""Document types: the DOCTYPE before the first tag of an XML file, which is skipped.
 
 A document type may declare elements and attributes, which are ignored. It may neither declare an
 entity, which could grow the file or read another one, nor refer to another file.
@@ -20,7 +20,7 @@ WITHOUT_FILES = "Remove the <!DOCTYPE> line. Other files are never opened."
 
 
 def without_document_type(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
-    """The same lines with an empty place where the document type was.
+    """Yield the same lines without the document type.
 
     Raises `Refused` with E_XML where it declares an entity or refers to another file.
 
@@ -56,11 +56,11 @@ def _first(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 
 
 class _Ended(Exception):
-    """What is asked of the prolog is known, so that its parser stops."""
+    """Stops the parser, because everything about the prolog is known."""
 
 
 class _Prolog:
-    """What comes before the first tag: where its document type is, and what is wrong with it."""
+    """What precedes the first tag: the place of the document type, and its problem."""
 
     def __init__(self) -> None:
         self.start = self.end = 0

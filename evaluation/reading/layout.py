@@ -1,4 +1,4 @@
-"""Layout: where in a text every column of every line is.
+"""The layout of a text: the place of every column of every line.
 
 Places are found for a whole block at once, and only where a proof can be given that each line
 has its columns and nothing else; where there is none, `Unclear` is raised.
@@ -60,12 +60,12 @@ class Lines:
 
 
 def topics_in(text: Text, before: Places, ends: Places) -> Places:
-    """The first line, and those with another topic than the line above."""
+    """Return the first line, and the lines with another topic than the line above."""
     return changes(text.tokens(before + 1, ends - before - 1))
 
 
 def changes(rows: Words) -> Places:
-    """The first row, and those that differ from the row above."""
+    """Return the first row, and the rows that differ from the row above."""
     differ = rows[1:, 0] != rows[:-1, 0]
     for column in range(1, rows.shape[1]):
         differ |= rows[1:, column] != rows[:-1, column]
@@ -73,7 +73,7 @@ def changes(rows: Words) -> Places:
 
 
 def single_blanks_in(text: Text, columns: int) -> Lines:
-    """The lines of a text whose columns are parted by single blanks or tabs.
+    """Return the lines of a text whose columns are separated by single blanks or tabs.
 
     The proof counts. Where every sixth of the bytes up to the blank is a line feed, and blanks
     and tabs are all the others, each line has six of them and there is no control character;
@@ -93,7 +93,7 @@ def single_blanks_in(text: Text, columns: int) -> Lines:
 
 
 def parted_lines_in(text: Text, columns: int) -> Lines:
-    """The same where there may be several blanks, CR LF, and blank lines between the others.
+    """Return the lines of a text that may have several blanks, CR LF and blank lines.
 
     A column is a stretch of bytes above the blank. Six in turn make a line where no line feed is
     between them, and one behind them; where there are more line feeds, there are blank lines.

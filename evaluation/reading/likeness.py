@@ -1,4 +1,4 @@
-"""How alike two runs are: is this the run that the team handed in before?"""
+"""The similarity of two runs, to find a run that a team submitted before."""
 
 from __future__ import annotations
 

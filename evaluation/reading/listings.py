@@ -1,4 +1,4 @@
-"""Listings: rankings of one topic as text, a docno on a line, many of them searched at once."""
+"""Listings: rankings of one topic as lines of docnos, many of which are searched at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIEVE = 16
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where documents stand: `docno[i]` of those wanted is in `listing[i]` at `rank[i]`, from 1.
+    """Ranks of documents: `docno[i]` of those wanted is in `listing[i]` at `rank[i]`, from 1.
 
     All are int[n], in the order of the listings and of their ranks.
     """
@@ -28,7 +28,7 @@ class Found:
 
 
 def find_among(listings: Sequence[bytes], wanted: Sequence[bytes]) -> Found:
-    """Which of the wanted documents stand where, in listings whose lines end all but the last.
+    """Find the wanted documents in listings, whose last lines may have no line feed.
 
     A page of a hundred runs asks for fifty documents among a hundred thousand: by words, as runs
     are read, that takes half of what looking up each line takes. `wanted` names none twice.
@@ -47,7 +47,7 @@ def find_among(listings: Sequence[bytes], wanted: Sequence[bytes]) -> Found:
 
 
 def _found(docnos: Words, wanted: Words) -> tuple[Places, Places]:
-    """The rows that hold a wanted docno, and which one that is.
+    """Return the rows with a wanted docno, and which docno it is.
 
     Most rows hold none, and all but a few of those are told by the first bits of their hash.
     """

@@ -1,4 +1,4 @@
-"""Runs in the formats that people have besides TREC's six columns.
+"""Runs in other formats than TREC's six columns.
 
 Every format comes down to rows of topic, docno, rank or score, and perhaps a tag. Where a format
 has no score, the documents of a topic get k, k - 1 ... 1 by rank, so that there are no ties.
@@ -42,7 +42,7 @@ NumberedLines = Iterable[tuple[int, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What a run is and says of itself: `metadata` of ir_metadata, `description` of NTCIR."""
+    """The head of a run: its format, `metadata` of ir_metadata, `description` of NTCIR."""
 
     format: str = "trec"
     description: str = ""
@@ -76,7 +76,7 @@ def take_run(file: BinaryIO, collected: RunLines) -> Heading:
 
 
 def only_fitting(candidates: Sequence[Candidate], formats: Sequence[str]) -> str:
-    """The only format of `formats` that fits; else one that is read to explain what is wrong.
+    """Return the only format of `formats` that fits, else one that explains the problems.
 
     >>> only_fitting([Candidate("msmarco", "Column 3 counts.")], ("trec", "msmarco"))
     'msmarco'
@@ -194,7 +194,7 @@ def _score_by_rank(collected: RunLines) -> None:
 
 
 def _take_tag(collected: RunLines) -> None:
-    """The tag of a format that has none is the one that was given with the file."""
+    """For a format without a tag, use the tag that was given with the file."""
     asked = collected.rules.tag
     if collected.tags or not collected.count:
         return

@@ -1,4 +1,4 @@
-"""Runs: what a system retrieved for each topic, in scoring order.
+"""Runs: the documents that a system retrieved for each topic, in scoring order.
 
 A run is a text file of six columns, `topic Q0 docno rank score tag`, or in another format that
 its track takes. The order of a ranking is
@@ -49,7 +49,7 @@ DISREGARDED = frozenset({"W_RANK", "W_RANK_FROM_0", "W_UPSIDE_DOWN", "W_TIES"})
 
 @dataclass(frozen=True)
 class Run:
-    """An accepted run; `lines` counts its data lines, `problems` holds only warnings and notes.
+    """An accepted run; `lines` counts its data lines, `problems` has only warnings and notes.
 
     `metadata` is its ir_metadata by path, such as "platform.hardware.cpu.model"; `description`
     its <SYSDESC>.
@@ -65,7 +65,7 @@ class Run:
 
     @property
     def num_retrieved(self) -> int:
-        """How many documents are retrieved, those of all topics."""
+        """Return the number of retrieved documents over all topics."""
         if isinstance(self.rankings, StoredRankings):
             return self.rankings.count
         return sum(len(ranking.docnos) for ranking in self.rankings.values())
@@ -77,7 +77,7 @@ def read_run(
     store: Callable[[], StoredRankings] = StoredRankings,
     processes: int = 1,
 ) -> Run:
-    """A run that keeps every rule of its track, in one of the formats that the track takes.
+    """Read a run that follows every rule of its track, in a format that the track accepts.
 
     `store` makes what the rankings of a large run are put into, such as a `judging.Judging`;
     into one that only judges, several `processes` read a large file.
@@ -108,7 +108,7 @@ def read_run(
 
 
 def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
-    """The same line by line: what says how runs are read, and what is wrong with them."""
+    """Read a run line by line: this defines how runs are read, and reports their problems."""
     collected = RunLines(rules)
     try:
         heading = take_run(file, collected)
@@ -147,7 +147,7 @@ def _fold(collected: RunLines) -> None:
 def _read_fast(
     file: BinaryIO, rules: RunRules, store: Callable[[], StoredRankings], processes: int = 1
 ) -> Run:
-    """A run that the fast reader can prove; `Unclear` or `Refused` where the plain one must."""
+    """Read a run that the fast reader can prove valid; else raise `Unclear` or `Refused`."""
     start = file.tell()
     found = run_by_first_bytes(first_bytes(file))
     if found is not None and found.format != "markup":
@@ -193,7 +193,7 @@ def read_run_leniently(
     depth: int | None = None,
     store: Callable[[], StoredRankings] = StoredRankings,
 ) -> Run:
-    """A run as trec_eval reads it: at least six columns, any score, any tag, any bytes.
+    """Read a run like trec_eval: at least six columns, any score, any tag, any bytes.
 
     `float32` compares scores as 32-bit floats, as trec_eval 9.0.8 does. Like trec_eval, a
     document that comes twice for a topic is refused; with `topics` (the judged ones) and `depth`
@@ -217,7 +217,7 @@ def read_run_leniently(
 
 
 def _read_clean(file: BinaryIO, store: Callable[[], StoredRankings]) -> Run:
-    """A run of which trec_eval and we read the same; `Unclear` where it may be otherwise."""
+    """Read a run that trec_eval and we read alike; raise `Unclear` if they may differ."""
     start = file.tell()
     first = file.readline(RUN_LIMITS.line)
     file.seek(start)
@@ -236,7 +236,7 @@ def read_run_leniently_plainly(
     topics: Container[bytes] | None = None,
     depth: int | None = None,
 ) -> Run:
-    """The same line by line."""
+    """Read a run like trec_eval, line by line."""
     problems = Problems()
     by_topic: dict[bytes, TopicLines] = {}
     tag = b""
@@ -273,7 +273,7 @@ def _as_trec_eval(rows: TopicLines, float32: bool, depth: int | None) -> Ranking
 
 
 def _best_of_each(rows: TopicLines, problems: Problems) -> Ranking:
-    """The ranking, where a document that comes more than once keeps its best score."""
+    """Return the ranking; a repeated document keeps its best score."""
     ranking = Ranking.in_scoring_order(rows.docnos, np.array(rows.scores))
     if not rows.has_duplicates():
         return ranking

@@ -151,39 +151,39 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
     """Return one table of the page as CSV."""
-    if name not in TABLES or "portrait" not in scores:
+    if name not in TABLES or "charts" not in scores:
         raise Http404("no such table")
     filename = f"{name}-{run.pk}"
-    return TABLES[name](filename, scores["portrait"], scores["precision"], scores["losses"])
+    return TABLES[name](filename, scores["charts"], scores["precision"], scores["losses"])
 
 
 def _scores_context(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
     """Return the scores of the run on its board, if the reader may see them."""
-    portrait = _run_charts(request, seen)
-    if portrait is None:
+    charts = _run_charts(request, seen)
+    if charts is None:
         return _means_context(seen)
-    board = portrait.board
+    board = charts.board
     scored = seen.run.score_sets.get(edition=board.edition)
     previous = compare_with_previous_best(seen.sight, seen.run)
-    page = Paginator(portrait.lines, TOPICS).get_page(request.GET.get("page"))
+    page = Paginator(charts.lines, TOPICS).get_page(request.GET.get("page"))
     return {
         "board": board,
         "standing": board.standing_of(seen.run),
         "left_out": wording.describe_exclusion(board),
-        "breakdown": portrait.breakdown,
-        "portrait": portrait,
+        "breakdown": charts.breakdown,
+        "charts": charts,
         "precision": PrecisionCharts(seen.run, read_precision(board)),
         "top_grade": board.edition.judgment_set.top_grade,
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
-        "losses": find_losses(board, seen.run, portrait.breakdown.topics),
+        "losses": find_losses(board, seen.run, charts.breakdown.topics),
         "facts": scored,
         "remarks": [
             wording.describe_tied_range(scored, board.measure),
             wording.warn_of_few_judged(scored, board),
         ],
         "page": page,
-        "rows": portrait.rows(page.object_list),
+        "rows": charts.rows(page.object_list),
     }
 
 
@@ -228,10 +228,10 @@ def _run_charts(request: HttpRequest, seen: VisibleRun) -> RunCharts | None:
 def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
     """Return every topic of a run with its values as CSV, in the order of the page."""
     seen = run_or_404(request.user, run_id)
-    portrait = _run_charts(request, seen)
-    if portrait is None:
+    charts = _run_charts(request, seen)
+    if charts is None:
         raise Http404("no scores to see")
-    return text_file(f"topics-{seen.run.pk}.csv", portrait.topics_as_csv, "text/csv")
+    return text_file(f"topics-{seen.run.pk}.csv", charts.topics_as_csv, "text/csv")
 
 
 @require_GET
