@@ -5,7 +5,6 @@ Topic numbers and docnos are parameters, never part of a path: they may contain 
 
 from django.urls import include, path
 from django.views.decorators.http import require_GET
-from django.views.generic import RedirectView
 
 from leaderboard.api import api
 from leaderboard.pages.views import (
@@ -43,7 +42,7 @@ from leaderboard.pages.views import (
 track_urls = [
     path("", boards.board, name="board"),
     path("task/", tasks.task, name="task"),
-    path("about/", RedirectView.as_view(pattern_name="task"), name="about"),
+    path("about/", tasks.about, name="about"),
     path("data/", tasks.data, name="data"),
     path("data/baseline.run", tasks.baseline_file, name="baseline_file"),
     path("submit/", runs.submit, name="submit"),

@@ -90,17 +90,6 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         type=whole_number(0),
         help="top grade of the scale (default: highest in the judgments)",
     )
-    parser.add_argument(
-        "--subtopics",
-        action="store_true",
-        help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
-    )
-    parser.add_argument(
-        "--intents",
-        metavar="FILE",
-        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
-        " lines: topic subtopic probability",
-    )
 
 
 def add_value_options(parser: argparse.ArgumentParser) -> None:

@@ -134,6 +134,8 @@ PAGES = {
     "documents": ("/collections/bread/documents/", EVERYBODY),
     "documents_file": ("/collections/bread/documents.file", OPENED),
     "document": ("/collections/bread/document/?docno=d1", EVERYBODY),
+    "account_data": ("/account/data.json", SIGNED_IN),
+    "delete_account": ("/account/delete/", SIGNED_IN),
     "measures": ("/measures/", EVERYBODY),
     "limits": ("/limits/", EVERYBODY),
     "search": ("/search/?q=bread", EVERYBODY),
@@ -189,6 +191,7 @@ ACTS = {
     "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
     "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
     "make_baseline": Act("/tracks/blind/setup/baseline/", ACT),
+    "delete_account": Act("/account/delete/", [401, *[422] * 7], {"name": "x"}),
     "delete_track": Act(
         "/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404], {"name": "x"}
     ),
@@ -556,7 +559,7 @@ def test_every_address_has_a_row():
 
 
 # Leads on whatever is asked, and does nothing.
-WAYS_ON = {"about"}
+WAYS_ON: set[str] = set()
 
 
 def test_every_way_to_ask_of_an_address_has_a_row(scene):

@@ -65,6 +65,13 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+def about(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead from the earlier address of the home page to the present one."""
+    track_or_404(request.user, slug)
+    return redirect("task", slug=slug)
+
+
+@require_GET
 def data(request: HttpRequest, slug: str) -> HttpResponse:
     """List the files of a track with sizes, digests and the commands that fetch them."""
     sight = track_or_404(request.user, slug)
