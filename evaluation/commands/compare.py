@@ -17,7 +17,7 @@ from evaluation.commands.records import Records, read_records
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
-    add_value_options,
+    add_ties_option,
     requested_measures,
 )
 from evaluation.commands.tables import Table
@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("baseline", metavar="BASELINE", help="the baseline run")
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
-    add_value_options(parser)
+    add_ties_option(parser)
     parser.add_argument("--test", choices=TESTS, default="max_t")
     parser.add_argument(
         "--correction",

@@ -16,7 +16,7 @@ from evaluation.commands.records import Records, read_records
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
-    add_value_options,
+    add_ties_option,
     requested_measures,
 )
 from evaluation.commands.tables import Table
@@ -66,7 +66,7 @@ METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
 def parser() -> argparse.ArgumentParser:
     parser = judged_runs_parser("pairs", "Compare all pairs of runs.", EPILOG)
     add_scoring_options(parser, default="AP")
-    add_value_options(parser)
+    add_ties_option(parser)
     parser.add_argument("--method", choices=METHODS, default="maximum")
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")

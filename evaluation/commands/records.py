@@ -12,7 +12,6 @@ from evaluation.commands import files
 from evaluation.commands.score import (
     build_record,
     check_ties,
-    read_intents,
     read_judgments,
     values_by_topic,
 )
@@ -54,11 +53,9 @@ class Records:
 def read_records(paths: Sequence[str], options: argparse.Namespace) -> Records | None:
     """Every run, judged; None where a file is refused, and why has been said."""
     check_ties(options)
-    path = options.intents
+    path = options.qrels
     try:
-        intents = read_intents(options)
-        path = options.qrels
-        judgments = read_judgments(options, intents)
+        judgments = read_judgments(options)
         runs = []
         for place, path in enumerate(paths, 1):
             files.show_current_file(place, paths)

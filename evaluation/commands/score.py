@@ -58,7 +58,7 @@ def topic_numbers(text: str) -> frozenset[bytes]:
 
 def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
     """The options that decide what is computed, `default` where no measure is asked for."""
-    parser.set_defaults(default_measures=default, subtopics=False, intents=None, ties="docno")
+    parser.set_defaults(default_measures=default, ties="docno")
     parser.add_argument(
         "-m",
         dest="measures",
@@ -90,10 +90,6 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         type=whole_number(0),
         help="top grade of the scale (default: highest in the judgments)",
     )
-
-
-def add_value_options(parser: argparse.ArgumentParser) -> None:
-    """The options about subtopics and ties; without them the defaults of `add_scoring_options`."""
     parser.add_argument(
         "--subtopics",
         action="store_true",
@@ -105,6 +101,10 @@ def add_value_options(parser: argparse.ArgumentParser) -> None:
         help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
         " lines: topic subtopic probability",
     )
+
+
+def add_ties_option(parser: argparse.ArgumentParser) -> None:
+    """The option about equal scores; without it the default of `add_scoring_options`."""
     parser.add_argument(
         "--ties",
         choices=("docno", "expected"),
@@ -154,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
-    add_value_options(parser)
+    add_ties_option(parser)
     files.add_fix_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
@@ -171,13 +171,10 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     check_ties(options)
-    path = options.intents
     try:
-        intents = read_intents(options)
-        path = options.qrels
-        judgments = read_judgments(options, intents)
+        judgments = read_judgments(options)
     except (Refused, OSError) as reason:
-        return files.report_refusal(path, reason)
+        return files.report_refusal(options.qrels, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.show_current_file(place, options.runs)
@@ -192,16 +189,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_intents(options: argparse.Namespace) -> Intents | None:
-    """The probabilities of subtopics, if a file of them is named; raises Refused, OSError."""
-    return None if options.intents is None else files.read_probabilities(options.intents)
+    """The probabilities of subtopics, None without --intents; a faulty file ends the command."""
+    if options.intents is None:
+        return None
+    try:
+        return files.read_probabilities(options.intents)
+    except (Refused, OSError) as reason:
+        raise SystemExit(files.report_refusal(options.intents, reason)) from None
 
 
-def read_judgments(options: argparse.Namespace, intents: Intents | None = None) -> Judgments:
+def read_judgments(options: argparse.Namespace) -> Judgments:
     """The judgments of the topics that count, with the probabilities of subtopics.
 
     Raises Refused, OSError.
     """
-    asked = requested_measures(options)
+    asked, intents = requested_measures(options), read_intents(options)
     subtopics = options.subtopics or intents is not None
     subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
     qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
