@@ -183,6 +183,7 @@ def _cut_to_measure(run: JudgedRun, measure: Measure) -> JudgedRun:
         rank=run.rank[keep],
         grade=run.grade[keep],
         retrieved=np.minimum(run.retrieved, cutoff),
+        document=None if run.document is None else run.document[keep],
     )
 
 

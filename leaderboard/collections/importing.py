@@ -329,9 +329,13 @@ def import_judgments(judgment_set_id: str, progress: Progress) -> Publish:
 
 
 def publish_version(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
-    """Publish a later version, and show every track what it changes."""
+    """Publish a later version, and show every track what it changes.
+
+    The track of an archive that is being restored has the trials of its archive.
+    """
     publish_judgments(judgment_set, counts)
-    Job.objects.enqueue("try_judgments", judgment_set)
+    if judgment_set.collection.arrives_until is None:
+        Job.objects.enqueue("try_judgments", judgment_set)
 
 
 def inherit_pooled_runs(judgment_set: JudgmentSet) -> None:

@@ -32,6 +32,8 @@ from tests.builders import (
     OTHER_RUN,
     QRELS,
     RUN,
+    STRATA,
+    SUBTOPICS,
     make_collection,
     make_run,
     make_track,
@@ -50,7 +52,13 @@ NEVER = "nobody has judged yet"
 # Nobody retrieves d11 or d12, and what is judged not relevant changes no mean.
 LONGER = QRELS + "2 0 d11 2\n"
 SAME_MEANS = QRELS.replace("3 0 d7 0\n", "") + "1 0 d9 0\n2 0 d12 2\n3 0 d10 0\n"
-WORLDS = {"other grades": OTHER_GRADES, "fewer topics": FEWER_TOPICS, "no judgments": NEVER}
+WORLDS = {
+    "other grades": OTHER_GRADES,
+    "fewer topics": FEWER_TOPICS,
+    "no judgments": NEVER,
+    "subtopics": SUBTOPICS,
+    "a sample": STRATA,
+}
 
 FAULTY_RUNS = {
     "twice": RUN + "1 Q0 d1 4 6.0 ben-bm25\n",

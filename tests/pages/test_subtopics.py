@@ -22,6 +22,7 @@ from tests.builders import (
 )
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, rows, words
+from tests.pages.test_track_pages import form_of
 
 DIVERSE = ["alpha-nDCG@5", "strec@5", "AP"]
 
@@ -192,10 +193,10 @@ def test_a_new_track_starts_with_measures_that_its_judgments_give(as_ada, ada, q
 
 
 def test_the_settings_refuse_a_measure_that_the_judgments_cannot_give(track, as_ada):
-    page = as_ada.post("/tracks/bread/manage/", {"measures": "AP, ERR-IA@5"})
+    sent = form_of(as_ada.get("/tracks/bread/manage/"))
+    page = as_ada.post("/tracks/bread/manage/", sent | {"measures": "AP, ERR-IA@5"})
     assert page.status_code == 422
-    make_run_first = page.content.decode()
-    assert "judgment" in make_run_first
+    assert "ERR-IA needs judgments of subtopics, and v1 has none." in words(page.content.decode())
 
 
 def test_a_switch_to_judgments_that_cannot_give_a_measure_is_refused(diverse, ben, as_ada):
