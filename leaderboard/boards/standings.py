@@ -423,8 +423,9 @@ def _valid_choice(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     track = sight.track
     home = ranking_measure(track, measures)
     measure = match_measure(choice.measure, measures) or home
-    column = match_measure(choice.sorted_by, [*ORDERS, *measures]) if choice.sort else None
-    sort = "" if column is None else f"-{column}" if choice.is_reversed else column
+    column = choice.sorted_by if choice.sorted_by in ORDERS else None
+    column = column or match_measure(choice.sorted_by, measures)
+    sort = f"{'-' if choice.is_reversed else ''}{column}" if choice.sort and column else ""
     baseline = choice.baseline or (track.baseline_id or "")
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
