@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.significance import topics_needed, variances_of
 from leaderboard.analysis import rescoring
-from leaderboard.models import Track
+from leaderboard.models import Track, User
 from leaderboard.scoring.comparisons import score_matrix
 from tests.builders import make_track
 from tests.pages.commands import commands, printed_by
@@ -21,12 +21,15 @@ RUNS = {
 }
 
 
-@pytest.fixture
-def ten(ada, ben) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     track = ten_track(ada)
     for tag, ranks in RUNS.items():
         send(track, ben, tag, ranks)
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 @pytest.fixture
@@ -98,11 +101,12 @@ def test_extreme_plans_are_answered(ten, client, asked):
 
 
 def test_an_organiser_plans_before_there_is_a_board(collection, as_ada, client):
-    make_track(collection, slug="ten", judgment_set=None)
-    assert "A variance is needed" in page_at(as_ada, ADDRESS)
-    page = page_at(as_ada, f"{ADDRESS}?variance=.0462&difference=.1&runs=2")
+    make_track(collection, judgment_set=None)
+    address = "/tracks/bread/plan/"
+    assert "A variance is needed" in page_at(as_ada, address)
+    page = page_at(as_ada, f"{address}?variance=.0462&difference=.1&runs=2")
     assert rows(page)[1].endswith("74")
-    assert client.get(ADDRESS).status_code == 404
+    assert client.get(address).status_code == 404
 
 
 def test_large_boards_leave_the_pools_to_the_command(ten, client, monkeypatch):
