@@ -32,6 +32,8 @@ DATA = os.environ.get("RANKFIELD_DATA")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DATA:
         deselect_data(config, items)
+    # Groups stay on one process each, so they begin first and the others fill what is left.
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     # Told to a process of pytest-xdist that is given `--dist loadgroup`.
     if getattr(config.option, "loadgroup", False):
         keep_groups_together(items)

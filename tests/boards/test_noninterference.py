@@ -43,6 +43,8 @@ from tests.builders import (
 from tests.conftest import forget
 from tests.pages.test_matrix import PAGES
 
+pytestmark = pytest.mark.long
+
 OTHER_GRADES = "1 0 d9 1\n1 0 d1 0\n2 0 d5 3\n3 0 d7 1\n3 0 d6 0\n3 0 d8 0\n"
 FEWER_TOPICS = "2 0 d12 1\n"
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -14,6 +14,8 @@ from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
 
+pytestmark = pytest.mark.long
+
 MEASURES = ["AP", "RR", "GMAP", "NumRelRet", "nDCG@10"]
 
 
