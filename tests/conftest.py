@@ -16,6 +16,9 @@ from django.db import transaction
 from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
+from leaderboard.analysis.holes import bound_verdicts
+from leaderboard.analysis.planning import compute_depths
+from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
@@ -29,6 +32,8 @@ DATA = os.environ.get("RANKFIELD_DATA")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DATA:
         deselect_data(config, items)
+    # Groups stay on one process each, so they begin first and the others fill what is left.
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     # Told to a process of pytest-xdist that is given `--dist loadgroup`.
     if getattr(config.option, "loadgroup", False):
         keep_groups_together(items)
@@ -120,6 +125,9 @@ def forget() -> None:
         judgments.load_judgments,
         open_documents,
         known_docnos,
+        bound_verdicts,
+        compute_depths,
+        compute_reusability,
     ):
         remembered.cache_clear()
     families.means_cache.clear()
@@ -156,25 +164,47 @@ def made_once(blocker: DjangoDbBlocker, files: Path) -> Iterator[None]:
 
 def copy_files(files: Path, settings: Any) -> None:
     """Give a test its own copy of the files of its module."""
-    shutil.copytree(files, settings.MEDIA_ROOT)
+    shutil.copytree(files, settings.MEDIA_ROOT, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="module")
+def scene_of_all(
+    request: pytest.FixtureRequest, module_files: Path, django_db_blocker: DjangoDbBlocker
+) -> Any:
+    """What `make_scene` of a module makes for Ada, Ben and Cat, once for all its tests."""
+    with made_once(django_db_blocker, module_files):
+        return request.module.make_scene(*(someone(name) for name in ("ada", "ben", "cat")))
+
+
+@pytest.fixture
+def scene(db: None, scene_of_all: Any, module_files: Path, settings: Any) -> Any:
+    """The scene of the module as it was made: what a test does to it is rolled back."""
+    copy_files(module_files, settings)
+    return scene_of_all
+
+
+def someone(name: str) -> User:
+    """One of the cast, who is there already in a module with a scene."""
+    found = User.objects.filter(username=name).first()
+    return found or make_user(name, can_organise=name == "ada")
 
 
 @pytest.fixture
 def ada(db) -> User:
     """Ada organises."""
-    return make_user("ada", can_organise=True)
+    return someone("ada")
 
 
 @pytest.fixture
 def ben(db) -> User:
     """Ben takes part."""
-    return make_user("ben")
+    return someone("ben")
 
 
 @pytest.fixture
 def cat(db) -> User:
     """Cat is a stranger."""
-    return make_user("cat")
+    return someone("cat")
 
 
 @pytest.fixture

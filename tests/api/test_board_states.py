@@ -15,6 +15,8 @@ from leaderboard.scoring import comparisons
 from tests.api.conftest import Program
 from tests.builders import work
 
+pytestmark = pytest.mark.long
+
 BOARD = "/api/v1/tracks/bread/leaderboard"
 VALUES = {
     "family": ("", "baseline", "all"),

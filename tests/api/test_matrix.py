@@ -29,6 +29,8 @@ from tests.builders import (
 )
 from tests.conftest import copy_files, made_once
 
+pytestmark = pytest.mark.long
+
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # without a token; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
 # something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.

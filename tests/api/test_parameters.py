@@ -19,6 +19,8 @@ from tests.security.parameters import HOSTILE, Walker, as_bytes, other_paths
 
 __all__ = ["names", "names_of_all", "people"]
 
+pytestmark = pytest.mark.long
+
 NUMBERS = {"a power": 1e5, "40 digits": 10**40 - 1, "less than nothing": -1, "a half": 0.5}
 NESTED = ("NUL", "half a character", "40 digits", "letters")
 

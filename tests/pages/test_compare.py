@@ -13,7 +13,7 @@ from evaluation.agreement import rbo
 from evaluation.significance import posterior_of
 from leaderboard.actions import tracks
 from leaderboard.display.numbers import score
-from leaderboard.models import Run, Track
+from leaderboard.models import Run, Track, User
 from leaderboard.pages.views import pairs
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -22,14 +22,17 @@ from tests.pages.ten_topics import send, ten_track, with_baseline
 ADDRESS = "/tracks/ten/compare/"
 
 
-@pytest.fixture
-def ten(ada, ben, cat) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     """The baseline at rank 2 everywhere, Ben better on every topic, Cat on half of them."""
     track = ten_track(ada)
     with_baseline(track, ada, 2)
     send(track, ben, "first", 1)
     send(track, cat, "mixed", [1, 4, 1, 4, 1, 4, 1, 4, 2, 2])
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 def between(track: Track, a: str, b: str, more: str = "") -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.significance import minimum_detectable, pair_deviations, topics_needed, variances_of
 from leaderboard.analysis import rescoring
-from leaderboard.models import Track
+from leaderboard.models import Track, User
 from leaderboard.scoring.comparisons import score_matrix
 from tests.builders import make_track
 from tests.pages.commands import commands, printed_by
@@ -24,12 +24,15 @@ RUNS = {
 }
 
 
-@pytest.fixture
-def ten(ada, ben) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     track = ten_track(ada)
     for tag, ranks in RUNS.items():
         send(track, ben, tag, ranks)
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 @pytest.fixture

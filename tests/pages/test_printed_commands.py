@@ -9,32 +9,39 @@ import re
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.models import Run, Track
+from leaderboard.models import Run, Track, User
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
 
+pytestmark = pytest.mark.long
+
 MEASURES = ["AP", "RR", "GMAP", "NumRelRet", "nDCG@10"]
 
 
-@pytest.fixture
-def files(tmp_path, ada, ben):
-    """A track of five runs by five measures, and the files that its commands read."""
+def make_scene(ada: User, ben: User, cat: User) -> dict[str, str]:
+    """A track of five runs by five measures; the files that its commands read."""
     track = ten_track(ada)
     Track.objects.filter(pk=track.pk).update(measures=MEASURES, primary_measure="AP")
     track.refresh_from_db()
     tracks.renew_edition(track)
     work()
     with_baseline(track, ada, 3)
-    (tmp_path / "qrels.v1.txt").write_text(QRELS)
-    (tmp_path / "base.run").write_text(run_of("base", 3))
+    files = {"qrels.v1.txt": QRELS, "base.run": run_of("base", 3)}
     dice = random.Random(19)
     for tag in ("one", "two", "three", "four"):
         ranks = [dice.randint(1, 5) for _ in range(10)]
         send(track, ben, tag, ranks)
-        (tmp_path / f"{tag}.run").write_text(run_of(tag, ranks))
+        files[f"{tag}.run"] = run_of(tag, ranks)
     work()
+    return files
+
+
+@pytest.fixture
+def files(scene, tmp_path):
+    for name, text in scene.items():
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 

@@ -11,7 +11,7 @@ import pytest
 from evaluation.significance import compare_all_pairs
 from leaderboard.actions import tracks
 from leaderboard.display.numbers import p_value
-from leaderboard.models import Comparison, Job, Run, Track
+from leaderboard.models import Comparison, Job, Run, Track, User
 from leaderboard.pages.views import analysis
 from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -23,14 +23,17 @@ NEAR = [1, 1, 1, 1, 1, 1, 1, 1, 2, 1]
 LAST = [4, 5, 4, 5, 4, 5, 4, 5, 4, 5]
 
 
-@pytest.fixture
-def ten(ada, ben, cat) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     """Two runs that are nearly equal, and one far behind both."""
     track = ten_track(ada)
     send(track, ben, "tops", TOPS)
     send(track, cat, "near", NEAR)
     send(track, cat, "last", LAST)
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 def by_hand():

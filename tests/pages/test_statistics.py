@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.models import Run
+from leaderboard.models import Run, User
 from leaderboard.pages import wording
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
@@ -35,12 +35,16 @@ PAGES = (
 LINK = re.compile(r'href="(/tracks/ten/computed/([\w-]+)/[^"]*)"')
 
 
-@pytest.fixture
-def ours(ada, ben) -> Run:
+def make_scene(ada: User, ben: User, cat: User) -> str:
     """Ben's run, better than the baseline on all topics but one."""
     track = ten_track(ada)
     with_baseline(track, ada, 3)
-    return send(track, ben, "ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1])
+    return send(track, ben, "ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]).pk
+
+
+@pytest.fixture
+def ours(scene) -> Run:
+    return Run.objects.get(pk=scene)
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from tests.pages.test_matrix import PAGES, scene, scene_of_all
 
 __all__ = ["scene", "scene_of_all"]
 
+pytestmark = pytest.mark.long
+
 ADDRESSES = [*(address for address, _ in PAGES.values()), "/account/login/", "/nowhere/"]
 
 

@@ -30,6 +30,8 @@ from tests.security.parameters import Walker, reading
 
 __all__ = ["scene", "scene_of_all"]
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def sue(scene, settings) -> User:
