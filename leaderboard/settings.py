@@ -80,7 +80,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.pages.context.site",
             ],
-            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.template_tags"],
+            "builtins": [
+                "leaderboard.display.markdown",
+                "leaderboard.display.numbers",
+                "leaderboard.pages.template_tags",
+            ],
         },
     },
 ]

@@ -15,7 +15,6 @@ from evaluation.agreement.assessors import (
 from evaluation.agreement.orders import (
     BoardAgreement,
     VerdictChanges,
-    as_listed,
     compare_boards,
     kendall_tau,
     kendall_tau_b,
@@ -35,7 +34,6 @@ __all__ = [
     "BoardAgreement",
     "VerdictChanges",
     "agreement_of_assessors",
-    "as_listed",
     "cohen_kappa",
     "compare_boards",
     "fleiss_kappa",

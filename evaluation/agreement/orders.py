@@ -4,8 +4,7 @@ Boards are compared by the means of their runs, float64[R], higher is better; ra
 documents. Two values closer than 1e-12 are tied, NaN ties with every value. None means that a
 number is undefined.
 
-    >>> names = "ABCDE"
-    >>> reference, other = as_listed(names, "ABCDE"), as_listed(names, "BACDE")
+    >>> reference, other = np.array([5.0, 4, 3, 2, 1]), np.array([4.0, 5, 3, 2, 1])
     >>> kendall_tau(other, reference), tau_ap(other, reference)
     (0.8, 0.5)
 """
@@ -21,16 +20,6 @@ from numpy.typing import NDArray
 from evaluation.ragged import BoolArray, FloatArray, IntArray
 
 EQUAL = 1e-12
-
-
-def as_listed(names: Sequence[Hashable], listed: Sequence[Hashable]) -> FloatArray:
-    """Return scores that order `names` as `listed` does: minus the position of each.
-
-    >>> as_listed(["A", "B", "C"], ["B", "C", "A"]).tolist()
-    [-3.0, -1.0, -2.0]
-    """
-    position = {name: place for place, name in enumerate(listed, 1)}
-    return np.array([-position[name] for name in names], dtype=np.float64)
 
 
 def ranks(means: FloatArray, direction: int = 1) -> IntArray:
@@ -193,8 +182,7 @@ def _overlaps(short: Sequence[Hashable], long: Sequence[Hashable]) -> IntArray:
 class BoardAgreement:
     """The agreement of two boards of the same R runs; the old board is the reference.
 
-    `moves` is int64[R], old rank minus new rank: positive for a run that rose. `largest_change`
-    is the greatest |new - old| of a mean, `largest_change_of` is its run.
+    `moves` is int64[R], old rank minus new rank: positive for a run that rose.
     """
 
     tau: float | None
@@ -202,27 +190,22 @@ class BoardAgreement:
     tau_ap: float | None
     first_changed: bool
     moves: IntArray
-    largest_change: float
-    largest_change_of: int | None
 
 
 def compare_boards(old: FloatArray, new: FloatArray, direction: int = 1) -> BoardAgreement:
     """Compare the means of the same runs, float64[R], on an old and a new board.
 
     >>> agreement = compare_boards(np.array([0.5, 0.4, 0.3]), np.array([0.5, 0.2, 0.3]))
-    >>> agreement.moves.tolist(), agreement.first_changed, agreement.largest_change_of
-    ([0, -1, 1], False, 1)
+    >>> agreement.moves.tolist(), agreement.first_changed
+    ([0, -1, 1], False)
     """
     before, after = ranks(old, direction), ranks(new, direction)
-    change = np.abs(new - old)
     return BoardAgreement(
         tau=kendall_tau(new, old),
         tau_b=kendall_tau_b(new, old),
         tau_ap=tau_ap(direction * new, direction * old),
         first_changed=bool(np.any((before == 1) != (after == 1))),
         moves=before - after,
-        largest_change=float(change.max(initial=0.0)),
-        largest_change_of=int(change.argmax()) if len(change) else None,
     )
 
 

@@ -24,12 +24,10 @@ class Holes:
     """The holes of a run.
 
     judged_at: for each cutoff k the mean over topics of Judged@k.
-    first_unjudged: int64[T], the rank of the first hole; 0 where there is none.
     unjudged: int64[T], the number of holes.
     """
 
     judged_at: dict[int, float]
-    first_unjudged: IntArray
     unjudged: IntArray
 
 
@@ -41,17 +39,13 @@ def holes(run: JudgedRun, cutoffs: Sequence[int] = (5, 10, 20, 100)) -> Holes:
 
     >>> from evaluation.measures import example_run
     >>> found = holes(example_run(), cutoffs=(5,))
-    >>> found.judged_at, found.first_unjudged.tolist(), found.unjudged.tolist()
-    ({5: 0.6}, [2], [2])
+    >>> found.judged_at, found.unjudged.tolist()
+    ({5: 0.6}, [2])
     """
-    judged_rows = run.condensed()
-    unbroken = judged_rows.rows.count(run.rank[run.grade >= 0] == judged_rows.rank)
-    unjudged = run.retrieved - judged_rows.retrieved
     measures = {k: parse_measure(f"Judged@{k}") for k in cutoffs}
     return Holes(
         judged_at={k: m.aggregate(m.scores(run)) for k, m in measures.items()},
-        first_unjudged=np.where(unjudged > 0, unbroken + 1, 0),
-        unjudged=unjudged,
+        unjudged=run.retrieved - run.condensed().retrieved,
     )
 
 
@@ -156,29 +150,3 @@ def _needed(lead: float, swings: Sequence[Swing]) -> tuple[int | None, int]:
         return None, 0
     enough = np.flatnonzero(np.cumsum(against) >= abs(lead) - 1e-12)
     return (int(enough[0]) + 1 if len(enough) else None), len(against)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """An unjudged document and how much its judgment could change the scores of all runs."""
-
-    topic: bytes
-    docno: bytes
-    weight: float
-
-
-def next_to_judge(
-    measure: Measure, runs: Sequence[Run], judgments: Judgments, depth: int = DEPTH
-) -> list[Wanted]:
-    """Unjudged documents, ordered by how much they could change the scores of all runs.
-
-    The weight is the sum of its worths over the runs (Moffat, Webber and Zobel, SIGIR 2007).
-    """
-    gains = worth(measure, judgments.top_grade, depth)
-    weights: dict[tuple[bytes, bytes], float] = {}
-    for topic, graded in zip(judgments.topics, judgments.grades, strict=True):
-        for run in runs:
-            for docno, gain in _unjudged(run, topic, graded, gains):
-                weights[topic, docno] = weights.get((topic, docno), 0.0) + gain
-    wanted = (Wanted(topic, docno, weight) for (topic, docno), weight in weights.items())
-    return sorted(wanted, key=lambda hole: (-hole.weight, hole.topic, hole.docno))

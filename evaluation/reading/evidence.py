@@ -29,7 +29,6 @@ class Table:
     rows: list[list[bytes]]
     width: int
     header: list[bytes]
-    odd_line: int | None
     topics: Known = None
     docnos: Known = None
 
@@ -44,9 +43,8 @@ class Table:
         header = split.pop(0)[1] if split and split[0][1][0].lower() in HEADERS else []
         widths = Counter(len(columns) for _, columns in split)
         width = widths.most_common(1)[0][0] if split else len(header)
-        odd = next((number for number, columns in split if len(columns) != width), None)
         rows = [columns for _, columns in split if len(columns) == width]
-        return cls(rows, width, header, odd, topics, docnos)
+        return cls(rows, width, header, topics, docnos)
 
     def values(self, column: int) -> Iterator[bytes]:
         return (row[column] for row in self.rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,7 +18,7 @@ from evaluation.reading.columns import ZERO
 from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.evidence import Known, Table
 from evaluation.reading.hints import DATE
-from evaluation.reading.lines import first_bytes, numbered_lines
+from evaluation.reading.lines import numbered_lines
 from evaluation.reading.records import Lines
 
 
@@ -48,10 +48,6 @@ class Recognised:
     @property
     def because(self) -> str:
         return self.candidates[0].because
-
-    @property
-    def is_sure(self) -> bool:
-        return len(self.candidates) == 1
 
     @property
     def refused(self) -> str:
@@ -136,12 +132,12 @@ JUDGMENT_FORMATS = {
     "beir": "judgments of BEIR (query-id corpus-id score)",
     "ntcir": "judgments of NTCIR (grades L0 to L3, or A, B, C)",
     "smart": "judgments of SMART (topic docno 0 0, relevant documents only)",
+    "strata": "a stratified sample (topic iteration docno stratum grade)",
+    "subtopics": "judgments of subtopics (topic subtopic docno grade)",
 }
 NOT_READ = {
     "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
-    "xinf": "Stratified sampled judgments (xinfAP) need estimators, which are not supported.",
     "legal": "Legal track sampled judgments need estimators, which are not supported.",
-    "diversity": "Subtopic judgments grade a document several times. They are not supported.",
     "preferences": "Preferences between documents are not grades of documents.",
     "aspects": "Lines have several grades per document. Use the four columns of one.",
     "run": "This looks like a run, not relevance judgments.",
@@ -167,7 +163,18 @@ def recognise_qrels(file: BinaryIO, topics: Known = None, docnos: Known = None) 
     >>> [candidate.format for candidate in found.candidates]
     ['trec', 'docno iteration topic grade']
     """
-    return _of_table(file, qrels_candidates, topics, docnos)
+    problems = Problems()
+    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
+    table = Table.of(lines, topics, docnos)
+    if candidates := qrels_candidates(table):
+        return Recognised(tuple(candidates))
+    if table.rows:
+        first = b" ".join(table.rows[0])
+        message = f"the format is not recognised; most lines have {table.width} columns"
+        problems.error("E_FORMAT", None, message, first)
+    elif not problems.errors:
+        problems.error("E_EMPTY", None, "the file holds no line")
+    raise Refused(problems)
 
 
 def qrels_candidates(table: Table) -> list[Candidate]:
@@ -226,15 +233,20 @@ def _four_of_qrels(table: Table) -> list[Candidate]:
     if not table.is_whole(3):
         return []
     trec = Candidate("trec", table.described(), table.misplaced(0, 2))
-    if table.distinct(1) == 1 or not table.is_whole(1):
+    repeats = any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2))
+    if table.distinct(1) == 1 or not (repeats or table.is_whole(1)):
         return [trec]
     because = "Column 2 differs within a topic, as the numbers of subtopics do."
-    if any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2)):
+    if repeats and table.is_whole(1):
         because = "Topic and document repeat with another number in column 2, a subtopic."
-        return [Candidate("diversity", because, NOT_READ["diversity"])]
+        return [Candidate("subtopics", because)]
+    if repeats:
+        # Names in column 2 may also be those of assessors.
+        because = "Topic and document repeat with another name in column 2, perhaps a subtopic."
+        return [trec, Candidate("subtopics", because)]
     if all(len(set(values)) == 1 for values in table.by_topic(1)):
         return [trec]
-    return [trec, Candidate("diversity", because, NOT_READ["diversity"])]
+    return [trec, Candidate("subtopics", because)]
 
 
 def _sampled(table: Table) -> list[Candidate]:
@@ -244,11 +256,13 @@ def _sampled(table: Table) -> list[Candidate]:
         kind = "prels" if docno == 1 else "legal"
         what = "the last is a probability"
     elif table.is_whole(4):
-        kind = "preferences" if docno == 3 else "xinf"
+        kind = "preferences" if docno == 3 else "strata"
         what = "the last is a grade"
     else:
         return []
     because = f"The lines have 5 columns: the document is in column {docno + 1}, {what}."
+    if kind == "strata":
+        return [Candidate(kind, because, table.misplaced(0, 2))]
     return [Candidate(kind, because, NOT_READ[kind])]
 
 
@@ -274,23 +288,6 @@ NO_RUN = {
     "markup": "This looks like HTML or XML, not a run.",
     "list": "JSON runs are an object of topics or an object on each line, not a list.",
 }
-
-
-def recognise_run(file: BinaryIO, topics: Known = None, docnos: Known = None) -> Recognised:
-    """The format of a run, by its first bytes and lines.
-
-    The formats that are read are those of `RUN_FORMATS`; those of `NO_RUN` are recognised and
-    carry the reason. Raises `Refused` as `recognise_qrels` does.
-
-    >>> from io import BytesIO
-    >>> found = recognise_run(BytesIO(b"7\\td1\\t9\\n7\\td2\\t7\\n7\\td3\\t3\\n"))
-    >>> [candidate.format for candidate in found.candidates]
-    ['scores', 'msmarco']
-    """
-    by_bytes = run_by_first_bytes(first_bytes(file))
-    if by_bytes is not None:
-        return Recognised((by_bytes,))
-    return _of_table(file, run_candidates, topics, docnos)
 
 
 _TOPIC_OF_DICTS = re.compile(rb"""\{\s*+(?:\}|"(?:[^"\\]|\\.)*+"\s*+:\s*+\{)""")
@@ -375,23 +372,3 @@ def _judgments(table: Table) -> list[Candidate]:
     found = [candidate for candidate in qrels_candidates(table) if candidate.format != "run"]
     reason = NO_RUN["judgments"]
     return [Candidate("judgments", candidate.because, reason) for candidate in found[:1]]
-
-
-def _of_table(
-    file: BinaryIO,
-    candidates_of: Callable[[Table], list[Candidate]],
-    topics: Known,
-    docnos: Known,
-) -> Recognised:
-    problems = Problems()
-    lines = numbered_lines(file, problems, RUN_LIMITS.line, RUN_LIMITS.lines)
-    table = Table.of(lines, topics, docnos)
-    if candidates := candidates_of(table):
-        return Recognised(tuple(candidates))
-    if table.rows:
-        first = b" ".join(table.rows[0])
-        message = f"the format is not recognised; most lines have {table.width} columns"
-        problems.error("E_FORMAT", None, message, first)
-    elif not problems.errors:
-        problems.error("E_EMPTY", None, "the file holds no line")
-    raise Refused(problems)

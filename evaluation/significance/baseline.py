@@ -54,12 +54,6 @@ TESTS: dict[str, str] = {
     "sign": "two-sided sign test",
     "bootstrap": "two-sided studentised bootstrap test",
 }
-# Tests without an interval are left out: no interval agrees with every one of their verdicts.
-INTERVALS: dict[str, str] = {
-    "max_t": "simultaneous interval of the maximum t",
-    "t": "paired t interval",
-    "bootstrap": "studentised bootstrap interval",
-}
 
 
 @dataclass(frozen=True, slots=True)

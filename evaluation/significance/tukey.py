@@ -70,18 +70,6 @@ class AllPairs:
         p.T[upper] = p[upper]
         return p
 
-    @cached_property
-    def effect_sizes(self) -> FloatArray:
-        """float64[R, R]: Sakai's effect size, difference / sqrt(residual variance).
-
-        NaN off the diagonal where the residual variance is 0 or undefined and the means differ.
-        """
-        sizes = np.full(self.differences.shape, np.nan)
-        sizes[np.abs(self.differences) <= EQUAL] = 0.0
-        if self.residual_variance:
-            sizes = self.differences / np.sqrt(self.residual_variance)
-        return sizes
-
     def interval(self, run: int, other: int) -> Interval | None:
         """The simultaneous confidence interval of one difference."""
         if self.margin is None:

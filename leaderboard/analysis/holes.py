@@ -24,6 +24,7 @@ from evaluation.significance import compare_with_baseline, topic_order
 from leaderboard.boards.standings import Board, Standing, verdict_of
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
+from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 CUTOFFS = (5, 10, 20, 100)
@@ -101,7 +102,7 @@ class HoleTable:
 def build_hole_table(board: Board, asked: str = "") -> HoleTable:
     """Build the table of the runs that a board shows, by a measure that has bounds."""
     measures = [text for text in board.measures if parse_measure(text).definition.bounds != "none"]
-    text = asked if asked in measures else choose_measure(board.measure, measures)
+    text = match_measure(asked, measures) or choose_measure(board.measure, measures)
     shown = board.shown[:MOST_RUNS]
     doubts = _bound_board_verdicts(board, text) if text else {}
     records = _records(board.edition, shown)

@@ -14,7 +14,9 @@ from evaluation.reading.listings import find_among
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.topic_map import item_total_correlations
+from leaderboard.boards.columns import Cell
 from leaderboard.boards.standings import Board
+from leaderboard.collections.stored_judgments import load_topic_qrels
 from leaderboard.models import Run, Topic
 
 TOP = 10
@@ -78,6 +80,23 @@ class UnjudgedDocument:
 
 
 @dataclass(frozen=True)
+class JudgedSubtopic:
+    """A subtopic with its relevant documents and the runs that cover it in their first ten."""
+
+    name: str
+    probability: float | None
+    relevant: int
+    runs: int
+
+    COLUMNS = ("subtopic", "probability", "relevant", "runs")
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The values of `COLUMNS`."""
+        return [self.name, self.probability, self.relevant, self.runs]
+
+
+@dataclass(frozen=True)
 class Place:
     """The place of a topic among all by its median, counted from the nearer end."""
 
@@ -109,6 +128,8 @@ class TopicBreakdown:
     # The unjudged documents of the first tens: all without titles, then the first with titles.
     unjudged: list[UnjudgedDocument]
     never_judged: list[UnjudgedDocument]
+    # Empty if the judgments have no subtopics.
+    subtopics: list[JudgedSubtopic]
 
     @property
     def num_judged(self) -> int:
@@ -118,6 +139,35 @@ class TopicBreakdown:
     def is_inverted(self) -> bool:
         """Whether runs that are better on all other topics tend to be worse on this one."""
         return self.correlation < 0
+
+
+def _subtopics(board: Board, topic: Topic, retrieved: dict[str, Retrieved]) -> list[JudgedSubtopic]:
+    """Return the subtopics of the topic with the runs that cover each."""
+    if not board.edition.judgment_set.num_subtopics:
+        return []
+    qrels = load_topic_qrels(board.edition.judgment_set, topic)
+    threshold = board.edition.track.relevance_threshold
+    relevant: dict[str, set[str]] = {
+        name.decode(): set() for names in qrels.names_of_subtopics().values() for name in names
+    }
+    for judged in qrels.subtopics.values():
+        for docno, graded in judged.items():
+            for name, grade in graded.items():
+                if grade >= threshold:
+                    relevant[name.decode()].add(docno.decode())
+    likely = qrels.probabilities.get(topic.number.encode(), {})
+    return [
+        JudgedSubtopic(
+            name=name,
+            probability=likely.get(name.encode()),
+            relevant=len(docnos),
+            runs=sum(
+                any(has.ranks[docno] <= TOP for docno in docnos & has.ranks.keys())
+                for has in retrieved.values()
+            ),
+        )
+        for name, docnos in relevant.items()
+    ]
 
 
 def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
@@ -150,6 +200,7 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
         relevant=[document for document in documents if document.grade >= threshold],
         unjudged=unjudged,
         never_judged=_titled(unjudged[:NEVER_JUDGED], titles),
+        subtopics=_subtopics(board, topic, retrieved),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
 from leaderboard.actions.names import clean_slug
@@ -104,6 +104,7 @@ Slug = Annotated[str, StringConstraints(max_length=60), AfterValidator(clean_slu
 Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_slug)]
 GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
 Label = Annotated[Text, StringConstraints(max_length=128)]
+Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]
 Fixes = Annotated[tuple[str, ...], BeforeValidator(clean_fixes), WithJsonSchema({"type": "string"})]

@@ -44,6 +44,7 @@ from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import all_facts
+from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
 
@@ -245,17 +246,16 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
 
 def find_measure(sight: Sight, text: str) -> str:
     """Return the measure that `text` names in any spelling; by default, the ranking measure."""
-    measures = sight.measures
-    if not text or text in measures:
-        return text or sight.primary_measure
-    try:
-        wanted = parse_measure(text)
-    except MeasureError as error:
-        raise field_error("measure", str(error), text) from None
-    for measure in measures:
-        if parse_measure(measure) == wanted:
-            return measure
-    raise field_error("measure", f"is one of {', '.join(measures)}", text)
+    if not text:
+        return sight.primary_measure
+    found = match_measure(text, sight.measures)
+    if found is None:
+        try:
+            parse_measure(text)
+        except MeasureError as error:
+            raise field_error("measure", str(error), text) from None
+        raise field_error("measure", f"is one of {', '.join(sight.measures)}", text)
+    return found
 
 
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)

@@ -106,7 +106,9 @@ class JudgmentsIn(Schema):
     version: Version
     note: Annotated[Text, StringConstraints(max_length=2000)] = ""
     format: Label = Field(
-        "", description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, or the columns."
+        "",
+        description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, `strata`, `subtopics`, "
+        "or the columns.",
     )
     confirm: Literal["auto", "ask"] = "auto"
 
@@ -408,9 +410,21 @@ class TopicPair(Schema):
     b: Number
 
 
+class Probability(Schema):
+    """How probable it is that run `b` is better than `a` by more than the region, or is not."""
+
+    region: float = Field(description="Differences up to this count as equivalent.")
+    better: float
+    within: float
+    worse: float
+
+
 class Comparison(Tested):
     """Run `b` against run `a`: a positive difference says that b is better."""
 
     a: str
     b: str
+    probability: Probability | None = Field(
+        description="From the paired t-test of this pair alone; null below six topics."
+    )
     topics: list[TopicPair]

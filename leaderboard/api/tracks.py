@@ -13,7 +13,6 @@ from evaluation.measures import Measure, parse_measure
 from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
-from leaderboard.actions.names import refuse_unstored_judgments
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, permission_error
@@ -36,6 +35,7 @@ from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
+from leaderboard.scoring.judgments import explain_missing_judgments
 
 router = Router(tags=["tracks"])
 
@@ -96,6 +96,7 @@ def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[st
         name: changes.get(name, getattr(track, name)) for name in [*PLAIN_SETTINGS, "public_topics"]
     }
     refuse_contradictions(merged)
+    refuse_missing_judgments(track, changes)
     return changes
 
 
@@ -153,12 +154,22 @@ def check_measure(field: str, text: str) -> Measure:
     """Parse a measure whose name is short enough to be stored with any threshold."""
     try:
         measure = parse_measure(text)
-        refuse_unstored_judgments(measure)
     except ValueError as error:
         raise field_error(field, str(error), text) from None
     if len(str(measure.resolved(127))) > LONGEST_MEASURE:
         raise field_error(field, "is too long a measure", text)
     return measure
+
+
+def refuse_missing_judgments(track: Track, changes: dict[str, Any]) -> None:
+    """Refuse measures that the judgments of the track cannot give."""
+    judgment_set = changes.get("judgment_set", track.judgment_set)
+    measures = changes.get("measures", track.measures)
+    if judgment_set is None or not {"judgment_set", "measures"} & changes.keys():
+        return
+    for text in measures:
+        if reason := explain_missing_judgments(parse_measure(text), judgment_set):
+            raise field_error("measures", reason, text)
 
 
 def refuse_contradictions(merged: dict[str, Any]) -> None:
@@ -289,7 +300,7 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
 
 def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
     """Return a track that the user can see, or to which the user is invited."""
-    track = Track.objects.filter(slug=slug).first()
+    track = Track.objects.opened().filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
     return track if people.can_join(track, invitation) else track_or_404(user, slug).track

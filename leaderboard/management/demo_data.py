@@ -24,6 +24,7 @@ from leaderboard.runs.facts import Figure, clean_facts
 
 COLLECTION = TRACK = "harbours"
 NAME = "Harbours, tides and lighthouses"
+LICENCE = "BSD 3-Clause, with the source of Rankfield"
 POOL_NOTE = (
     "The first ten documents of eleven runs, all but random, and 36 relevant documents "
     "that the assessor knew and no run had among its first ten."
@@ -89,6 +90,8 @@ def find_or_import_collection(owner: User) -> Collection:
     if collection is None:
         collection = Collection(slug=COLLECTION, name=NAME, owner=owner, asks_first=False)
         collection.description = (FOLDER / "ABOUT.txt").read_text()
+        collection.licence = LICENCE
+        collection.shares_documents = True
         uploads.accept_collection(collection, read_sample_files())
     wait_until_ready(collection)
     collection.judgment_sets.update(pool_depth=10, note=POOL_NOTE)

@@ -28,19 +28,26 @@ class TrackQuerySet(models.QuerySet["Track"]):
             return self.all()
         return self.filter(Q(owner=user) | Q(pk__in=self._co_organised_by(user)))
 
+    def opened(self) -> TrackQuerySet:
+        """Return every track but drafts."""
+        return self.filter(is_draft=False)
+
     def visible_to(self, user: User | AnonymousUser) -> TrackQuerySet:
-        """Return public tracks, tracks of the user, and tracks that the user may join."""
+        """Return public tracks, tracks of the user, and tracks that the user may join.
+
+        Drafts are visible to their organisers alone.
+        """
         if not user.is_authenticated:
-            return self.filter(visibility=Track.Visibility.PUBLIC)
+            return self.filter(visibility=Track.Visibility.PUBLIC, is_draft=False)
         if user.is_staff:
             return self.all()
-        return self.filter(
+        seen = (
             Q(visibility=Track.Visibility.PUBLIC)
-            | Q(owner=user)
-            | Q(pk__in=self._co_organised_by(user))
             | Q(pk__in=user.memberships.values("track"))
             | Q(joining=Track.Joining.EVERYONE)
         )
+        organised = Q(owner=user) | Q(pk__in=self._co_organised_by(user))
+        return self.filter(organised | (seen & Q(is_draft=False)))
 
     def _co_organised_by(self, user: User) -> QuerySet[Any]:
         """Return ids, because a join with eight other tables costs PostgreSQL 50 ms of planning."""
@@ -113,11 +120,14 @@ class Track(models.Model):
         TREC_EVAL_9 = "trec_eval-9", "trec_eval 9: scores compared as 32-bit floats"
 
     class State(models.TextChoices):
+        DRAFT = "draft"
         PLANNED = "planned"
         OPEN = "open"
         CLOSED = "closed"
 
     slug = models.SlugField(max_length=60, unique=True)
+    # Only organisers know of a draft.
+    is_draft = models.BooleanField(default=False, db_default=False, editable=False)
     owner = models.ForeignKey(User, models.PROTECT, related_name="tracks")
     co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
@@ -344,8 +354,10 @@ class Track(models.Model):
         return self.name
 
     def state(self, now: datetime | None = None) -> State:
-        """Return planned, open or closed, computed from the dates and never stored."""
+        """Return draft, planned, open or closed; all but a draft are computed from the dates."""
         now = now or timezone.now()
+        if self.is_draft:
+            return Track.State.DRAFT
         if self.opens_at and now < self.opens_at:
             return Track.State.PLANNED
         return Track.State.CLOSED if self.is_late(now) else Track.State.OPEN

@@ -53,6 +53,7 @@ STATES = {
     "ready": State("full", "Ready"),
     "open": State("full", "open"),
     "closed": State("withdrawn", "closed"),
+    "draft": State("queued", "draft"),
     "upcoming": State("queued", "not open yet"),
     "waiting": State("half", "waiting for judgments"),
 }

@@ -13,14 +13,16 @@ import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.analysis import Answer, TopicBreakdown, TopicSummary
+from leaderboard.analysis.recall import TopicRecall
 from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
-from leaderboard.display.charts import Column, Mark
+from leaderboard.display.charts import Column, Mark, RecallCurves
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.models import Run
 from leaderboard.pages.page_urls import page_url, run_url_pattern
+from leaderboard.pages.run_charts import LevelLine
 from leaderboard.pages.template_tags import badge
 
 
@@ -37,6 +39,39 @@ def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeStr
         for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
     ]
     return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
+
+
+@dataclass(frozen=True)
+class TopicRecallChart:
+    """Precision by recall on a topic, as a drawing and as a table."""
+
+    recall: TopicRecall
+
+    @property
+    def chart(self) -> SafeString:
+        run, best = self.recall.run, self.recall.best
+        has_other = best != run
+        drawn = RecallCurves(
+            str(run),
+            self.recall.curve_of(run),
+            self.recall.by_recall,
+            str(best) if has_other else "",
+            self.recall.curve_of(best) if has_other else None,
+            [(step.recall, step.precision) for step in self.recall.steps],
+        )
+        return charts.recall_curves(drawn, f"Precision of {run} at eleven recall levels")
+
+    @property
+    def levels(self) -> list[LevelLine]:
+        by_recall = self.recall.by_recall
+        columns = (
+            np.linspace(0, 1, by_recall.shape[1]).round(1),
+            self.recall.curve_of(self.recall.run),
+            np.median(by_recall, axis=0),
+            self.recall.curve_of(self.recall.best),
+        )
+        values = zip(*(column.tolist() for column in columns), strict=True)
+        return [LevelLine(*each) for each in values]
 
 
 def _mark_kind(is_own: bool, is_baseline: bool) -> Kind:

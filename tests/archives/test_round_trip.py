@@ -31,6 +31,7 @@ from leaderboard.models import (
     Delivery,
     Edition,
     Grant,
+    Intent,
     Job,
     JoinRequest,
     Judgment,
@@ -44,6 +45,8 @@ from leaderboard.models import (
     ScoreSet,
     SentForm,
     Snapshot,
+    Stratum,
+    SubtopicGrade,
     Team,
     Topic,
     Track,
@@ -54,7 +57,19 @@ from leaderboard.models import (
 from leaderboard.notifications import notices
 from leaderboard.runs import fact_changes
 from tests.archives.test_archives import AWAY, command
-from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
+from tests.builders import (
+    INTENTS,
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    STRATA,
+    SUBTOPICS,
+    make_run,
+    make_track,
+    make_user,
+    upload,
+    work,
+)
 
 # How the rows of a table are found from their track.
 TABLES: dict[type[models.Model], str] = {
@@ -62,6 +77,9 @@ TABLES: dict[type[models.Model], str] = {
     Topic: "collection__tracks",
     JudgmentSet: "collection__tracks",
     Judgment: "judgment_set__collection__tracks",
+    Stratum: "judgment__judgment_set__collection__tracks",
+    SubtopicGrade: "judgment__judgment_set__collection__tracks",
+    Intent: "judgment_set__collection__tracks",
     Track: "pk",
     Edition: "track",
     Team: "track",
@@ -145,6 +163,7 @@ SPLIT = {"disclosure": "leaderboard", "public_topics": ["1", "3"], "ladder_step"
 def lived(request, collection, ada, ben, cat) -> Track:
     """A track with everything that a year brings."""
     track = make_track(collection, **request.param)
+    bring_other_judgments(collection, ada)
     send_runs(track, ada, ben, cat)
     send_what_leaves_the_board(track, ada, make_user("dan"))
     judge_a_pool(track, ada)
@@ -157,6 +176,16 @@ def lived(request, collection, ada, ben, cat) -> Track:
     people.grant_runs(track.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
     return track
+
+
+def bring_other_judgments(collection: Collection, ada: User) -> None:
+    """A version with subtopics and their probabilities, and one that is a sample."""
+    for version, text, intents in (("diverse", SUBTOPICS, INTENTS), ("sampled", STRATA, None)):
+        likely = None if intents is None else upload("intents.txt", intents)
+        uploads.accept_judgments(
+            collection, upload("q", text), version, ada, asks_first=False, intents=likely
+        )
+        work()
 
 
 def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:

@@ -20,7 +20,6 @@ from evaluation.pooling import (
     depth_table,
     holes,
     leave_one_team_out,
-    next_to_judge,
     order_for_judging,
     rbp_pool,
     rrf_pool,
@@ -208,13 +207,12 @@ class TestHoles:
     def test_the_worked_example_is_judged_to_sixty_percent_at_five(self):
         found = holes(judge(self.RUN, prepare(self.QRELS)))
         assert found.judged_at == approx({5: 0.6, 10: 0.8, 20: 0.9, 100: 0.98})
-        assert (found.first_unjudged.tolist(), found.unjudged.tolist()) == ([2], [2])
+        assert found.unjudged.tolist() == [2]
 
     def test_negative_grades_are_holes_and_a_judged_ranking_has_none(self):
         qrels = qrels_of(t1="d1=1 d2=-1", t2="d1=0", t3="d1=1")
         run = run_of("ada", t1="d1 d2", t2="d1")
         found = holes(judge(run, prepare(qrels)), cutoffs=(2,))
-        assert found.first_unjudged.tolist() == [2, 0, 0]
         assert (found.unjudged.tolist(), found.judged_at) == ([1, 0, 0], {2: approx(2.5 / 3)})
 
     def test_the_worth_of_a_document_comes_from_the_formula_of_its_measure(self):
@@ -278,15 +276,6 @@ class TestHoles:
         bounds = compare_with_holes(measure, *runs, prepare(qrels_of(t1="d1=2 d2=0")))
         assert bounds.low[0] == approx(min(differences), abs=1e-12)
         assert bounds.high[0] == approx(max(differences), abs=1e-12)
-
-    def test_the_next_document_to_judge_is_the_one_that_weighs_most_over_all_runs(self):
-        qrels = qrels_of(t1="d1=1", t2="d1=0")
-        runs = [run_of("ada", t1="d1 u2", t2="u1"), run_of("ben", t1="u3 u2")]
-        wanted = next_to_judge(parse_measure("RBP(p=0.8)"), runs, prepare(qrels))
-        assert [(each.topic, each.docno) for each in wanted] == [
-            (b"t1", b"u2"), (b"t1", b"u3"), (b"t2", b"u1"),
-        ]  # fmt: skip
-        assert wanted[0].weight == approx(0.32)
 
 
 class TestLeavingOneTeamOut:

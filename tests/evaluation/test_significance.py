@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pytest import approx
 
+from evaluation.measures import parse_measure
 from evaluation.significance import (
-    INTERVALS,
     TESTS,
     all_paired_t,
     benjamini_hochberg,
@@ -33,6 +33,8 @@ from evaluation.significance import (
 from evaluation.significance.baseline import max_t
 from tests.evaluation.samples import MAIZE, SAKAI, SLEEP, TAGUE
 
+# The tests whose verdicts an interval agrees with.
+WITH_INTERVAL = ("max_t", "t", "bootstrap")
 PAIRS = {"1-2": SAKAI[0] - SAKAI[1], "1-3": SAKAI[0] - SAKAI[2], "2-3": SAKAI[1] - SAKAI[2]}
 HUNDREDTHS = st.integers(-30, 30).map(lambda hundredths: hundredths / 100)
 
@@ -283,9 +285,13 @@ class TestScales:
     # STATISTICS of one relevant document: base finds it at rank 1 or 1000, new at 2 or 10.
     BASE, NEW = (np.repeat(values, (20, 10)) for values in ([1, 0.001], [0.5, 0.1]))
 
+    def test_a_geometric_mean_is_that_of_the_board(self):
+        means = [parse_measure("GMAP").aggregate(scores) for scores in (self.BASE, self.NEW)]
+        assert means == [approx(0.1, abs=5e-5), approx(0.2924, abs=5e-5)]
+
     @pytest.mark.parametrize(("test", "p"), [("t", 0.0280), ("sign_flip", 0.0254)])
     def test_a_geometric_mean_is_tested_by_logarithms(self, test, p):
-        scale = scale_of("geometric mean")
+        scale = scale_of(parse_measure("GMAP"))
         (new,) = compare_with_baseline(self.NEW[np.newaxis], self.BASE, test, scale=scale)
         assert (new.difference, new.p) == (approx(2.924, abs=5e-4), approx(p, abs=5e-5))
         assert new.gain > 0
@@ -293,7 +299,9 @@ class TestScales:
     def test_a_sum_is_printed_as_a_total(self):
         found = random_scores(2, 30)
         (mean,) = compare_with_baseline(found[:1], found[1])
-        (total,) = compare_with_baseline(found[:1], found[1], scale=scale_of("sum"))
+        (total,) = compare_with_baseline(
+            found[:1], found[1], scale=scale_of(parse_measure("NumRelRet"))
+        )
         assert (total.difference, total.low) == (
             approx(30 * mean.difference),
             approx(30 * mean.low),
@@ -319,7 +327,7 @@ class TestCompareWithBaseline:
     def test_identical_runs_differ_by_nothing(self, test):
         same = compare_with_baseline(SAKAI[[0, 0]], baseline=0, test=test)[1]
         assert (same.difference, same.effect_size) == (0, 0)
-        assert {same.low, same.high} == ({0.0} if test in INTERVALS else {None})
+        assert {same.low, same.high} == ({0.0} if test in WITH_INTERVAL else {None})
         assert (same.p, same.p_adjusted, same.ties) == (1.0, 1.0, 20)
 
     @pytest.mark.parametrize("test", TESTS)
@@ -349,7 +357,7 @@ class TestCompareWithBaseline:
         scores = random_scores(1, 8) + np.array([[0.0], [0.1]])
         constant = compare_with_baseline(scores, baseline=0, test=test)[1]
         assert (constant.p, constant.effect_size) == (p, None)
-        if test in INTERVALS:
+        if test in WITH_INTERVAL:
             assert constant.low == constant.high == approx(0.1)
 
     def test_undefined_topics_are_dropped_in_pairs_and_counted(self):
@@ -388,7 +396,7 @@ class TestCompareWithBaseline:
         back = compare_with_baseline(SAKAI[:2], baseline=1, test=test)[0]
         assert (there.difference, there.p, there.wins) == (-back.difference, back.p, back.losses)
         assert there.effect_size == -back.effect_size
-        if test in INTERVALS:
+        if test in WITH_INTERVAL:
             assert there.low == approx(-back.high)
 
     @pytest.mark.parametrize("test", TESTS)
@@ -429,7 +437,7 @@ class TestCompareWithBaseline:
         for found in compare_with_baseline(SAKAI, 0, test)[1:]:
             assert (found.low is None) == (test != "max_t")
         lone = compare_with_baseline(SAKAI[:2], 0, test)[1]
-        assert (lone.low is None) == (test not in INTERVALS)
+        assert (lone.low is None) == (test not in WITH_INTERVAL)
 
     @pytest.mark.parametrize("test", ["max_t", "sign_flip"])
     def test_false_findings_stay_below_six_in_a_hundred_boards(self, test):

@@ -47,7 +47,7 @@ class TestTheStudentizedRange:
 
         q = np.array([0.5, 2.5, 4.0, 7.0])
         assert studentized_range_tail(q, runs, degrees) == approx(
-            studentized_range.sf(q, runs, degrees), abs=2e-9
+            studentized_range.sf(q, runs, degrees), abs=1e-10
         )
 
     @pytest.mark.parametrize("degrees", [1, 2, 19, 400])
@@ -78,9 +78,6 @@ class TestTukeysHsd:
         assert (pairs.residual_variance, pairs.degrees) == (approx(0.00186864, abs=5e-9), 38)
         assert (pairs.q, pairs.margin) == (approx(3.449021, abs=1e-6), approx(0.0333383, abs=1e-7))
         assert pairs.p[[0, 0, 1], [1, 2, 2]] == approx([0.24288, 1.11e-6, 0.00018292], rel=5e-3)
-        assert pairs.effect_sizes[[0, 0, 1], [1, 2, 2]] == approx(
-            [0.5176, 1.9396, 1.4220], abs=5e-5
-        )
         assert pairs.letters == ("a", "a", "b")
         assert list(zip(pairs.rank_low, pairs.rank_high, strict=True)) == [(1, 2), (1, 2), (3, 3)]
 
@@ -123,13 +120,11 @@ class TestTukeysHsd:
         pairs = method(SAKAI[[0, 0, 0]])
         assert (pairs.margin, pairs.letters) == (0.0, ("a", "a", "a"))
         assert pairs.p.tolist() == np.ones((3, 3)).tolist()
-        assert pairs.effect_sizes.tolist() == np.zeros((3, 3)).tolist()
 
     def test_a_constant_difference_leaves_no_residual_and_is_significant(self):
         pairs = tukey_hsd(SAKAI[[0, 0]] + np.array([[0.0], [0.1]]))
         assert (pairs.margin, pairs.residual_variance, pairs.p[0, 1]) == (0.0, 0.0, 0.0)
         assert pairs.letters == ("b", "a")
-        assert np.isnan(pairs.effect_sizes[0, 1])
 
     def test_a_topic_that_one_run_has_no_score_for_is_left_out(self):
         scores = SAKAI.copy()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.models import Track
+from leaderboard.models import Run, Track
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at
@@ -71,3 +72,26 @@ def test_the_command_names_the_runs_that_could_have_been_the_best_of_their_team(
     command = page_at(client, "/tracks/ten/computed/all-pairs/?family=all")
     for tag in ("base", "one", "two", "three", "four"):
         assert f"{tag}.run" in command
+
+
+# All five retrieve the same number of relevant documents, so none is ahead.
+@pytest.mark.parametrize("measure", [each for each in MEASURES if each != "NumRelRet"])
+@pytest.mark.parametrize("region", ["0.0", "0.02"])
+def test_the_printed_command_gives_every_digit_of_the_probabilities(client, files, measure, region):
+    one, two = Run.objects.get(tag="one"), Run.objects.get(tag="two")
+    asked = f"run={two.pk}&a={one.pk}&measure={measure}&region={region}"
+    page = page_at(client, f"/tracks/ten/computed/probability/?{asked}")
+    printed = json.loads(printed_by(*commands(page), files, "--format", "json"))
+    found = printed["comparisons"][1]["probability"]
+    shown = re.findall(r"<dt>(Better|Within|Worse)</dt><dd title=\"(.*?)\"", page)
+    assert [float(value) for _, value in shown] == list(found.values())
+
+
+def test_the_printed_command_gives_every_digit_of_a_curve(client, files):
+    two = Run.objects.get(tag="two")
+    page = page_at(client, f"/tracks/ten/computed/curve/?run={two.pk}&number=3")
+    printed = printed_by(*commands(page), files, "--format", "tsv", "--digits", "17")
+    found = [line.split("\t")[2] for line in printed.splitlines()[1:]]
+    table = client.get("/tracks/ten/topic/?number=3&format=csv&table=recall").text
+    shown = [line.split(",") for line in table.splitlines()[1:]]
+    assert [float(value) for value in found] == [float(c[3]) for c in shown if c[0] == two.pk]

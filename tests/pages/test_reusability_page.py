@@ -113,13 +113,27 @@ def test_the_judgments_lead_here(ten, client):
     assert f'href="{ADDRESS}"' in page_at(client, "/tracks/ten/judgments/")
 
 
-def test_strangers_of_a_blind_track_see_nothing(blind_track, client, as_ada):
-    assert client.get("/tracks/blind/reusability/").status_code == 404
-    assert as_ada.get("/tracks/blind/reusability/").status_code == 200
-
-
 def test_queries_do_not_grow_with_the_board(ten, ben, client):
     asked = num_queries(client, ADDRESS)
     for rank in (2, 4):
         send(ten, ben, f"r{rank}", rank)
     assert num_queries(client, ADDRESS) == asked
+
+
+def test_a_rank_that_changes_is_drawn_by_two_dots(ten, client):
+    page = page_at(client, ADDRESS)
+    assert "rank 2 with its own documents, 3 without" in page
+    assert page.count('<circle class="dot moved worse" cx="') == 1
+    assert page.count("<title>3 relevant</title>") == 1
+
+
+def test_every_measure_is_rated_by_how_little_it_moves(ten, client):
+    """AP: ours loses .3 and a place; P@5 loses .06, and nobody a place."""
+    trusted = rows(page_at(client, ADDRESS), 1)
+    assert {row.split()[0] for row in trusted} == {"AP", "RR", "P@5"}
+    assert "AP .778 −.300" in trusted
+
+
+def test_a_sentence_can_be_quoted(ten, client):
+    said = words(page_at(client, ADDRESS))
+    assert "the score of its best run by at most .300 AP (3 teams; mean τ .78)." in said

@@ -27,7 +27,7 @@ PAGES = (
     "/tracks/ten/cost/",
     "/tracks/ten/plan/",
     "/tracks/ten/reusability/",
-    "/tracks/ten/compare/",
+    "/tracks/ten/compare/?a={base}&b={ours}",
     "/tracks/ten/judgments/",
     "/runs/{ours}/",
     "/runs/{ours}/ranking/?number=3",
@@ -61,7 +61,8 @@ def test_every_statistic_names_code_that_is_there(name):
 
 def test_every_statistic_is_linked_where_it_stands(ours, as_ada, ada):
     state(ours, ada, 0.5)
-    pages = [page_at(as_ada, page.format(ours=ours.pk)) for page in PAGES]
+    base = Run.objects.get(tag="base").pk
+    pages = [page_at(as_ada, page.format(ours=ours.pk, base=base)) for page in PAGES]
     found = {name: unescape(href) for page in pages for href, name in LINK.findall(page)}
     assert set(found) == set(wording.STATISTICS)
     for name, href in found.items():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
 
 from evaluation.reading.recognition import RUN_FORMATS
@@ -16,6 +17,7 @@ from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
+    AOE,
     ZONES,
     LocalTimeField,
     MeasuresField,
@@ -29,6 +31,7 @@ from leaderboard.pages.forms.fields import (
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
+from leaderboard.scoring.judgments import explain_first_missing
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
 SETTINGS = {known.name: known for known in setting_fields(Track)}
@@ -80,6 +83,16 @@ def build_form_field(known: models.Field, **options: Any) -> forms.Field:
     return form_field
 
 
+# The closed groups of the form, which open where something is wrong.
+SCORING = {
+    *("disclosure", "public_topics", "public_share", "ladder_step", "opens_at", "release_at"),
+    *("judgment_set", "relevance_threshold", "measures", "drop_empty_topics", "excluded_topics"),
+    *("exclusion_reason", "test", "convention"),
+}
+READERS = {"visibility", "pseudonyms", "shares_judgments", "terms", "description"}
+ALWAYS_OPEN = {"name", "slug", "primary_measure", "joining", "closes_at", "zone"}
+
+
 class TrackForm(forms.ModelForm):
     public_share = forms.IntegerField(
         label="Or draw at random (%)",
@@ -90,7 +103,7 @@ class TrackForm(forms.ModelForm):
     )
     zone = forms.CharField(
         label="Time zone for dates",
-        initial="UTC",
+        initial=AOE,
         required=False,
         widget=forms.TextInput(attrs={"list": "zones"}),
         help_text="Such as Europe/Berlin or Anywhere on Earth.",
@@ -123,6 +136,10 @@ class TrackForm(forms.ModelForm):
         newest = self.fields["judgment_set"].queryset.last()
         if self.instance.pk is None and newest is not None:
             self.initial["relevance_threshold"] = newest.relevant_from
+        for name in DATES:
+            stored = self.initial.get(name)
+            if isinstance(stored, datetime) and stored.tzinfo is not None:
+                self.initial[name] = stored.astimezone(find_zone(AOE)).replace(tzinfo=None)
         self.fields["slug"].required = False
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
 
@@ -143,7 +160,7 @@ class TrackForm(forms.ModelForm):
         return wanted
 
     def clean_zone(self) -> ZoneInfo:
-        return find_zone(self.cleaned_data["zone"] or "UTC")
+        return find_zone(self.cleaned_data["zone"] or AOE)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -153,6 +170,7 @@ class TrackForm(forms.ModelForm):
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_ranking_measure(cleaned)
+        self._check_judgments(cleaned)
         for name in DATES:
             self._place_in_zone(cleaned, name)
         if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
@@ -166,11 +184,30 @@ class TrackForm(forms.ModelForm):
         return cleaned
 
     @property
+    def scoring_has_errors(self) -> bool:
+        return bool(SCORING & set(self.errors))
+
+    @property
+    def readers_have_errors(self) -> bool:
+        return bool(READERS & set(self.errors))
+
+    @property
+    def rules_have_errors(self) -> bool:
+        return bool(set(self.errors) - SCORING - READERS - ALWAYS_OPEN - {NON_FIELD_ERRORS})
+
+    @property
+    def touched(self) -> dict[str, Any]:
+        """What a reader entered besides the initial values, to show it in another form."""
+        return {name: self[name].value() for name in self.changed_data}
+
+    @property
     def changes(self) -> dict[str, Any]:
         """The changed fields of the track, with public topics if new ones are drawn."""
         names = set(self.changed_data)
         if "public_share" in names:
             names.add("public_topics")
+        if "zone" in names:
+            names.update(DATES)
         return {name: self.cleaned_data[name] for name in self.Meta.fields if name in names}
 
     def _draw_public_topics(self, cleaned: dict[str, Any]) -> None:
@@ -194,6 +231,13 @@ class TrackForm(forms.ModelForm):
             self.add_error("primary_measure", error)
         else:
             cleaned["measures"] = [wanted, *measures]
+
+    def _check_judgments(self, cleaned: dict[str, Any]) -> None:
+        """Refuse measures that the chosen judgments cannot give."""
+        judgment_set, measures = cleaned.get("judgment_set"), cleaned.get("measures") or []
+        reason = explain_first_missing(measures, judgment_set) if judgment_set is not None else ""
+        if reason:
+            self.add_error("measures", f"{reason}.")
 
     def _place_in_zone(self, cleaned: dict[str, Any], name: str) -> None:
         local, zone = cleaned.get(name), cleaned.get("zone")

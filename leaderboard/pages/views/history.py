@@ -93,7 +93,7 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
 @cache_control(public=True, max_age=300)
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
     """Return the badge of a track that is not public to anyone who has its URL."""
-    track = get_object_or_404(Track, badge_code=code)
+    track = get_object_or_404(Track.objects.opened(), badge_code=code)
     return _render_badge(sight_of(track, AnonymousUser()), request.GET.get("team", ""))
 
 

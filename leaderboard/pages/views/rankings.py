@@ -15,7 +15,7 @@ from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.display import charts
 from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
-from leaderboard.pages.views.tables import gains_csv, ranking_csv, wants_csv
+from leaderboard.pages.views.tables import gains_csv, ranking_csv, subtopics_csv, wants_csv
 
 # The number of missed relevant documents that are named.
 NAMED = 20
@@ -31,6 +31,8 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     if wants_csv(request):
         if request.GET.get("table") == "gains":
             return gains_csv(seen.sight, seen.run, topic, _requested_cutoff(request))
+        if request.GET.get("table") == "subtopics":
+            return subtopics_csv(seen.sight, seen.run, topic)
         return ranking_csv(seen.sight, seen.run, topic)
     found = build_ranking_page(
         seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request)

@@ -9,6 +9,7 @@ from dataclasses import fields
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from evaluation.measures.ranks import LEVELS
 from leaderboard.analysis import TopicBreakdown, TopicSummary
 from leaderboard.analysis.agreement import MeasureAgreement
 from leaderboard.analysis.gains import build_gain_curves, find_gain_scale
@@ -18,8 +19,11 @@ from leaderboard.analysis.losses import Loss
 from leaderboard.analysis.matrices import SignificanceMatrix
 from leaderboard.analysis.pairs import Pair, compute_overlaps
 from leaderboard.analysis.rankings import find_visible_grades, load_ranking
+from leaderboard.analysis.recall import TopicRecall
+from leaderboard.analysis.subtopics import SubtopicLine, find_visible_coverage
 from leaderboard.analysis.summaries import JudgedTopic
 from leaderboard.analysis.topic_map import TopicMap
+from leaderboard.analysis.topics import JudgedSubtopic
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.exports import export_cell, text_file
@@ -158,6 +162,21 @@ def ranking_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
         *["dcg", "dcg_reordered", "dcg_ideal"][: len(curves)],
     ]
     return csv_file(f"ranking-{run.pk}", head, lines)
+
+
+def subtopics_csv(sight: Sight, run: Run, topic: Topic) -> HttpResponse:
+    """A line for each subtopic of a topic, with the ranks at which a run covers it."""
+    coverage = find_visible_coverage(sight, topic, load_ranking(run, topic).docnos)
+    if coverage is None:
+        raise Http404("no subtopics to see")
+    lines = [line.cells for line in coverage.lines]
+    return csv_file(f"subtopics-{run.pk}", [*SubtopicLine.COLUMNS], lines)
+
+
+def judged_subtopics_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
+    """A line for each subtopic of a topic, with the number of runs that cover it."""
+    lines = [subtopic.cells for subtopic in breakdown.subtopics]
+    return csv_file(name, [*JudgedSubtopic.COLUMNS], lines)
 
 
 def gains_csv(sight: Sight, run: Run, topic: Topic, cutoff: int) -> HttpResponse:
@@ -332,6 +351,16 @@ def answers_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:
     ]
     head = ["rank", "run", "tag", "team", breakdown.measure, "first_relevant"]
     return csv_file(name, [*head, "relevant_in_top_10", "unjudged_in_top_10", "retrieved"], lines)
+
+
+def topic_recall_csv(name: str, recall: TopicRecall) -> HttpResponse:
+    """A line for each run and level of recall."""
+    lines = [
+        [run.pk, run.tag, level, precision]
+        for run, curve in zip(recall.runs, recall.by_recall.tolist(), strict=True)
+        for level, precision in zip(LEVELS, curve, strict=True)
+    ]
+    return csv_file(name, ["run", "tag", "recall", "precision"], lines)
 
 
 def grades_of_topic_csv(name: str, breakdown: TopicBreakdown) -> HttpResponse:

@@ -9,12 +9,15 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
 from leaderboard.analysis.rankings import find_neighbours
+from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import ORDERS, build_summaries
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.pages import wording
+from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters
 from leaderboard.pages.topic_charts import (
+    TopicRecallChart,
     answer_rows,
     grade_lines,
     judged_lines,
@@ -26,7 +29,9 @@ from leaderboard.pages.views.tables import (
     answers_csv,
     grades_of_topic_csv,
     judged_documents_csv,
+    judged_subtopics_csv,
     summaries_csv,
+    topic_recall_csv,
     unjudged_csv,
     wants_csv,
 )
@@ -39,6 +44,7 @@ TABLES = {
     "grades": grades_of_topic_csv,
     "judged": judged_documents_csv,
     "unjudged": unjudged_csv,
+    "subtopics": judged_subtopics_csv,
 }
 
 
@@ -84,7 +90,10 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     breakdown = (
         build_topic_breakdown(board, found, page_number(request)) if board is not None else None
     )
+    recall = _requested_recall(request, board, breakdown)
     if wants_csv(request):
+        if recall is not None and request.GET.get("table") == "recall":
+            return topic_recall_csv(f"{slug}-topic-recall", recall)
         return _table_csv(request, sight, breakdown)
     previous, following = find_neighbours(found)
     context = {
@@ -99,8 +108,27 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
             if board is not None and breakdown is not None
             else {}
         ),
+        **(_recall_context(request, recall) if recall is not None else {}),
     }
     return render(request, "topic.html", context)
+
+
+def _requested_recall(
+    request: HttpRequest, board: Board | None, breakdown: TopicBreakdown | None
+) -> TopicRecall | None:
+    if board is None or breakdown is None:
+        return None
+    return read_topic_recall(board, breakdown, request.GET.get("run", ""))
+
+
+def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, object]:
+    drawn = TopicRecallChart(recall)
+    return {
+        "recall": recall,
+        "recall_chart": drawn.chart,
+        "recall_levels": drawn.levels,
+        "recall_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
+    }
 
 
 def _table_csv(

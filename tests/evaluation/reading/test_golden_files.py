@@ -9,8 +9,9 @@ import pytest
 
 from evaluation.problems import Problem, Refused
 from evaluation.reading.containers import Limits, unpacked
+from evaluation.reading.evidence import Table
 from evaluation.reading.qrels import read_qrels
-from evaluation.reading.recognition import recognise_qrels, recognise_run
+from evaluation.reading.recognition import recognise_qrels, run_candidates
 from evaluation.reading.runs import Run, RunRules, read_run
 from evaluation.reading.topics import read_topics
 
@@ -36,8 +37,7 @@ def codes(problems) -> list[tuple[str, int | None]]:
 def test_1_a_run_of_ntcir_keeps_its_description():
     text = b"<SYSDESC>x</SYSDESC>\n0001 0 d1 1 27.73 RUN\n0001 0 d2 2 25.15 RUN\n"
     run = accepted(text, "ntcir")
-    assert recognise_run(BytesIO(text)).format == "ntcir"
-    assert (run.description, run.tag, run.lines) == ("x", "RUN", 2)
+    assert (run.format, run.description, run.tag, run.lines) == ("ntcir", "x", "RUN", 2)
 
 
 def test_2_ranks_of_ms_marco_keep_their_order_without_ties():
@@ -50,14 +50,14 @@ def test_2_ranks_of_ms_marco_keep_their_order_without_ties():
 
 def test_3_whole_scores_are_a_question():
     text = b"q1\ta\t9\nq1\tb\t7\nq1\tc\t3\n"
-    assert not recognise_run(BytesIO(text)).is_sure
     (problem,) = refused(text, "msmarco", "scores", tag="t")
     assert problem.message == "the file matches two formats; choose one"
 
 
 def test_4_swapped_columns_are_found_in_the_column_of_the_documents():
     text = b"1 Q0 1 d1 9 t\n1 Q0 2 d2 8 t\n"
-    found = recognise_run(BytesIO(text), {b"1"}, {b"d1", b"d2"})
+    table = Table.of(enumerate(text.splitlines(), 1), {b"1"}, {b"d1", b"d2"})
+    (found,) = run_candidates(table)
     assert found.refused == "The documents are in column 4, not column 3."
     problems = refused(text, topics={b"1"}, docnos={b"d1", b"d2"})
     hint = "Are the docno and rank columns swapped?"
@@ -119,7 +119,7 @@ def test_10_every_error_is_told():
 def test_11_judgments_of_subtopics_are_not_read_as_plain_ones():
     text = b"1 1 d1 1\n1 1 d2 0\n1 2 d1 0\n1 2 d2 1\n"
     found = recognise_qrels(BytesIO(text))
-    assert (found.format, found.is_sure) == ("diversity", True)
+    assert [each.format for each in found.candidates] == ["subtopics"]
     with pytest.raises(Refused, match="E_DUP_QREL"):
         read_qrels(BytesIO(text))
 
@@ -127,12 +127,11 @@ def test_11_judgments_of_subtopics_are_not_read_as_plain_ones():
 @pytest.mark.parametrize(
     ("text", "format"),
     [
-        (b"1 0 FT1 1 -1\n1 0 FT2 2 1\n1 0 FT3 2 0\n", "xinf"),
         (b"52 0 aaa 1 0.0375\n52 0 bbb 0 0.5\n52 0 ccc -1 1.0\n", "legal"),
         (b"20001 GX1 1 1 0.125\n20001 GX2 0 0 0.5\n20002 GX3 1 1 0.25\n", "prels"),
     ],
 )
-def test_12_three_kinds_of_sampled_judgments_are_told_apart(text, format):
+def test_12_kinds_of_sampled_judgments_are_told_apart(text, format):
     found = recognise_qrels(BytesIO(text))
     assert found.format == format
     assert "sampled judgments" in found.refused

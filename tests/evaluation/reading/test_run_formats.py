@@ -6,7 +6,13 @@ from io import BytesIO
 import pytest
 
 from evaluation.problems import Problem, Refused
-from evaluation.reading.recognition import RUN_FORMATS, Recognised, recognise_run
+from evaluation.reading.evidence import Table
+from evaluation.reading.recognition import (
+    RUN_FORMATS,
+    Recognised,
+    run_by_first_bytes,
+    run_candidates,
+)
 from evaluation.reading.runs import Run, RunRules, read_run
 
 TOPICS = {b"301", b"302"}
@@ -44,7 +50,9 @@ def codes(problems) -> list[tuple[str, int | None]]:
 
 
 def recognised(text: bytes, topics=TOPICS, docnos=DOCNOS) -> Recognised:
-    return recognise_run(BytesIO(text), topics, docnos)
+    by_bytes = run_by_first_bytes(text)
+    table = Table.of(enumerate(text.splitlines(), 1), topics, docnos)
+    return Recognised(tuple(run_candidates(table)) if by_bytes is None else (by_bytes,))
 
 
 def formats(found: Recognised) -> list[str]:
