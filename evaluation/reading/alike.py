@@ -1,16 +1,16 @@
 """Runs whose lines all have the same form, so that columns need not be searched.
 
-Topics are as long as the first, ranks count, docnos are as long as the first or scores as long
-as one of few, and one tag ends every line. So only line feeds are looked for, the places of the
-columns are guessed from there, and what stands at these places is the proof. A line is five
-pieces without a gap between them, and of each every byte is looked at:
+Topics have the length of the first, ranks count up, docnos have the length of the first or scores
+one of a few lengths, and every line ends with the same tag. So only line feeds are searched. The
+places of the columns are guessed from them, and verified by the values at these places. A line has
+five pieces without gaps, and every byte of each piece is checked:
 
     301 Q0 |FT911-3| 1 |9.25| bm25
     head    docno   rank score ending, with the line feed
 
-A head is that of the line above, and those that are not are looked at one by one; a docno has
-only graphic characters; a rank, with the blanks around it, spells the number that it must be; a
-score is read; an ending is the first one. Whoever has seen all that has also read the lines.
+The head is that of the line above, or it is checked by itself. The docno has only graphic
+characters. The rank, with the blanks around it, is the expected number. The score is read. The
+ending is that of the first line. These checks also read the values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from evaluation.reading.piles import Rows
 from evaluation.reading.ranks import DIGITS, are_spelled, count_ranks
 from evaluation.reading.words import FloatArray, Places, Text, Unclear, Words
 
-# So many lengths of scores are tried, each found at the end of a line, of which so much is seen.
+# How many lengths of scores are tried, and how many bytes before the end of a line are searched.
 LENGTHS = 8
 GLANCE = 160
 
@@ -85,8 +85,11 @@ def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -
 def blanks_around_ranks(
     text: Text, second: Places, score: Places, digits: Places, first: list[bytes]
 ) -> tuple[Places, Places]:
-    """The blanks around each rank: as far behind the second column as in the first line, or else
-    as far before the tag as in one of few."""
+    """Return the blanks around each rank.
+
+    They are as far after the second column as in the first line, or at one of a few distances
+    before the tag.
+    """
     docno = second + (len(first[DOCNO]) + 1)
     if (text.bytes.take(docno, mode="clip") <= BLANK).all():
         rank = docno + digits + 1
@@ -138,7 +141,7 @@ def docnos_between(text: Text, before: Places, ends: Places) -> tuple[Words, Wor
 def are_graphic(tokens: Words, lengths: Places) -> bool:
     """Return whether tokens in words contain only graphic characters, without blanks or controls.
 
-    Such are the zeros behind the tokens, and no others may be.
+    The padding after the tokens is zero, and no other byte may be.
     """
     letters = tokens.view(np.uint8)
     behind = letters.size - int(lengths.sum())

@@ -12,10 +12,10 @@ from evaluation.reading.alike import uniform_lines_in
 from evaluation.reading.layout import CR, LF, Lines, parted_lines_in, single_blanks_in
 from evaluation.reading.words import Text, Unclear
 
-# Calling numpy costs less, the more lines a call takes; what is made of them should lie in a cache.
+# A numpy call costs less per line for more lines, but its results should fit in a cache.
 BLOCK = 2 * 1024 * 1024
 TRIES = 2
-# Enough of a line to tell its topic from another.
+# Enough of a line to distinguish its topic.
 GLANCE = 160
 
 
@@ -23,7 +23,7 @@ GLANCE = 160
 class Finder:
     """Finds lines in three ways, the fastest first, until one can prove its result.
 
-    Files are of one kind throughout: a way that fails twice in a row is not tried again.
+    The lines of a file have one form: a way that fails twice in a row is not tried again.
     """
 
     columns: int
@@ -86,7 +86,7 @@ class Window:
     def topics(self) -> int:
         """Return where the topic of the last complete line begins.
 
-        The place is between two lines with different topics, in whatever order lines are.
+        The place is between two lines with different topics, in any order of lines.
         """
         end = Text.ROOM + self.lines()
         low, high = Text.ROOM, max(Text.ROOM, self.data.rfind(b"\n", Text.ROOM, end - 1) + 1)
@@ -122,7 +122,7 @@ def lines_of(
     """Yield all lines of a file in blocks, each with its offset from the start of `head`.
 
     `head` is what was already read. With `whole_topics` a block ends where a topic does. Lines
-    lie in a buffer that is used again: they hold only until the next are asked for.
+    are in a buffer that is used again: they are valid until the next block is read.
     """
     place, window, finder = 0, Window(file, head, BLOCK), Finder(columns, longest)
     while window.more:

@@ -1,7 +1,7 @@
 """Lines of columns in runs and qrels, and the valid values of a column.
 
-Columns are parted by blanks and tabs only. Topic numbers are printable ASCII without blanks, at
-most 128 characters, since they must survive every tool that reads such files. Docnos may be of
+Columns are separated by blanks and tabs only. Topic numbers are printable ASCII without blanks, at
+most 128 characters, because they must survive every tool that reads such files. Docnos may be of
 any script, at most 128 bytes of UTF-8.
 """
 

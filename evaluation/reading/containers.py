@@ -1,9 +1,9 @@
 """Containers: uploaded files, unpacked while they are read.
 
 The first bytes of a file decide its kind, never its name. Plain text, gzip (members may follow each
-other, nothing else may) and zip with one regular member are read; everything else is refused by
-name. Nothing is ever written: unpacked bytes are counted as they come, so that a file which
-unpacks beyond the limits is refused as soon as it does.
+other, nothing else may) and zip with one regular member are read; other kinds are refused by name.
+Nothing is written to disk. Unpacked bytes are counted as they are read, so that a file is refused
+as soon as it exceeds a limit.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 CHUNK = 128 * KIB
 HEAD = 512
-# Up to this size a packed file is unpacked once for nothing before a line of it is read: that
-# tells a bomb within a second, while reading its lines would take minutes.
+# Up to this size a packed file is unpacked once before its lines are read: this detects a bomb
+# within a second, while reading its lines would take minutes.
 UNPACKED_TWICE = 4 * MIB
 
 
@@ -76,7 +76,7 @@ def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
     """Return the bytes inside a seekable file, from its start.
 
     Raises `Refused` at once or while the result is read: E_CONTAINER (damaged, or of a kind
-    that is not unpacked), E_FORMAT (no text at all), E_BOMB, E_SIZE, and for zip archives
+    that is not unpacked), E_FORMAT (not text), E_BOMB, E_SIZE, and for zip archives
     E_MEMBERS, E_PATH, E_LINK, E_ENCRYPTED.
 
     >>> import gzip

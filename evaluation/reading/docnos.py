@@ -1,21 +1,21 @@
 """The docnos of a collection, in one file that is searched without being read.
 
-A run names a document on every line, a collection may have ten million. A Python set of them
-takes a gigabyte in every worker; this one lies in a file that all workers map, takes no memory of
-their own, and is asked for a whole block of lines at once.
+A run names a document on every line, and a collection may have ten million. A Python set of them
+takes a gigabyte in every worker. This set is in a file that all workers map. It takes no memory of
+their own, and a whole block of lines is looked up at once.
 
     file       RDN3, 4 zero bytes | numbers | table of each width | directory | its length
     numbers    a bit for each number from 0 up, padded to 8 bytes
-    table      docnos as rows of `width` 64-bit words, zeros behind | starts, 32 bits each
+    table      docnos as rows of `width` 64-bit words, padded with zeros | starts, 32 bits each
     directory  64-bit numbers: for the numbers 0, words, 0; for each table width, docnos, homes;
                its length counts such entries, in 8 bytes
 
 Every number is little-endian. The hash of a docno is its home, one of about as many as there are
-docnos, and the docnos stand in the order of their homes: starts[home] says where those of a home
-begin, and starts[home + 1] where they end, which is one row further on the average. The hash only
-says where to look: the rows are the docnos themselves, all their bytes are compared, and no
-answer is ever wrong. Many collections count their documents: such a docno is a bit, of which a
-hundred take the room of one row, and it is found without leaving the cache.
+docnos, and the docnos are in the order of their homes: starts[home] says where those of a home
+begin, and starts[home + 1] where they end, on average one row later. The hash only says where to
+search: the rows are the docnos themselves and all their bytes are compared, so no answer is ever
+wrong. Many collections number their documents: such a docno is a bit. A hundred bits take the
+space of one row, so they fit in the cache.
 
     >>> docnos = Docnos.of([b"FT911-1", b"FT911-2", b"clueweb09-en0040-83-38415"])
     >>> b"FT911-1" in docnos, b"FT911-10" in docnos, len(docnos)
@@ -48,7 +48,7 @@ Places = npt.NDArray[np.intp]
 MAGIC = b"RDN3\0\0\0\0"
 WORD = 8
 ENTRY = 3
-# Numbers are kept as bits where they take no more room than rows would.
+# Numbers are stored as bits if these take no more space than rows.
 SPARSE = 64
 BATCH = 1 << 16
 # Odd numbers without pattern: the fractions of the golden ratio and of the square root of 2.
@@ -174,7 +174,7 @@ class Numbers(Collection[bytes]):
 def numbers_in(words: Words) -> tuple[Words, Places]:
     """Return the number of each docno, and which docnos are not numbers or have leading zeros."""
     word = words[:, 0]
-    # A byte is not zero where its high bit is set, or is when all the others carry into it.
+    # A byte is not zero if its high bit is set, or if adding 0x7F to the other bits sets it.
     low = EACH * 0x7F
     filled = np.bitwise_count((((word & low) + low) | word) & HIGH_BITS)
     shift = (WORD * (WORD - filled)).astype(np.uint64)
@@ -255,7 +255,7 @@ def hash_words(words: Iterable[int]) -> int:
     """Return a 64-bit hash of the words of a docno.
 
     Each word is multiplied, which carries its bits upwards, folded, which carries them down, and
-    multiplied by a number of its column. A zero adds nothing, however many stand behind a docno.
+    multiplied by a number of its column. Zeros add nothing, so padding does not change a hash.
     """
     result = 0
     column = SPREAD_AGAIN
@@ -298,7 +298,7 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
     """Write the set of these docnos into `file` and return its size.
 
     They pass through temporary files; in memory a docno takes 8 bytes meanwhile.
-    Raises ValueError for a docno that is empty or holds a NUL.
+    Raises ValueError for a docno that is empty or contains a NUL.
     """
     file.write(MAGIC)
     directory = []

@@ -22,7 +22,7 @@ WITHOUT_FILES = "Remove the <!DOCTYPE> line. Other files are never opened."
 def without_document_type(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
     """Yield the same lines without the document type.
 
-    Raises `Refused` with E_XML where it declares an entity or refers to another file.
+    Raises `Refused` with E_XML if it declares an entity or refers to another file.
 
     >>> lines = [(1, b"<!DOCTYPE t ["), (2, b"<!ELEMENT t ANY> ]><t/>")]
     >>> list(without_document_type(lines, Problems()))
@@ -73,10 +73,10 @@ class _Prolog:
         self.parser.StartElementHandler = self._element
 
     def parse(self, text: bytes) -> None:
-        # An XML declaration may stand behind blanks; the reader of records drops it anyway.
+        # An XML declaration may follow blanks; the reader of records drops it anyway.
         self.text, self.shift = text.lstrip(), len(text) - len(text.lstrip())
         self.lines_before = text.count(b"\n", 0, self.shift)
-        # The reader of records reports what is not XML.
+        # The reader of records reports invalid XML.
         with suppress(_Ended, expat.ExpatError):
             self.parser.Parse(self.text, True)
 

@@ -1,8 +1,7 @@
 """Documents of a collection, each with its docno, read one after the other.
 
-They come as TREC's SGML, as XML, in the format of SMART, as columns parted by tabs, as JSON lines,
-or as a plain list of docnos. They are read as a stream: of a document nothing stays but what tells
-whether its docno or its text comes again.
+The formats are TREC's SGML, XML, SMART, tab-separated columns, JSON lines, and a plain list of
+docnos. Documents are read as a stream: only keys that find repeated docnos and texts are kept.
 """
 
 from __future__ import annotations
@@ -98,11 +97,11 @@ def read_documents(
     """Yield documents one by one, in the given or recognised format.
 
     The formats are "trec", "xml", "smart", "tsv", "jsonl" and "docnos". Nothing is raised:
-    `problems` collects, until the last document has been taken, E_FORMAT, E_XML, E_JSON,
-    E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, what a container
-    refuses, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT, W_NFC (docnos in another Unicode form than
-    NFC) and W_DUP_ID (a docno that a plain list repeats). A document with an error is left out, a
-    second one with the same docno is not: it is told at the end.
+    `problems` collects, until the last document has been read, E_FORMAT, E_XML, E_JSON,
+    E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, the problems of a
+    container, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT, W_NFC (docnos in another Unicode form than
+    NFC) and W_DUP_ID (a docno that a plain list repeats). A document with an error is
+    skipped. A second document with the same docno is not skipped, but reported at the end.
 
     >>> from io import BytesIO
     >>> problems = Problems()

@@ -1,10 +1,10 @@
 """The fast reader: it reads runs block by block, the plain reader of `run_lines` line by line.
 
-The plain reader says what a run is and what is wrong with one. This reader takes blocks of some
-ten thousand lines, proves that every line of a block is one that the plain reader would accept
-without a word, and takes all its numbers at once; of what it cannot prove it makes nothing, but
-raises `Unclear`, and the plain reader begins anew. So there are no errors here and no messages:
-only proofs, each of them stricter than the rule that it stands for.
+The plain reader defines what a run is, and reports problems. This reader takes blocks of some ten
+thousand lines, proves that the plain reader would accept every line of a block without a problem,
+and reads all its numbers at once. If it cannot prove this, it raises `Unclear`, and the plain
+reader starts from the beginning. So there are no errors and no messages here, only proofs, each
+stricter than the rule that it replaces.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def rows_of(lines: Lines, sizes: Places, tag: bytes) -> Rows:
 
 def check_topics(topics: Collection[bytes], known: Container[bytes] | None) -> None:
     """Check that each is a topic of the track, and does not begin like a comment."""
-    # A run may have a hundred thousand topics, so no loop of Python's goes over them.
+    # A run may have a hundred thousand topics, so no Python loop goes over them.
     if (
         b"\n#" in b"\n" + b"\n".join(topics)
         or max(map(len, topics), default=0) > LONGEST_IDENTIFIER
@@ -100,7 +100,7 @@ def scores_before_tags(lines: Lines, tag: bytes) -> FloatArray:
     first = int(ends[0])
     ending = lines.text.token(first, first + len(tag) + 2)
     last = lines.text.before_ending(ends, ending) if ending[1:] == tag + b"\n" else None
-    # Where there are several blanks, or blanks here and tabs there, tags are looked at alone.
+    # If columns are separated by several blanks, or by blanks and tabs, tags are checked alone.
     if last is None:
         tags = lines.words(TAG)
         if docnos_of(tags[:1])[0] != tag or (tags != tags[0]).any():
@@ -178,8 +178,8 @@ def read_fast(
 ) -> FastRun:
     """Return the run whose lines are `head` and the rest of the file.
 
-    Its tag is that of the first line, unless it is given. Raises `Unclear` where the plain reader
-    must look, and `Scattered` where topics come again: then `read_scattered` takes the same lines.
+    Its tag is that of the first line, unless it is given. Raises `Unclear` if the plain reader
+    must read it, and `Scattered` if the lines of topics are not together: see `read_scattered`.
     """
     run = FastRun(tag_of(head, rules) if tag is None else tag, rankings)
     for place, lines in lines_of(file, head, rules.line, whole_topics=True):

@@ -25,9 +25,9 @@ def numbered_lines(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of every line, without the line end.
 
-    Collects E_LINE_LONG for each line of more than `longest` bytes, which is left out, and W_BOM
-    and W_CRLF once. Raises `Refused` with all `problems` where the file cannot be read on: UTF-16,
-    more than `most` lines, or a container that turns out to be damaged or too large.
+    Collects E_LINE_LONG for each line of more than `longest` bytes, which is skipped, and W_BOM
+    and W_CRLF once. Raises `Refused` with all `problems` if the file cannot be read further:
+    UTF-16, more than `most` lines, or a damaged or too large container.
     """
     number = 0
     crlf = False

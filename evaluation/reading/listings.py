@@ -11,7 +11,7 @@ from evaluation.reading.docnos import WORD, Places, Table, Words, hash_all_words
 from evaluation.reading.words import Text
 
 END_OF_LINE = ord("\n")
-# So many first bits of a hash name a switch; a few hundred documents turn few of them on.
+# How many first bits of a hash select a flag; a few hundred documents set few of these flags.
 SIEVE = 16
 
 
@@ -30,8 +30,8 @@ class Found:
 def find_among(listings: Sequence[bytes], wanted: Sequence[bytes]) -> Found:
     """Find the wanted documents in listings, whose last lines may have no line feed.
 
-    A page of a hundred runs asks for fifty documents among a hundred thousand: by words, as runs
-    are read, that takes half of what looking up each line takes. `wanted` names none twice.
+    A page of a hundred runs looks for fifty documents among a hundred thousand. Comparing words
+    takes half the time of looking up each line. `wanted` has no document twice.
 
     >>> found = find_among([b"FT1\\nFT22\\nLA9", b"", b"LA9"], [b"LA9", b"FT22"])
     >>> found.listing.tolist(), found.rank.tolist(), found.docno.tolist()
@@ -49,7 +49,7 @@ def find_among(listings: Sequence[bytes], wanted: Sequence[bytes]) -> Found:
 def _found(docnos: Words, wanted: Words) -> tuple[Places, Places]:
     """Return the rows with a wanted docno, and which docno it is.
 
-    Most rows hold none, and all but a few of those are told by the first bits of their hash.
+    Most rows have none, and the first bits of their hash exclude nearly all of these.
     """
     width = max(docnos.shape[1], wanted.shape[1])
     docnos, wanted = _widened(docnos, width), _widened(wanted, width)

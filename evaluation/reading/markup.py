@@ -1,8 +1,8 @@
 """Records in markup: TREC's SGML, which is not XML, and XML.
 
-TREC's files leave tags open and ampersands bare, so they are taken apart by their known tags and
-never by an XML parser. XML is parsed by expat, and refused where it reaches beyond the file or
-could grow it: its own entities, other files, deep nesting.
+TREC's files have unclosed tags and unescaped ampersands, so they are split at their known tags and
+never parsed as XML. XML is parsed by expat, and refused if it refers to other files or could grow:
+entities of its own, deep nesting.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Ite
 def _pieces(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
     """Join lines to larger pieces, each with the number of its first line.
 
-    Expat reads a tag or comment that has not ended from its start with every piece it is given.
+    Expat reads an unfinished tag or comment from its start again with every piece.
     """
     first = size = 0
     piece: list[bytes] = []

@@ -1,9 +1,8 @@
 """Piles: they bring together the scattered lines of topics with little memory.
 
-A run in any order, such as one that is sorted by document, cannot be taken topic by topic as it
-comes. Its topics are numbered as they appear; the rows of so many topics in turn make a pile, and
-all piles lie in one temporary file, a piece of each for every block. Taken up again, a pile is
-small enough to be sorted in memory.
+A run in any order, such as one sorted by document, cannot be read topic by topic. Its topics are
+numbered as they appear. The rows of some topics form a pile, and all piles are in one temporary
+file, with a piece of each pile for every block. A pile is small enough to be sorted in memory.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ class Rows:
 class Numbers:
     """Topics numbered from 0 in the order in which they appear.
 
-    A line's topic is mostly one that came before: `slots` holds a number where the hash of its
-    topic points, and `words` the topic of each number, which decides whether it is the right one.
+    The topic of a line has mostly appeared before. `slots` has a number at the hash of each topic,
+    and `words` the topic of each number, which is compared.
     """
 
     names: list[bytes] = field(default_factory=list)
@@ -80,8 +79,8 @@ class Numbers:
 class Piles:
     """Rows by the numbers of their topics, in a temporary file.
 
-    A row is (number of the topic, rank, score, docno) in 64-bit words; `pieces` says for each
-    pile where in the file its rows lie, and in how many bytes.
+    A row is (number of the topic, rank, score, docno) in 64-bit words; `pieces` has for each
+    pile the places and sizes of its rows in the file.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from evaluation.reading.columns import ZERO
 from evaluation.reading.hints import HEADERS
 from evaluation.reading.recognition import NOT_READ, NTCIR_GRADE
 
-# Of the letters of NTCIR, S is highly relevant, C is not relevant; L0 to L9 say it in numbers.
+# NTCIR's letters: S is highly relevant, C is not relevant; L0 to L9 are grades as numbers.
 LETTERS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {
     b"L%d" % n: b"%d" % n for n in range(10)
 }
@@ -102,14 +102,14 @@ def _relevant(columns: Sequence[bytes]) -> Judgment:
     return Judgment(topic.lstrip(b"0") or topic, docno, token)
 
 
-# What the names of columns in another order must be: the iteration may be missing.
+# The required names of columns in another order; the iteration may be missing.
 NAMES = ({"topic", "docno", "grade"}, {"topic", "docno", "grade", "iteration"})
 
 
 def layout_of(format: str) -> Layout:
     """Return the layout of a format, or of columns named in their order.
 
-    Raises `Refused` with E_FORMAT for a format that is only recognised, and for any other word.
+    Raises `Refused` with E_FORMAT for a format that is not read, and for any other word.
 
     >>> layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
     Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0', stratum=b'')

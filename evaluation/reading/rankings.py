@@ -1,7 +1,7 @@
 """Rankings: the documents of every topic of a run, in scoring order.
 
-The order is score descending, ties by docno descending in byte order, as trec_eval has it. Many
-rankings together are a `Block` of flat arrays, in which all topics are worked on at once.
+The order is score descending, ties by docno descending in byte order, as in trec_eval. Many
+rankings form a `Block` of flat arrays, in which all topics are processed at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Words = npt.NDArray[np.uint64]
 
 IN_MEMORY = 16 * 1024 * 1024
 TOPICS_AT_ONCE = 64
-# So many for each key that few lose theirs, and so few that all lie in a cache.
+# So many slots per key that few keys lose theirs, and so few that all fit in a cache.
 SLOTS = 4
 
 
@@ -53,8 +53,8 @@ class Ranking:
 class Block:
     """Rankings of T topics, n rows in total.
 
-    starts: int[T + 1], the first row of every topic, and behind the last one n.
-    docnos: uint64[n, width], the bytes of each docno with zeros behind, see `docnos.words_of`.
+    starts: int[T + 1], the first row of every topic, and n at the end.
+    docnos: uint64[n, width], the bytes of each docno, padded with zeros, see `docnos.words_of`.
     """
 
     topics: Sequence[bytes]
@@ -97,7 +97,7 @@ class Block:
     def _level(self) -> tuple[Places, Places]:
         """Return the rows after which the score stays equal, and those after which it rises.
 
-        In most runs it nearly always falls, and these few rows are all that needs to be ordered.
+        In most runs the score nearly always falls, so only these few rows need to be sorted.
         """
         falls = self.scores[1:] < self.scores[:-1]
         falls[self.starts[1:-1] - 1] = True
@@ -151,7 +151,7 @@ class Block:
         as_above = np.zeros(len(self.scores), bool)
         as_above[self.ties + 1] = True
         group = np.cumsum(~as_above[tied])
-        # As big-endian numbers words order as bytes do; their complement orders the other way.
+        # As big-endian numbers, words sort like bytes; their complements sort in reverse.
         columns = (~self.docnos[tied]).byteswap().T
         order = tied[np.lexsort((*columns[::-1], group))]
         docnos, scores = self.docnos.copy(), self.scores.copy()
@@ -181,10 +181,10 @@ class Block:
 def has_equal(keys: Words) -> bool:
     """Return whether two of many hashes are equal, almost without sorting.
 
-    Each takes the slot that its first bits name, over whoever sits there. Equals name one slot,
-    of which one of them at most is left in the end: the other lost it, and is compared with who
-    is left. Where neither is left both have lost, and of the few that have, neighbours are
-    compared in order.
+    Each hash takes the slot of its first bits and replaces the one there. Equal hashes share a
+    slot, so at most one of them keeps it. The others lost it, and are compared with the one that
+    kept it. If a third hash kept it, both lost it: the few losers are sorted, and neighbours
+    compared.
     """
     taken = np.empty(1 << (SLOTS * len(keys)).bit_length(), np.int32)
     slots = (keys >> (65 - len(taken).bit_length())).view(np.intp)

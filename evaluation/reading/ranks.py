@@ -14,7 +14,7 @@ from evaluation.reading.words import FIRST, WORD, Places, Words
 
 IntArray = npt.NDArray[np.int64]
 
-# Ranks below this one are counted, where so many lines of a topic follow each other.
+# Ranks below this one are compared with the expected ranks.
 COUNTED = 2048
 FEW = 8
 DIGITS = np.array([len(str(rank)) for rank in range(COUNTED)])

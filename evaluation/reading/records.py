@@ -2,7 +2,7 @@
 
 A record is a topic or a document as named texts, with the line where it starts. Each format has
 one function that turns numbered lines into records as they are read, so that a file of any size
-needs little memory. What cannot be read becomes a problem; reading goes on where it can.
+needs little memory. Unreadable parts become problems, and reading continues if possible.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def smart_records(lines: Lines, problems: Problems) -> Iterator[Record]:
                 yield _smart_record(start, fields)
             start, name, size, fields = number, "i", 0, {"i": [text[3:]]}
         elif _SMART_FIELD.fullmatch(text):
-            # A field that comes again is a stray line in the text: Cranfield's document 240.
+            # A repeated field is a stray line in the text, as in Cranfield's document 240.
             name = name if text[1].lower() in fields else text[1].lower()
             fields.setdefault(name, [])
         elif start and (size := size + len(text)) <= LONGEST_RECORD:

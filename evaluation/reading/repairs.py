@@ -22,7 +22,7 @@ FIXES = {
 LONGEST_TAG = 64
 LISTED = 10
 
-# A tag may name a file, so it is not one of the two names that every folder has.
+# A tag may be used as a file name, so it is neither `.` nor `..`.
 TAG = re.compile(rb"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,%d}" % LONGEST_TAG)
 TAG_RULE = f"use 1 to {LONGEST_TAG} characters in a run tag: A-Z a-z 0-9 . _ -"
 COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
@@ -91,14 +91,14 @@ def guess_columns(
         without = columns[1] in docnos
         with_q0 = with_q0 and not (without and columns[2] not in docnos)
     elif len(columns) > 5:
-        # A tag with blanks too: only a known document shows that.
+        # A docno and a tag with blanks can only be separated by a known document.
         without = False
     if with_q0 == without:
         return None
     at = 2 if with_q0 else 1
     topic, docno, rank, score = columns[0], *columns[at : at + 3]
     tag = columns[at + 3 :]
-    # A docno with a blank moves rank and score to the right.
+    # A blank in a docno shifts rank and score to the right.
     shifted = len(tag) > 1 and _are_numbers(columns[-3:-1])
     if shifted and (docnos is None or docno not in docnos):
         return None

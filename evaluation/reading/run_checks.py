@@ -1,7 +1,7 @@
 """Checks of an accepted run as a whole: its ranks compared with its scores, and ties.
 
-The checks ask the same few things of every topic: its `Traits`. `traits_of_lines` finds them
-topic by topic and says what they mean; `traits_of_block` finds them for many topics at once.
+The checks need a few values of every topic: its `Traits`. `traits_of_lines` computes them topic by
+topic and defines them; `traits_of_block` computes them for many topics at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Traits:
     follow: the ranks agree with the scores, where ties may have any order.
     rise: the scores rise with the rank (Spearman, ties in the order of the file).
     all_tied, mostly_tied: all documents, or more than half, share their score with another.
-    across: ties go across the cutoff of the track.
+    across: ties cross the cutoff of the track.
     """
 
     sizes: IntArray
@@ -132,9 +132,9 @@ def _ranks_beside_scores(
 ) -> tuple[BoolArray, BoolArray]:
     """Return `follow` and `rise`; `by_score` has the ranks in an order in which no score rises.
 
-    Only topics where these do not count up need to be sorted. Of n documents that count up,
-    those behind can have the higher score only by ties: Spearman's sum is -(n^3 - n) / 12, to
-    which k that are tied add (k^3 - k) / 6, and that is too little where no more than half are.
+    Only topics whose ranks do not count up need to be sorted. If n ranks count up, scores can
+    rise with the rank only by ties: Spearman's sum is -(n^3 - n) / 12, to which k tied documents
+    add (k^3 - k) / 6, which is too little if no more than half of them are tied.
     """
     counting = by_score[1:] > by_score[:-1]
     counting[block.starts[1:-1] - 1] = True
@@ -161,7 +161,7 @@ def _by_sorting(
     by_rank, by_score = np.empty(len(topic)), np.empty(len(topic))
     by_rank[np.lexsort((ranks, topic))] = place
     by_score[np.lexsort((scores, topic))] = place
-    # Sums of quarters, far below 2^53 of them, are exact in any order.
+    # Sums of far fewer than 2^53 quarters are exact in any order.
     rise = np.add.reduceat(by_rank * by_score, starts) > 0
     one_rank = np.minimum.reduceat(ranks, starts) == np.maximum.reduceat(ranks, starts)
     return np.logical_and.reduceat(grows, starts), rise & ~one_rank

@@ -1,7 +1,7 @@
 """Runs in other formats than TREC's six columns.
 
-Every format comes down to rows of topic, docno, rank or score, and perhaps a tag. Where a format
-has no score, the documents of a topic get k, k - 1 ... 1 by rank, so that there are no ties.
+Every format is read as rows of topic, docno, rank or score, and perhaps a tag. If a format has no
+score, the documents of a topic get k, k - 1 ... 1 by rank, so that there are no ties.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Heading:
 def take_run(file: BinaryIO, collected: RunLines) -> Heading:
     """Take all rows of a run in one of the formats that its track allows.
 
-    Raises `Refused` with E_FORMAT for a format that is recognised but not allowed, and where
-    two allowed formats fit.
+    Raises `Refused` with E_FORMAT for a format that is recognised but not allowed, and if two
+    allowed formats fit.
     """
     formats = collected.rules.formats
     by_bytes = run_by_first_bytes(first_bytes(file))

@@ -1,7 +1,7 @@
 """Runs in JSON: an object of topics, as in pytrec_eval and BEIR, or an object per line.
 
-An object of topics is read as a stream, so that its size does not matter and no topic or
-document that comes twice is lost, as it is where a parser keeps the last of two equal names.
+An object of topics is read as a stream, so that its size does not matter. So repeated topics and
+documents are found; a parser would keep only the last of two equal names.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
             collected.without_topic += 1
             continue
         try:
-            # Numbers stay as they are written: what a score may be, the checks decide.
+            # Numbers stay as written: the checks decide whether a score is valid.
             value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
         except (ValueError, RecursionError) as error:
             collected.without_topic += 1

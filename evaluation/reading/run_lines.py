@@ -33,7 +33,7 @@ ZERO = "They score 0."
 UNKNOWN = "Those that are judged score 0."
 HINTED = 50
 
-# A line without any fault; everything that does not match is taken apart by `RunLines.diagnose`.
+# Matches a line without problems; `RunLines.diagnose` explains any other line.
 CLEAN_LINE = re.compile(
     rb"[ \t]*([!-~]{1,128})[ \t]+[!-~]+[ \t]+([!-~]{1,128})[ \t]+([+-]?\d{1,18})[ \t]+"
     rb"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]+([A-Za-z0-9._-]{1,%d})[ \t]*"
@@ -211,7 +211,7 @@ class RunLines:
             return True
         if len(self.unknown_topics) < KEPT:
             self.unknown_topics.setdefault(topic, number)
-        # Kept until the whole file shows whether they are known topics spelled otherwise.
+        # Kept until the end of the file shows whether they are known topics in another form.
         return "topics" in self.rules.fix
 
     def _rank_of(self, number: int, row: Row) -> int:
@@ -265,7 +265,7 @@ class RunLines:
         if "tag" in self.rules.fix and (asked or meant):
             self._replace_tag(asked or meant)
             return
-        # A tag that was entered takes the place of one tag, not of several.
+        # A tag that was entered replaces one tag, not several.
         meant = asked if asked and meant else meant
         self._report_tag_columns("blank", meant)
         self._report_tag_columns("no tag", meant)
@@ -479,8 +479,8 @@ def warn_of_tag(line: int, found: bytes, tag: bytes, problems: Problems) -> None
 def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Problems) -> None:
     """Report E_MISSING_TOPIC or W_MISSING_TOPIC if a topic that counts has no document.
 
-    Topics that are not judged score nothing, so they are missed only where the rules do not say
-    which are judged.
+    Topics without judgments have no score, so they are missing only if the rules do not say which
+    topics are judged.
     """
     topics = rules.topics if rules.judged is None else rules.judged
     if not isinstance(topics, Collection):

@@ -1,7 +1,7 @@
 """ir_metadata: metadata of a run in comments above its lines.
 
-The comments between `# ir_metadata.start` and `# ir_metadata.end` hold YAML (Breuer, Keller and
-Schaer, SIGIR 2022). Of YAML nested keys, lists and scalars are read, which is all its schema has.
+The comments between `# ir_metadata.start` and `# ir_metadata.end` contain YAML (Breuer, Keller
+and Schaer, SIGIR 2022). Nested keys, lists and scalars are read; the schema has nothing else.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _plain(text: str) -> str:
     """
     text = text.strip()
     if text[:1] == '"':
-        # JSON writes a text as YAML does, escapes and all.
+        # A text has the same form in JSON and YAML, with the same escapes.
         with suppress(ValueError):
             return str(json.JSONDecoder().raw_decode(text)[0])
     if text[:1] in ("'", '"') and text.find(text[0], 1) > 0:

@@ -1,4 +1,4 @@
-"""What a track asks of a run."""
+"""The rules of a track for runs."""
 
 from __future__ import annotations
 

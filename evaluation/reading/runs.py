@@ -1,9 +1,8 @@
 """Runs: the documents that a system retrieved for each topic, in scoring order.
 
 A run is a text file of six columns, `topic Q0 docno rank score tag`, or in another format that
-its track takes. The order of a ranking is
-score descending, ties by docno descending in byte order, as trec_eval has it; the rank column
-and the order of the lines decide nothing.
+its track accepts. The order of a ranking is score descending, ties by docno descending in byte
+order, as in trec_eval. The rank column and the order of lines have no effect.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from evaluation.reading.run_rules import RunRules
 from evaluation.reading.sharing import read_shared
 from evaluation.reading.words import Unclear
 
-# What we tell of ranks and ties, and trec_eval does not look at.
+# Problems of ranks and ties, which trec_eval ignores.
 DISREGARDED = frozenset({"W_RANK", "W_RANK_FROM_0", "W_UPSIDE_DOWN", "W_TIES"})
 
 
@@ -79,8 +78,8 @@ def read_run(
 ) -> Run:
     """Read a run that follows every rule of its track, in a format that the track accepts.
 
-    `store` makes what the rankings of a large run are put into, such as a `judging.Judging`;
-    into one that only judges, several `processes` read a large file.
+    `store` creates the store for the rankings of a large run, such as a `judging.Judging`; if
+    it only judges, several `processes` read a large file.
 
     The whole file is read; raises `Refused` with every problem, each at its physical line:
     E_SIZE, E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
@@ -88,8 +87,8 @@ def read_run(
     formats E_FORMAT, E_JSON, E_DUP_TOPIC; the reading ends with E_TOO_MANY_ERRORS. An accepted
     run may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES,
     W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
-    and, where the rules let them pass, W_UNKNOWN_DOC and W_DUP_DOC; W_REPAIRED says what was
-    repaired. What one cause explains in many lines is one problem, with its `count`.
+    and, if the rules accept them, W_UNKNOWN_DOC and W_DUP_DOC; W_REPAIRED says what was
+    repaired. Problems of many lines with one cause are one problem, with its `count`.
 
     >>> from io import BytesIO
     >>> read_run(BytesIO(b"7 Q0 d1 1 9.5 bm25\\n7 Q0 d2 2 8.5 bm25\\n")).rankings[b"7"].docnos
@@ -196,9 +195,9 @@ def read_run_leniently(
     """Read a run like trec_eval: at least six columns, any score, any tag, any bytes.
 
     `float32` compares scores as 32-bit floats, as trec_eval 9.0.8 does. Like trec_eval, a
-    document that comes twice for a topic is refused; with `topics` (the judged ones) and `depth`
+    repeated document of a topic is refused; with `topics` (the judged ones) and `depth`
     (trec_eval's -M) only in these topics and down to that rank, which also cuts the rankings.
-    `store` is that of `read_run`.
+    For `store` see `read_run`.
 
     Raises `Refused` with E_COLUMNS, E_DUP_DOC, E_CHAR, E_LINE_LONG or E_EMPTY.
 

@@ -1,8 +1,8 @@
 """Sharing: several processes read one large run, each some of its topics.
 
-The file is cut where one topic ends and the next begins, each part is read by a fork of this
-process, and what came of it is put together as if one had read it all. Processes, not threads:
-two threads of numpy wait for each other longer than they work.
+The file is split where one topic ends and the next begins. A fork of this process reads each part,
+and the results are joined as if one process had read it all. We use processes because two threads
+of numpy wait for each other longer than they work.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from evaluation.reading.words import Unclear
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Less is read by one process before another has begun, and no topic is longer than the search.
+# One process reads a smaller part before another has started; no topic is longer than the search.
 SMALLEST = 32 * 1024 * 1024
 SEARCHED = 8 * 1024 * 1024
-# What a fork answers that has no run.
+# The answer of a fork that has no run.
 FAILURES = {"unclear": Unclear, "scattered": Scattered}
 
 

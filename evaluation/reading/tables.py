@@ -1,8 +1,8 @@
 """Tables of topics and documents in tab-separated cells, as spreadsheets and pandas write them.
 
-A cell may be quoted, and then hold tabs, line ends and doubled quotation marks. Most files are
-not quoted, and in those a quotation mark is a character like any other: a cell is unquoted only
-where its file or its content shows that it is quoted.
+A quoted cell may contain tabs, line ends and doubled quotation marks. Most files are not quoted,
+and there a quotation mark is an ordinary character. So a cell is unquoted only if its file or its
+content shows that it is quoted.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def table_records(
 ) -> Iterator[Record]:
     """Yield rows of tab-separated cells; `columns` names them by their number.
 
-    A first row that begins with one of the `headers` names the columns instead, and so does one
-    whose first cell is empty, as of the index of pandas, before one of `headers` or `texts`.
+    A first row that begins with one of the `headers` names the columns instead, and so does a row
+    whose first cell is empty (the index of pandas), followed by one of `headers` or `texts`.
 
     >>> list(table_records([(1, b"7\\tboundary layers")], Problems(), {2: ("id", "text")}, ()))
     [Record(line=1, fields={'id': '7', 'text': 'boundary layers'}, attributes={})]

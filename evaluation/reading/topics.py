@@ -1,8 +1,7 @@
 """Topics: the numbered information needs that runs answer.
 
-They come as SGML of TREC or NTCIR, as XML, in the format of SMART, as columns parted by tabs, as
-`number:text`, as JSON lines or as JSON in one piece. The format is recognised by its evidence,
-and the reader says which.
+The formats are SGML of TREC or NTCIR, XML, SMART, tab-separated columns, `number:text`, JSON lines
+and one JSON value. The format is recognised by evidence, which is reported.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ NUMBERS = ("num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_i
 TITLES = ("title", "query", "text", "w", "question", "t")
 DESCRIPTIONS = ("desc", "description", "smry")
 NARRATIVES = ("narr", "narrative")
-# What the topics of TREC-1 to TREC-3 and of NTCIR-1 say besides; shown below the narrative.
+# Further texts of topics in TREC-1 to TREC-3 and NTCIR-1; shown below the narrative.
 BESIDES = ("dom", "con", "fac", "nat", "def", "conc", "concept", "back", "rel")
 
 XML_NAMES = frozenset({"top", "topic", "query"})

@@ -1,8 +1,8 @@
 """Parsing of lines like in trec_eval, for the lenient readers.
 
-Restated from the behaviour of trec_eval 10.0: lines end at LF only; columns are parted by what
-C calls white space (blank, tab, CR, vertical tab, form feed), so a no-break space is part of an
-identifier; numbers are read as C's `atof` and `atol` read them, from the start as far as they go.
+This follows the behaviour of trec_eval 10.0. Lines end at LF only. Columns are separated by white
+space as in C (blank, tab, CR, vertical tab, form feed), so a no-break space is part of an
+identifier. Numbers are read like in C's `atof` and `atol`: the longest valid start of a token.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def integer(token: bytes) -> int | None:
 def data_lines(file: BinaryIO, problems: Problems, *, of_run: bool) -> Iterator[tuple[int, bytes]]:
     """Yield the line number and bytes of every line that trec_eval reads as data.
 
-    trec_eval skips blank lines and indented `#` lines in runs, and takes both for malformed
+    trec_eval skips blank lines and indented `#` lines in runs, and reads both as malformed
     data in qrels. Lines with a NUL byte, which crash trec_eval, become problems.
     """
     line_number = 0

@@ -1,8 +1,8 @@
 """Text as 64-bit words: eight bytes of many tokens at once, and their numbers.
 
-A file of runs is mostly digits, and Python looks at them line by line. Here the same eight bytes
-of every token are taken together, as one array of 64-bit words, and arithmetic on a word works
-on its eight characters side by side. The first character is the lowest byte (little-endian).
+A run is mostly digits, which Python would read line by line. Here the same eight bytes of every
+token form one array of 64-bit words, and arithmetic on a word works on its eight characters in
+parallel. The first character is the lowest byte (little-endian).
 
     >>> text = Text(b"0.25 17 -3.5e1")
     >>> starts, ends = np.array([0, 5, 8]), np.array([4, 7, 14])
@@ -36,13 +36,13 @@ LISTED = re.compile(rb"(?:%b\n)+" % DECIMAL.pattern)
 EACH = 0x0101010101010101
 HIGH_BITS = 0x80 * EACH
 ZEROS = ord("0") * EACH
-# Of a word, its first n bytes, and its last n.
+# Masks of the first n bytes of a word, and of the last n.
 FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 LAST = ~FIRST[::-1]
 TENS = 10 ** np.arange(MOST_DIGITS + 1, dtype=np.uint64)
 EXACT_TENS = TENS.astype(np.float64)
 EXACT = 1 << 53
-# x86 has floats of 64 significant bits, other machines more; where there are none, `float` reads.
+# x86 has floats of 64 significant bits, some machines more; without such floats, `float` is used.
 LONG = np.longdouble
 LONG_BITS = np.finfo(LONG).nmant + 1
 
@@ -79,8 +79,8 @@ class Text:
     def around(self, places: Places, before: int, behind: int) -> Words:
         """Return the words before and after each place: uint64[n, width].
 
-        A view that holds a record at every byte makes this one gather, and most of what a gather
-        costs is finding the place: two columns around one blank cost no more than one of them.
+        A view with a record at every byte makes this a single gather. Most of its cost is finding
+        the place, so two columns around one blank cost no more than one of them.
         """
         size = (before + behind) * WORD
         start = self.ROOM - before * WORD
@@ -155,11 +155,11 @@ class Text:
     def decimals(self, starts: Places, ends: Places, last: Words | None = None) -> FloatArray:
         """Read each token like `float`, to the last bit; raise `Unclear` if it is not a decimal.
 
-        `last` are the sixteen bytes before each end, for whoever has them already.
+        `last` are the sixteen bytes before each end, if the caller has them already.
 
         A number of digits and a point is a natural number m over a power of ten 10^d. Where both
         are exact as floats, m below 2^53 and d at most 22, their quotient is rounded once, as
-        IEEE 754 has it, and so is the nearest float (Clinger 1990). Longer ones: `_longer`.
+        in IEEE 754, and so is the nearest float (Clinger 1990). For longer numbers see `_longer`.
         """
         if not len(ends):
             return np.zeros(0)
@@ -329,8 +329,8 @@ def _longer(mantissa: Words, decimals: Places) -> tuple[FloatArray, BoolArray]:
     """Return quotients of up to 19 digits, and which of them are uncertain.
 
     In 64 bits, mantissa and power are exact again and the quotient is rounded once; a second
-    rounding, to 53 bits, goes the wrong way only from a tie, exactly between two floats. Twice
-    as far from the float it went to lies then another float: such a quotient is not certain.
+    rounding, to 53 bits, can be wrong only at a tie, exactly between two floats. Such a quotient
+    is uncertain: the rounded value mirrored at it, `across`, is then a float too.
     """
     if LONG_BITS < 64:
         return np.zeros(len(mantissa)), np.ones(len(mantissa), bool)

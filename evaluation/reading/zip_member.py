@@ -1,7 +1,7 @@
 """The one regular member of a zip archive, found so that all readers agree about it.
 
 The archive must end with its end record, without comment; the directory must name exactly one
-member, whose local header stands at the start of the file and whose data fill it.
+member, whose local header is at the start of the file and whose data fill it.
 """
 
 from __future__ import annotations

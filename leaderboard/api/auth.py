@@ -68,7 +68,7 @@ class Token(HttpBearer):
             return None
         if request.method not in SAFE_METHODS:
             return Caller(AnonymousUser())
-        # Asked now, so that every answer says `Vary: Cookie` and not only one about what is there.
+        # Checked here, so that every answer has `Vary: Cookie`, even if nothing is found.
         if request.user.is_authenticated:
             refuse_without_second_factor(request.user)
         return Caller(request.user)

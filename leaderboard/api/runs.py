@@ -48,7 +48,7 @@ from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
 
-# What a test says of one run beside another.
+# The fields of a test of two runs.
 TEST_FIELDS = tuple(
     ["difference", "low", "high", "p", "p_adjusted", "effect_size", "wins", "losses", "ties"]
 )

@@ -28,41 +28,43 @@ SETTING_TYPES: dict[str, Any] = {
 }
 
 
-def setting_type(known: models.Field) -> Any:
+def setting_type(model_field: models.Field) -> Any:
     """Return the type of a setting in the API, from its declaration in the model."""
-    if known.name in SETTING_TYPES:
-        return SETTING_TYPES[known.name]
-    if known.is_relation:
+    if model_field.name in SETTING_TYPES:
+        return SETTING_TYPES[model_field.name]
+    if model_field.is_relation:
         return Version
-    if isinstance(known, models.BooleanField):
+    if isinstance(model_field, models.BooleanField):
         return bool
-    if isinstance(known, models.DateTimeField):
+    if isinstance(model_field, models.DateTimeField):
         return Instant
-    if known.choices:
-        return type(known.default)
-    if known.max_length:
-        shortest = None if known.blank else 1
-        limits = StringConstraints(min_length=shortest, max_length=known.max_length)
+    if model_field.choices:
+        return type(model_field.default)
+    if model_field.max_length:
+        shortest = None if model_field.blank else 1
+        limits = StringConstraints(min_length=shortest, max_length=model_field.max_length)
         return Annotated[Text, limits]
-    bounds = {"ge": known.setting.least, "le": known.setting.most}
-    if isinstance(known, models.FloatField):
+    bounds = {"ge": model_field.setting.least, "le": model_field.setting.most}
+    if isinstance(model_field, models.FloatField):
         return Annotated[float, Field(**bounds)]
     return Annotated[int, Field(**bounds, strict=True)]
 
 
-def setting_default(known: models.Field) -> Any:
+def setting_default(model_field: models.Field) -> Any:
     """Return the value of a new track, if the call names none."""
-    return known.setting.api_default or site_defaults(Track).get(known.name, known.get_default())
+    return model_field.setting.api_default or site_defaults(Track).get(
+        model_field.name, model_field.get_default()
+    )
 
 
 def setting_schema_fields() -> dict[str, tuple[Any, Any]]:
     """Return a schema field for each setting of a track, and one to draw public topics."""
     fields: dict[str, tuple[Any, Any]] = {}
-    for known in setting_fields(Track):
-        kind = setting_type(known) | None if known.null else setting_type(known)
-        default = Field(setting_default(known), description=known.setting.description)
-        fields[API_NAMES.get(known.name, known.name)] = (kind, default)
-        if known.name == "public_topics":
+    for model_field in setting_fields(Track):
+        kind = setting_type(model_field) | None if model_field.null else setting_type(model_field)
+        default = Field(setting_default(model_field), description=model_field.setting.description)
+        fields[API_NAMES.get(model_field.name, model_field.name)] = (kind, default)
+        if model_field.name == "public_topics":
             words = "Percentage of topics to draw as public."
             share = Field(None, ge=1, le=99, strict=True, description=words)
             fields["public_share"] = (int | None, share)

@@ -30,7 +30,7 @@ POOL_NOTE = (
     "that the assessor knew and no run had among its first ten."
 )
 BASELINE = "bm25"
-# Whose runs stand under the organisers: the baseline, and what shows how low a board can go.
+# Runs of the organisers: the baseline, and one that shows how low scores can be.
 ORGANISERS_RUNS = {BASELINE, "random"}
 IMPORT_SECONDS = 120
 

@@ -61,8 +61,8 @@ def worker_arguments(slots: int = 2) -> list[str]:
         *("--quiet", "--app", "leaderboard", "worker", "--hostname", f"rankfield-{os.getpid()}@%h"),
         *("--pool", "prefork", "--concurrency", str(slots)),
     ]
-    # Alone with its broker in its own memory a worker has nobody to talk to.  On Redis all but
-    # gossip stay on: they are what notices a restart of Redis.
+    # With a broker in its own memory, a worker has no other worker to contact.  On Redis all but
+    # gossip stay on, because they notice a restart of Redis.
     silent = ["--without-mingle", "--without-heartbeat"] if not settings.REDIS_URL else []
     return [*command, "--without-gossip", *silent]
 

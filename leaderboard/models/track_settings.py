@@ -44,10 +44,16 @@ def setting(model_field: models.Field, label: str | None = None, **words: Any) -
 
 def setting_fields(model: type[models.Model]) -> list[models.Field]:
     """Return the fields that are settings, in the order of the API."""
-    return [known for known in model._meta.concrete_fields if hasattr(known, "setting")]
+    return [
+        model_field
+        for model_field in model._meta.concrete_fields
+        if hasattr(model_field, "setting")
+    ]
 
 
 def site_defaults(model: type[models.Model]) -> dict[str, Any]:
     """Return the values that this site's configuration gives new tracks."""
-    names = {known.name: known.setting.site_setting for known in setting_fields(model)}
+    names = {
+        model_field.name: model_field.setting.site_setting for model_field in setting_fields(model)
+    }
     return {name: getattr(settings, from_site) for name, from_site in names.items() if from_site}

@@ -84,7 +84,7 @@ def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
     assert Track.objects.get().closes_at == datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("name", [known.name for known in setting_fields(Track)])
+@pytest.mark.parametrize("name", [setting.name for setting in setting_fields(Track)])
 def test_the_form_asks_for_every_setting(track, as_ada, name):
     assertContains(as_ada.get(MANAGE), f'name="{name}"')
 

@@ -34,9 +34,13 @@ from leaderboard.scoring.editions import draw_public_topics
 from leaderboard.scoring.judgments import explain_first_missing
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
-SETTINGS = {known.name: known for known in setting_fields(Track)}
-DATES = [name for name, known in SETTINGS.items() if isinstance(known, models.DateTimeField)]
-EMPTY_FOR_DEFAULT = [name for name, known in SETTINGS.items() if known.setting.may_be_empty]
+SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
+DATES = [
+    name for name, model_field in SETTINGS.items() if isinstance(model_field, models.DateTimeField)
+]
+EMPTY_FOR_DEFAULT = [
+    name for name, model_field in SETTINGS.items() if model_field.setting.may_be_empty
+]
 # Settings whose form field does not follow from the type of the model field.
 FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
     "measures": partial(MeasuresField, initial=MEASURES),
@@ -58,22 +62,22 @@ FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
 }
 
 
-def build_form_field(known: models.Field, **options: Any) -> forms.Field:
+def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
     """Build the form field of a model field; a setting brings its words and bounds."""
-    if known.name not in SETTINGS:
-        return known.formfield(**options)
-    setting = known.setting
+    if model_field.name not in SETTINGS:
+        return model_field.formfield(**options)
+    setting = model_field.setting
     words = {"help_text": setting.hint} | ({"label": setting.label} if setting.label else {})
-    if known.name in FORM_FIELDS:
-        return FORM_FIELDS[known.name](**words)
-    if isinstance(known, models.DateTimeField):
+    if model_field.name in FORM_FIELDS:
+        return FORM_FIELDS[model_field.name](**words)
+    if isinstance(model_field, models.DateTimeField):
         return LocalTimeField(required=False, **words)
-    if isinstance(known, models.FloatField):
+    if isinstance(model_field, models.FloatField):
         bounds = {"min_value": setting.least, "max_value": setting.most}
         widget = forms.NumberInput(attrs={"step": "any"})
         return forms.FloatField(required=False, widget=widget, **bounds, **words)
-    form_field = known.formfield(**options, **words)
-    if isinstance(known, models.IntegerField):
+    form_field = model_field.formfield(**options, **words)
+    if isinstance(model_field, models.IntegerField):
         form_field.max_value = setting.most
         form_field.validators.append(partial(refuse_larger, most=setting.most))
     if setting.choices:
