@@ -47,6 +47,10 @@ class CollectionEntry(Entry):
     slug: str
     name: str = Field(max_length=120)
     description: str = Field(max_length=5000)
+    licence: str = Field("", max_length=120)
+    shares_documents: bool = False
+    source_url: str = Field("", max_length=300)
+    source_note: str = Field("", max_length=2000)
 
 
 class JudgmentsEntry(Entry):
@@ -128,6 +132,9 @@ class Manifest(Entry):
     runs: list[RunEntry]
     refused: list[RunEntry] = []
     announcements: list[dict[str, Any]]
+    milestones: list[dict[str, Any]] = []
+    # The texts of the home page, if the organisers wrote any.
+    task_page: dict[str, Any] | None = None
     editions: list[EditionEntry]
     pools: list[PoolEntry]
     snapshots: list[SnapshotEntry]

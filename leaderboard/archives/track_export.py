@@ -59,7 +59,17 @@ from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.infrastructure.batches import iterate_batches
-from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
+from leaderboard.models import (
+    Collection,
+    Edition,
+    JudgmentSet,
+    Pool,
+    Run,
+    Score,
+    TaskPage,
+    Team,
+    Track,
+)
 from leaderboard.models.collections import ImportState
 
 # The kinds of events to export; the others are about people or contain their URLs.
@@ -211,7 +221,7 @@ def page_members(board: Board) -> Iterator[Member]:
 
 
 def build_manifest(track: Track) -> Manifest:
-    judged = track.judgment_set
+    judged, page = track.judgment_set, TaskPage.objects.filter(track=track).first()
     return Manifest(
         archive=ARCHIVE_VERSION,
         rankfield=settings.VERSION,
@@ -233,6 +243,8 @@ def build_manifest(track: Track) -> Manifest:
         announcements=[
             plain_values(announcement) for announcement in track.announcements.order_by("pk")
         ],
+        milestones=[plain_values(milestone) for milestone in track.milestones.all()],
+        task_page=None if page is None else plain_values(page),
         editions=[edition_entry(edition) for edition in ready_editions(track)],
         pools=[pool_entry(pool) for pool in approved_pools(track)],
         snapshots=[

@@ -47,10 +47,12 @@ from leaderboard.models import (
     Edition,
     Grant,
     JudgmentSet,
+    Milestone,
     Pool,
     Run,
     Score,
     Snapshot,
+    TaskPage,
     Team,
     Track,
     User,
@@ -92,6 +94,11 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
         slug=slug,
         name=entry.name,
         description=entry.description,
+        licence=entry.licence,
+        # Without the texts there is nothing to hand out.
+        shares_documents=entry.shares_documents and documents == "documents.jsonl",
+        source_url=entry.source_url,
+        source_note=entry.source_note,
         owner=owner,
         asks_first=False,
         formats=formats,
@@ -277,6 +284,14 @@ def restore_announcements(manifest: Manifest, track: Track) -> None:
     Announcement.objects.bulk_create(
         Announcement(track=track, created_by=track.owner, **values) for values in rows
     )
+
+
+def restore_task_page(manifest: Manifest, track: Track) -> None:
+    """Restore the texts of the home page and the schedule."""
+    if manifest.task_page is not None:
+        TaskPage.objects.create(track=track, **clean_values(TaskPage, manifest.task_page))
+    rows = [clean_values(Milestone, milestone) for milestone in manifest.milestones]
+    Milestone.objects.bulk_create(Milestone(track=track, **values) for values in rows)
 
 
 def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:

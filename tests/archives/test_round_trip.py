@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
+from leaderboard.actions import people, pools, runs, snapshots, tasks, tracks, uploads
 from leaderboard.archives.track_export import EXPORTED_KINDS
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
@@ -38,6 +38,7 @@ from leaderboard.models import (
     JudgmentSet,
     Mail,
     Membership,
+    Milestone,
     Notice,
     Pool,
     Run,
@@ -47,6 +48,7 @@ from leaderboard.models import (
     Snapshot,
     Stratum,
     SubtopicGrade,
+    TaskPage,
     Team,
     Topic,
     Track,
@@ -91,6 +93,8 @@ TABLES: dict[type[models.Model], str] = {
     Pool: "track",
     Snapshot: "track",
     Announcement: "track",
+    Milestone: "track",
+    TaskPage: "track",
     AuditEvent: "track",
 }
 STAYS: dict[type[models.Model], str] = {
@@ -119,6 +123,9 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
         "documents_filename": "the same",
         "size": "of the archive's own files",
         "documents": "without the texts, unless they are asked for",
+        "topics_sha256": "of the archive's own files",
+        "documents_sha256": "the same",
+        "shares_documents": "without the texts there is nothing to hand out",
         "created_at": "when it was brought here",
         "ready_at": "the same",
         "formats": "those of the archive's own files",
@@ -175,6 +182,11 @@ def lived(request, collection, ada, ben, cat) -> Track:
     people.grant_runs(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     people.grant_runs(track.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
+    texts = {"authors": "Ada Byron", "questions": "Why bread?"}
+    days = [tasks.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
+    tasks.change_task_page(track, ada, "Loaves.", texts, days)
+    terms = {"licence": "CC BY 4.0", "source_url": "https://example.org/", "source_note": "Ask."}
+    tasks.change_data_terms(collection, ada, terms)
     return track
 
 

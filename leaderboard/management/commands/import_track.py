@@ -34,6 +34,7 @@ from leaderboard.archives.track_import import (
     restore_rejected_run,
     restore_run,
     restore_snapshot,
+    restore_task_page,
     restore_teams,
     restore_track,
 )
@@ -131,6 +132,7 @@ class Command(BaseCommand):
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
+        restore_task_page(manifest, track)
         refused = {
             entry.id: restore_rejected_run(archive, entry, track) for entry in manifest.refused
         }
