@@ -81,6 +81,11 @@ class Plan:
     form: PlanForm
     asked: PlanRequest | None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the board of the track itself is learnt from."""
+        return self.source is self.board
+
     @cached_property
     def variances(self) -> Variances | None:
         if self.asked is not None and self.asked.variance is not None:

@@ -84,7 +84,7 @@ class LeftOutCharts:
         return [
             DrawnTeam(
                 line,
-                charts.count_bar(line.relevant, most, "relevant"),
+                charts.count_bar(line.relevant, most),
                 charts.moved_rank_cell(self.column, line.rank, line.rank_without),
             )
             for line in self.found.lines
