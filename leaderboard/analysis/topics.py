@@ -13,8 +13,11 @@ from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.summaries import tabulate_grades
 from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.boards.standings import Board
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
 
 TOP = 10
@@ -49,6 +52,11 @@ class Answer:
     top_grades: list[int | None]
     relevant_in_top: int
     retrieved: int
+
+    @property
+    def kind(self) -> Kind:
+        """How a chart marks the run."""
+        return "baseline" if self.is_baseline else "own" if self.is_own else "other"
 
     @property
     def unjudged_in_top(self) -> int:
@@ -118,6 +126,36 @@ class TopicBreakdown:
     def is_inverted(self) -> bool:
         """Whether runs that are better on all other topics tend to be worse on this one."""
         return self.correlation < 0
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables of the page in full: its runs, grades, judged and unjudged documents."""
+        runs = [
+            ("rank", "rank"),
+            *TEAM_COLUMNS,
+            (self.measure, "score"),
+            ("first_relevant", "first_relevant"),
+            ("relevant_in_top_10", "relevant_in_top"),
+            ("unjudged_in_top_10", "unjudged_in_top"),
+            ("retrieved", "retrieved"),
+        ]
+        ranks = [
+            (run.tag, lambda document, run=run: document.ranks.get(run.pk))
+            for run in (answer.run for answer in self.answers)
+        ]
+        judged = [
+            ("docno", "docno"),
+            ("grade", "grade"),
+            ("found_in_top_100", lambda document: len(document.finders)),
+            *ranks,
+        ]
+        unjudged = [("docno", "docno"), ("runs_in_top_10", "runs"), ("best_rank", "best_rank")]
+        return {
+            "runs": tabulate(self.answers, runs),
+            "grades": tabulate_grades(self.grades),
+            "judged": tabulate(self.documents, judged),
+            "unjudged": tabulate(self.unjudged, unjudged),
+        }
 
 
 def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.boards.standings import Board, Standing
+from leaderboard.display.csv_tables import Cell
 from leaderboard.display.numbers import MINUS, MISSING, p_value, span
-
-Cell = str | int | float | None
 
 # How many measures besides the ranking one have a column by default.
 MEASURES_SHOWN = 4

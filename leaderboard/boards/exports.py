@@ -6,10 +6,7 @@ so no cell may be a formula in a spreadsheet or a command in TeX.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,9 +16,9 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from evaluation.significance import TESTS
-from leaderboard.boards.columns import Cell, Column
-from leaderboard.boards.receipts import escape_formula
+from leaderboard.boards.columns import Column
 from leaderboard.boards.standings import LEVEL, Board, Standing
+from leaderboard.display.csv_tables import Table, is_missing, render_table
 from leaderboard.display.numbers import MINUS, MISSING, counted
 from leaderboard.models import Run
 
@@ -89,30 +86,18 @@ def download(board: Board, format: str, columns: Columns) -> HttpResponse:
 
 
 def render_csv(board: Board, columns: Columns) -> str:
-    return render_separated(board, columns, ",")
+    return render_table(tabulate_board(board, columns))
 
 
 def render_tsv(board: Board, columns: Columns) -> str:
-    return render_separated(board, columns, "\t")
+    return render_table(tabulate_board(board, columns), "\t")
 
 
-def render_separated(board: Board, columns: Columns, delimiter: str) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter)
-    writer.writerow(escape_formula(field) for column in columns for field in column.fields)
-    for standing in board.shown:
-        cells = (cell for column in columns for cell in column.cells(standing))
-        writer.writerow(escape_formula(export_cell(cell)) for cell in cells)
-    return out.getvalue()
-
-
-def export_cell(cell: Cell) -> Cell:
-    """Return a cell with every digit, empty if its value is missing."""
-    return "" if is_missing(cell) else cell
-
-
-def is_missing(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+def tabulate_board(board: Board, columns: Columns) -> Table:
+    return Table(
+        [field for column in columns for field in column.fields],
+        [[cell for column in columns for cell in column.cells(line)] for line in board.shown],
+    )
 
 
 def render_json(board: Board, columns: Columns) -> str:

@@ -21,7 +21,7 @@ from evaluation.significance import Difference
 from leaderboard.boards.columns import ALL_COLUMNS, RANK, Column, available_columns, shown_columns
 from leaderboard.boards.standings import Board, Standing, find_order_of
 from leaderboard.display import charts
-from leaderboard.display.charts.drawing import Kind, text_width
+from leaderboard.display.charts.drawing import text_width
 from leaderboard.display.numbers import (
     MISSING,
     counted,
@@ -328,13 +328,9 @@ def _type_cell(each: Standing) -> str:
     return f'<td class="opt">{each.run.kind}</td>'
 
 
-def _mark_kind(standing: Standing) -> Kind:
-    return "baseline" if standing.is_baseline else "own" if standing.is_own else "other"
-
-
 def _axis_cells(table: BoardTable, column: Column) -> list[str]:
     shown, measure = table.board.shown, table.board.measure
-    kinds = map(_mark_kind, shown)
+    kinds = [each.kind for each in shown]
     means = [each.scores[measure] for each in shown]
     drawn = charts.mean_cells(table.axis, means, kinds)
     return [f'<td class="axis">{each}</td>' for each in drawn]
@@ -345,8 +341,7 @@ def _strip_cells(table: BoardTable, column: Column) -> Iterator[str]:
     for each in table.board.shown:
         drawn = ""
         if each.interval is not None and each.rank is not None:
-            kind = _mark_kind(each)
-            drawn = charts.rank_strip(table.strip_axis, each.rank, *each.interval, kind)
+            drawn = charts.rank_strip(table.strip_axis, each.rank, *each.interval, each.kind)
         yield f'<td class="axis opt">{drawn}</td>'
 
 

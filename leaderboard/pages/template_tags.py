@@ -17,6 +17,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.measures import parse_measure
+from leaderboard.display import charts
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, difference_text
 from leaderboard.infrastructure.logs import request_number
@@ -210,3 +211,8 @@ def empty(content: str, title: str) -> SafeString:
 def request_id() -> str:
     """Return the id of this request, as in the log."""
     return request_number.get()
+
+
+# Charts in table cells, which every cell of a column draws on one axis.
+for cell in (charts.bounds_cell, charts.column_head, charts.grade_stack, charts.range_cell):
+    register.simple_tag(cell)

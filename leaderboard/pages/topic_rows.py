@@ -1,23 +1,20 @@
-"""Charts and table cells of the topic pages.
+"""The rows of the page of a topic.
 
 Cells are built in Python because a board of hundreds of runs has thousands of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from html import escape
 
-import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.analysis import Answer, TopicBreakdown, TopicSummary
+from leaderboard.analysis import Answer, TopicBreakdown
 from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
-from leaderboard.display.charts import Column, Mark
-from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.charts import Mark
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.models import Run
 from leaderboard.pages.page_urls import page_url, run_url_pattern
@@ -33,14 +30,10 @@ def ranking_urls(breakdown: TopicBreakdown, carried: Mapping[str, str]) -> list[
 def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeString:
     """Draw every run as a dot on one axis; each dot links to its ranking."""
     marks = [
-        Mark(each.score, str(each.run), _mark_kind(each.is_own, each.is_baseline), href)
+        Mark(each.score, str(each.run), each.kind, href)
         for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
     ]
     return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
-
-
-def _mark_kind(is_own: bool, is_baseline: bool) -> Kind:
-    return "baseline" if is_baseline else "own" if is_own else "other"
 
 
 def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:
@@ -72,7 +65,7 @@ def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> Safe
 
 
 def _row_class(answer: Answer) -> str:
-    kind = _mark_kind(answer.is_own, answer.is_baseline and not answer.is_own)
+    kind = "own" if answer.is_own else answer.kind
     return f' class="{kind}"' if kind != "other" else ""
 
 
@@ -81,27 +74,18 @@ def _render_badges(answer: Answer) -> str:
     return "".join(f" {badge(word)}" for word, holds in words.items() if holds)
 
 
-@dataclass(frozen=True)
-class JudgedLine:
-    """A judged document with its rank in each run.
-
-    `finder` is set if only one run has the document in its top 100.
-    """
-
-    document: JudgedDocument
-    ranks: SafeString
-    finder: Run | None
-
-
-def judged_lines(breakdown: TopicBreakdown) -> list[JudgedLine]:
+def judged_lines(
+    breakdown: TopicBreakdown,
+) -> list[tuple[JudgedDocument, SafeString, Run | None]]:
+    """Return each judged document, its ranks, and the only run with it in the first 100, if one."""
     runs = {each.run.pk: each.run for each in breakdown.answers}
     return [
-        JudgedLine(
-            document=each,
-            ranks=_rank_cells([each.ranks.get(column.run.pk) for column in breakdown.columns]),
-            finder=runs[each.finders[0]] if len(each.finders) == 1 < len(runs) else None,
+        (
+            document,
+            _rank_cells([document.ranks.get(column.run.pk) for column in breakdown.columns]),
+            runs[document.finders[0]] if len(document.finders) == 1 < len(runs) else None,
         )
-        for each in breakdown.judged
+        for document in breakdown.judged
     ]
 
 
@@ -113,62 +97,3 @@ def _rank_cells(ranks: list[int | None]) -> SafeString:
 
 def _rank_class(rank: int | None) -> str:
     return " far" if rank is None or rank > FOUND else " near" if rank <= TOP else ""
-
-
-@dataclass(frozen=True)
-class GradeLine:
-    """How many documents have a grade, as a bar."""
-
-    grade: int
-    says: str
-    bar: SafeString
-
-
-def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[GradeLine]:
-    """Return a line for each grade, the highest first, including unused grades."""
-    lowest = min([0, *grades])
-    most = max(grades.values(), default=1)
-    counts = {grade: grades.get(grade, 0) for grade in range(top, lowest - 1, -1)}
-    return [
-        GradeLine(
-            grade, _grade_meaning(grade, threshold), charts.grade_bar(number, most, grade, top)
-        )
-        for grade, number in counts.items()
-    ]
-
-
-def _grade_meaning(grade: int, threshold: int) -> str:
-    if grade < 0:
-        return "pooled, not judged"
-    return "relevant" if grade >= threshold else "not relevant"
-
-
-@dataclass(frozen=True)
-class SummaryLine:
-    """A topic of the list, with the range of its runs' scores."""
-
-    summary: TopicSummary
-    cell: SafeString
-
-
-@dataclass(frozen=True)
-class SummaryTable:
-    head: SafeString
-    lines: list[SummaryLine]
-
-
-def summary_table(summaries: Sequence[TopicSummary]) -> SummaryTable:
-    """Draw the range from worst to best run for each topic, from 0 to 1 if values fit."""
-    values = [end for each in summaries for end in (each.worst, each.best) if np.isfinite(end)]
-    beyond = values and (min(values) < 0 or max(values) > 1)
-    axis = charts.Axis.around(min(values), max(values)) if beyond else charts.UNIT
-    column = Column(axis, "range")
-    return SummaryTable(
-        head=charts.column_head(column),
-        lines=[
-            SummaryLine(
-                each, charts.range_cell(column, each.worst, each.median, each.best, each.own)
-            )
-            for each in summaries
-        ],
-    )
