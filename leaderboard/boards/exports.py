@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from evaluation.significance import TESTS
@@ -40,6 +41,18 @@ def streamed_text(
 
 def streamed_bytes(name: str, pieces: Iterable[bytes], media_type: str) -> StreamingHttpResponse:
     return _as_attachment(name, StreamingHttpResponse(pieces, content_type=media_type))
+
+
+def uploaded_file(run: Run) -> FileResponse:
+    """Return the file of a run as it was uploaded, always as a download."""
+    if not run.file:
+        raise Http404("a refused file that is not kept any more")
+    return FileResponse(
+        default_storage.open(run.file.name),
+        as_attachment=True,
+        filename=run.filename or f"{run.pk}.run",
+        content_type="application/octet-stream",
+    )
 
 
 def _with_charset(media_type: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -32,7 +31,7 @@ from leaderboard.analysis.runs import (
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
-from leaderboard.boards.exports import text_file
+from leaderboard.boards.exports import text_file, uploaded_file
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
 from leaderboard.infrastructure.request_slots import received_at
@@ -295,15 +294,7 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_GET
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Return the uploaded file, always as a download."""
-    run = _managed_run_or_404(request, run_id)
-    if not run.file:
-        raise Http404("a refused file that is not kept any more")
-    return FileResponse(
-        default_storage.open(run.file.name),
-        as_attachment=True,
-        filename=run.filename or f"{run.pk}.run",
-        content_type="application/octet-stream",
-    )
+    return uploaded_file(_managed_run_or_404(request, run_id))
 
 
 @require_GET
