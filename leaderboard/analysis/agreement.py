@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evaluation.agreement import ranks, tau_ap_matrix, tau_matrix
 from evaluation.measures import parse_measure
 from leaderboard.boards.standings import Board, Standing
+from leaderboard.display.csv_tables import RUN_COLUMNS, Table, tabulate
 from leaderboard.models import Run
 
 # A run is short if it retrieves less than this share of the median number of documents.
@@ -21,12 +22,13 @@ SHORT_RUN_SHARE = 0.5
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run with its rank by every measure, None if the measure is undefined for it.
+    """A run with its mean and rank by every measure, None if the measure is undefined for it.
 
     `places` are ranks without ties: runs with equal means are in the order of the board.
     """
 
     standing: Standing
+    means: list[float | None]
     ranks: list[int | None]
     places: list[int]
     documents: float
@@ -35,6 +37,20 @@ class RankedRun:
     @property
     def run(self) -> Run:
         return self.standing.run
+
+    @property
+    def name(self) -> str:
+        return self.standing.name
+
+    @property
+    def kind(self) -> str:
+        """The class of its line in the chart."""
+        return "own" if self.standing.is_own else "asks" if self.is_short else ""
+
+    @property
+    def values(self) -> list[tuple[int | None, float | None]]:
+        """The rank and the mean by every measure."""
+        return list(zip(self.ranks, self.means, strict=True))
 
     @property
     def moves(self) -> int:
@@ -90,6 +106,42 @@ class MeasureAgreement:
         ]
         return min(pairs, key=lambda pair: pair.tau, default=None)
 
+    def drawn(self, most: int) -> list[RankedRun]:
+        """Return the first runs, placed among themselves so that the chart has no gaps."""
+        drawn = self.runs[:most]
+        columns = [sorted(column) for column in zip(*(run.places for run in drawn), strict=True)]
+        return [
+            replace(
+                run,
+                places=[
+                    column.index(place) + 1
+                    for column, place in zip(columns, run.places, strict=True)
+                ],
+            )
+            for run in drawn
+        ]
+
+    @property
+    def table(self) -> Table:
+        """A line for each run: its mean and its rank by every measure."""
+        columns = list(RUN_COLUMNS)
+        for place, measure in enumerate(self.measures):
+            columns += [
+                (measure, lambda run, place=place: run.means[place]),
+                (f"rank by {measure}", lambda run, place=place: run.ranks[place]),
+            ]
+        return tabulate(self.runs, [*columns, ("documents_a_topic", "documents")])
+
+    @property
+    def measure_table(self) -> Table:
+        """A line for every two measures; tau_ap holds the board of one to that of the other."""
+        places = permutations(range(len(self.measures)), 2)
+        lines = [
+            (self.measures[i], self.measures[j], float(self.tau[i, j]), float(self.tau_ap[i, j]))
+            for i, j in places
+        ]
+        return Table(["measure", "other", "tau_b", "tau_ap"], lines)
+
 
 def compute_agreement(board: Board) -> MeasureAgreement:
     """Compute the agreement of a board's measures, with the runs in the order of the board."""
@@ -118,6 +170,7 @@ def _ranked_runs(board: Board, boards: NDArray[np.float64]) -> list[RankedRun]:
     return [
         RankedRun(
             standing=standing,
+            means=[standing.scores[measure] for measure in board.measures],
             ranks=[row[place] for row in by_measure],
             places=[int(row[place]) for row in places],
             documents=documents[place],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.measures import parse_measure
 from evaluation.significance import Difference, t_interval
 from leaderboard.boards.standings import Board, Standing, verdict_of
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Run
 from leaderboard.runs.facts import COSTS, Figure, find_figure
 from leaderboard.runs.facts.figures import Cost
@@ -20,7 +22,8 @@ class CostLine:
 
     standing: Standing
     figure: Figure
-    # The figure in the unit of all lines.
+    # The figure in the unit of all lines, as a number and in words.
+    cost: float
     cost_text: str
     mean: float
     low: float
@@ -30,10 +33,28 @@ class CostLine:
     verdict: str
     # Whether no run is as good at a lower cost, or better at the same cost.
     on_front: bool
+    # Whether it is the best run, or the cheapest that is not significantly worse.
+    is_named: bool = False
 
     @property
     def run(self) -> Run:
         return self.standing.run
+
+    @property
+    def name(self) -> str:
+        return self.standing.name
+
+    @property
+    def kind(self) -> Kind:
+        return self.standing.kind
+
+    @property
+    def is_measured(self) -> bool:
+        return self.figure.is_measured
+
+    @property
+    def hardware(self) -> str:
+        return str(self.run.facts.get("hardware", ""))
 
 
 @dataclass(frozen=True)
@@ -76,8 +97,26 @@ class CostBreakdown:
     @property
     def hardware(self) -> list[str]:
         """The hardware on which the costs were measured, each once."""
-        stated = (line.run.facts.get("hardware", "") for line in self.lines)
-        return sorted({words for words in stated if words})
+        return sorted({line.hardware for line in self.lines if line.hardware})
+
+    @property
+    def table(self) -> Table:
+        columns = [
+            *TEAM_COLUMNS,
+            ("cost", "figure.what"),
+            ("value", "figure.value"),
+            ("unit", "figure.unit"),
+            ("origin", "figure.origin"),
+            ("hardware", "hardware"),
+            ("measure", lambda _: self.board.measure),
+            ("mean", "mean"),
+            ("low", "low"),
+            ("high", "high"),
+            ("difference_from_best", "against.difference"),
+            ("p_adjusted", "against.p_adjusted"),
+            ("on_front", lambda line: int(line.on_front)),
+        ]
+        return tabulate(self.lines, columns)
 
 
 def build_cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
@@ -90,8 +129,10 @@ def build_cost_breakdown(board: Board, asked: str = "") -> CostBreakdown:
     name = asked if stating.get(asked) else most
     costs = [cost for cost in COSTS.values() if stating[cost.name]]
     unit = _unit_for(COSTS[name], [_figure(standing, name).value for standing in stating[name]])
-    lines = _lines(board, stating[name], name, unit)
-    return CostBreakdown(board, COSTS[name], unit, costs, lines)
+    found = CostBreakdown(board, COSTS[name], unit, costs, _lines(board, stating[name], name, unit))
+    named = (found.best, found.cheapest_good)
+    lines = [replace(line, is_named=line in named) for line in found.lines]
+    return replace(found, lines=lines)
 
 
 def _unit_for(cost: Cost, values: Sequence[float]) -> str:
@@ -123,6 +164,7 @@ def _lines(board: Board, standings: Sequence[Standing], cost: str, unit: str) ->
             CostLine(
                 standing=standing,
                 figure=_figure(standing, cost),
+                cost=_figure(standing, cost).value / COSTS[cost].units[unit],
                 cost_text=_figure(standing, cost).words_in(unit),
                 mean=_mean(board, standing),
                 low=interval.low,

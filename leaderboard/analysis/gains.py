@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.measures.gains import GainScale
+from leaderboard.display.csv_tables import Table
 from leaderboard.models import Track
 
 CUTOFFS = (10, 20, 100)
@@ -19,6 +20,8 @@ CUTOFFS = (10, 20, 100)
 MAJORITY_SHARE = 0.8
 # Losses below this are rounding.
 ROUNDING_ERROR = 1e-9
+
+GAIN_HEADS = ("dcg", "dcg_reordered", "dcg_ideal")
 
 Curve = NDArray[np.float64]
 
@@ -35,6 +38,13 @@ class GainCurves:
     own: Curve
     reordered: Curve
     ideal: Curve
+
+    @property
+    def table(self) -> Table:
+        """The gains by rank, also where the run retrieves no document any more."""
+        curves = (curve.tolist() for curve in (self.own, self.reordered, self.ideal))
+        ranks = range(1, self.cutoff + 1)
+        return Table(["rank", *GAIN_HEADS], list(zip(ranks, *curves, strict=True)))
 
     @property
     def ndcg(self) -> float:

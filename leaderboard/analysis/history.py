@@ -9,6 +9,8 @@ from evaluation.measures import parse_measure
 from leaderboard.analysis.pairs import Pair, compare_runs
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import AGAINST_ALL, Board, Choice, find_board_with
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Edition, Run
 from leaderboard.scoring.families import load_measure_means
 
@@ -22,6 +24,18 @@ class HistoryLine:
     best: float
     leads: bool
     is_own: bool
+
+    @property
+    def name(self) -> str:
+        return str(self.run)
+
+    @property
+    def at(self) -> datetime:
+        return self.run.received_at
+
+    @property
+    def kind(self) -> Kind:
+        return "own" if self.is_own else "other"
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,18 @@ class History:
     def leaders(self) -> list[HistoryLine]:
         """The runs that raised the best score, the latest first."""
         return [line for line in reversed(self.lines) if line.leads]
+
+    @property
+    def table(self) -> Table:
+        version = self.edition.judgment_set.version
+        columns = [
+            ("received_at", lambda line: line.at.isoformat()),
+            *TEAM_COLUMNS,
+            (self.measure, "mean"),
+            ("best", "best"),
+            ("judgments", lambda _: version),
+        ]
+        return tabulate(self.lines, columns)
 
 
 def build_history(sight: Sight, asked: str = "") -> History | None:

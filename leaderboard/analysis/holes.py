@@ -7,8 +7,8 @@ whether the verdict stays the same under the judgments that favour either run mo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from django.core.files.storage import default_storage
@@ -22,6 +22,9 @@ from evaluation.reading.runs import Ranking
 from evaluation.reading.runs import Run as ReadRun
 from evaluation.significance import compare_with_baseline, topic_order
 from leaderboard.boards.standings import Board, Standing, verdict_of
+from leaderboard.display.charts import Axis, Column
+from leaderboard.display.csv_tables import Table, tabulate
+from leaderboard.display.numbers import count
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
 from leaderboard.scoring.families import match_measure
@@ -30,6 +33,8 @@ from leaderboard.scoring.judgments import load_judgments, resolve_measure
 CUTOFFS = (5, 10, 20, 100)
 # The most runs of a board that have a line.
 MOST_RUNS = 100
+# The verdict between better and worse.
+NOT_SIGNIFICANT = "not significant"
 # Runs x topics up to which a request bounds the verdicts itself.
 MOST_SCORES = 50_000
 
@@ -56,6 +61,23 @@ class VerdictBounds:
     def stands(self) -> bool:
         """Whether no missing judgment could change the verdict."""
         return self.verdict == self.verdict_low == self.verdict_high
+
+    @property
+    def becomes(self) -> str:
+        """Say which other verdict is possible: "stands", "or worse" or "or any other"."""
+        if self.stands:
+            return "stands"
+        could = {self.verdict_low, self.verdict_high} - {self.verdict}
+        # A verdict that can reach the other extreme can also become not significant.
+        is_any = self.verdict != NOT_SIGNIFICANT and could != {NOT_SIGNIFICANT}
+        return "or any other" if is_any or len(could) > 1 else f"or {could.pop()}"
+
+    @property
+    def takes(self) -> str:
+        """Say how many documents could close or reverse the gap to the baseline: "3 of 40"."""
+        if self.needed is None:
+            return "none can" if self.robust else "–"
+        return f"{count(self.needed)} of {count(self.among)}"
 
 
 @dataclass(frozen=True)
@@ -97,6 +119,45 @@ class HoleTable:
     def doubtful(self) -> list[HoleLine]:
         """The runs whose verdict could change."""
         return [line for line in self.lines if line.doubt is not None and not line.doubt.stands]
+
+    @cached_property
+    def score_axis(self) -> Column:
+        """The axis of the scores that runs could have."""
+        return _column_around([(line.low, line.high) for line in self.lines], "scores")
+
+    @cached_property
+    def difference_axis(self) -> Column:
+        """The axis of the differences from the baseline that runs could have."""
+        ends = [(line.doubt.low, line.doubt.high) for line in self.lines if line.doubt is not None]
+        return replace(_column_around([(0.0, 0.0), *ends], "differences"), dashed=0.0)
+
+    @property
+    def table(self) -> Table:
+        judged = [
+            (f"judged_at_{cutoff}", lambda line, cutoff=cutoff: line.judged_at[cutoff])
+            for cutoff in CUTOFFS
+        ]
+        doubt = [
+            (f"difference_{name}" if name in ("low", "high") else name, f"doubt.{name}")
+            for name in (field.name for field in fields(VerdictBounds))
+        ]
+        columns = [
+            ("run", "standing.run.pk"),
+            ("tag", "standing.run.tag"),
+            ("team", "standing.run.team.name"),
+            *judged,
+            (self.measure, "score"),
+            (f"{self.measure} low", "low"),
+            (f"{self.measure} high", "high"),
+            *doubt,
+        ]
+        return tabulate(self.lines, columns)
+
+
+def _column_around(ranges: Sequence[tuple[float, float]], grid: str) -> Column:
+    """Return an axis around the finite values, with at most four labels to fit the column."""
+    known = [end for ends in ranges for end in ends if np.isfinite(end)] or [0.0]
+    return Column(Axis.around(min(known), max(known), most=4), grid)
 
 
 def build_hole_table(board: Board, asked: str = "") -> HoleTable:

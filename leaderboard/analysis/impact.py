@@ -17,6 +17,7 @@ from evaluation.agreement import verdict_changes as changes_of
 from evaluation.measures import parse_measure
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import verdict_of
+from leaderboard.display.csv_tables import RUN_COLUMNS, Columns, Table, tabulate
 from leaderboard.models import Edition, JudgmentSet, Run, Topic
 from leaderboard.models.collections import ImportState
 from leaderboard.scoring.comparisons import (
@@ -140,6 +141,30 @@ class Impact:
         name = match_measure(measure, [found.measure for found in self.measures])
         found = (found for found in self.measures if found.measure == name)
         return next(found, self.measures[0])
+
+    @property
+    def table(self) -> Table:
+        """A line for each measure and run on both boards, with the old and new judgments."""
+        columns = [
+            *RUN_COLUMNS,
+            ("old_rank", "old_rank"),
+            ("new_rank", "new_rank"),
+            ("old", "old"),
+            ("new", "new"),
+            ("old_verdict", "before"),
+            ("new_verdict", "after"),
+        ]
+        return self._by_measure(columns, "moves")
+
+    @property
+    def topic_table(self) -> Table:
+        """A line for each measure and topic whose scores change, summed over all runs."""
+        return self._by_measure([("topic", "topic.number"), ("change", "change")], "topics")
+
+    def _by_measure(self, columns: Columns, name: str) -> Table:
+        found = [(by.measure, tabulate(getattr(by, name), columns)) for by in self.measures]
+        head = ["measure", *(head for head, _ in columns)]
+        return Table(head, [[measure, *row] for measure, table in found for row in table.rows])
 
 
 @dataclass(frozen=True)

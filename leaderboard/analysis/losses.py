@@ -14,6 +14,7 @@ from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, f
 from leaderboard.analysis.rankings import Titles, open_rankings
 from leaderboard.analysis.runs import TopicLine
 from leaderboard.boards.standings import Board
+from leaderboard.display.csv_tables import Table, tabulate
 from leaderboard.models import Run
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
@@ -68,6 +69,25 @@ def find_losses(board: Board, run: Run, lines: Sequence[TopicLine]) -> list[Loss
         gains = build_gain_curves(scale, grades[number], list(here[number]), CUTOFFS[0])
         found.append(Loss(line, max(tried, key=weigh, default=None), gains))
     return _with_titles(board, found)
+
+
+def tabulate_losses(losses: Sequence[Loss]) -> Table:
+    """Return a line for each topic that loses most, with the document that most explains it."""
+    columns = [
+        ("topic", "line.topic.number"),
+        ("title", "line.topic.label"),
+        ("run", "line.score"),
+        ("best", "line.best"),
+        ("best_run", "line.best_run.tag"),
+        ("docno", "missed.docno"),
+        ("grade", "missed.grade"),
+        ("rank_in_best", "missed.rank_in_best"),
+        ("rank_here", "missed.rank_here"),
+        ("worth", "missed.worth"),
+        ("lost_by_ranking", "gains.lost_by_ranking"),
+        ("lost_by_retrieval", "gains.lost_by_retrieval"),
+    ]
+    return tabulate(losses, columns)
 
 
 def load_ranks(run: Run, lines: Sequence[TopicLine]) -> dict[str, Ranks]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from leaderboard.boards.standings import LEVEL, Board, Standing
+from leaderboard.display.csv_tables import Table
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,14 @@ class SignificanceMatrix:
     is_tested: bool
 
     @property
+    def names(self) -> list[str]:
+        return [standing.name for standing in self.standings]
+
+    @property
+    def level(self) -> float:
+        return LEVEL
+
+    @property
     def num_pairs(self) -> int:
         return len(self.standings) * (len(self.standings) - 1) // 2
 
@@ -42,6 +52,29 @@ class SignificanceMatrix:
     @property
     def is_cut(self) -> bool:
         return self.num_runs > len(self.standings)
+
+    @property
+    def table(self) -> Table:
+        """A line for each pair: run minus other."""
+        runs = [standing.run for standing in self.standings]
+        lines = [
+            (a.pk, a.tag, b.pk, b.tag, float(self.differences[i, j]), float(self.p[i, j]))
+            for (i, a), (j, b) in combinations(enumerate(runs), 2)
+        ]
+        return Table(["run", "tag", "other", "other_tag", "difference", "p_adjusted"], lines)
+
+    @property
+    def run_table(self) -> Table:
+        """A line for each run: its mean, its ranks with confidence, and its letters."""
+        lines = [
+            (
+                *(standing.run.pk, standing.run.tag, standing.scores[self.measure]),
+                *(standing.interval or ("", "")),
+                letters,
+            )
+            for standing, letters in zip(self.standings, self.letters, strict=True)
+        ]
+        return Table(["run", "tag", self.measure, "rank_from", "rank_to", "letters"], lines)
 
 
 def build_significance_matrix(board: Board, most: int) -> SignificanceMatrix:

@@ -15,6 +15,7 @@ from evaluation.significance import Difference, Posterior, posterior_of_pair, to
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
 from leaderboard.boards.standings import Board, decide_pair, verdict_of
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.families import load_measure_means
 
@@ -77,6 +78,19 @@ class Pair:
 
     def line_of(self, number: str) -> PairLine | None:
         return next((line for line in self.topics if line.topic.number == number), None)
+
+    @property
+    def table(self) -> Table:
+        """A line for each topic, the largest difference of `b` minus `a` first."""
+        known = compute_overlaps(self.a, self.b, self.topics)
+        columns = [
+            *TOPIC_COLUMNS,
+            (f"{self.measure} of {self.b}", "b"),
+            (f"{self.measure} of {self.a}", "a"),
+            ("difference", "difference"),
+            ("overlap_rbo_.9", lambda line: known[line.topic.number]),
+        ]
+        return tabulate(self.by_size, columns)
 
 
 def compare_runs(board: Board, a: Run, b: Run) -> Pair:

@@ -13,6 +13,7 @@ from evaluation.curves import mean_curve
 from evaluation.judging import JudgedRun, Judgments
 from evaluation.measures.ranks import LEVELS
 from leaderboard.boards.standings import Board
+from leaderboard.display.csv_tables import Columns, Table, tabulate
 from leaderboard.models import Run, ScoreSet, Track
 from leaderboard.scoring.judgments import load_judgments
 
@@ -20,10 +21,10 @@ DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True)
-class DepthLine:
-    """The precision at one depth, of one run and among all runs."""
+class PrecisionLine:
+    """The precision of one run and among all runs, at a depth or at a level of recall."""
 
-    depth: int
+    at: float
     own: float
     median: float
     best: float
@@ -49,12 +50,28 @@ class Precision:
     def curve_of(self, run: Run) -> NDArray[np.float64]:
         return self.by_recall[self.runs.index(run)]
 
-    def depth_lines(self, run: Run) -> list[DepthLine]:
-        own = self.by_depth[self.runs.index(run)]
-        median = np.median(self.by_depth, axis=0)
-        best = self.by_depth.max(axis=0)
-        columns = (self.depths, own.tolist(), median.tolist(), best.tolist())
-        return [DepthLine(*values) for values in zip(*columns, strict=True)]
+    def depth_lines(self, run: Run) -> list[PrecisionLine]:
+        own, best = self.by_depth[self.runs.index(run)], self.by_depth.max(axis=0)
+        return precision_lines(self.depths, own, np.median(self.by_depth, axis=0), best)
+
+    def level_lines(self, run: Run) -> list[PrecisionLine]:
+        """The precision at each level of recall, beside that of the first run of the board."""
+        median, best = np.median(self.by_recall, axis=0), self.curve_of(self.best_run)
+        levels = np.linspace(0, 1, self.by_recall.shape[1]).round(1).tolist()
+        return precision_lines(levels, self.curve_of(run), median, best)
+
+    def tables_of(self, run: Run) -> dict[str, Table]:
+        values: Columns = [("run", "own"), ("median", "median")]
+        recall = [("recall", "at"), *values, (f"best run, {self.best_run}", "best")]
+        return {
+            "recall": tabulate(self.level_lines(run), recall),
+            "depth": tabulate(self.depth_lines(run), [("depth", "at"), *values, ("best", "best")]),
+        }
+
+
+def precision_lines(places: Sequence[float], *columns: NDArray[np.float64]) -> list[PrecisionLine]:
+    values = zip(places, *(column.tolist() for column in columns), strict=True)
+    return [PrecisionLine(*of_place) for of_place in values]
 
 
 def read_precision(board: Board) -> Precision:

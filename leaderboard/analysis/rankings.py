@@ -12,11 +12,18 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404
 from numpy.typing import NDArray
 
-from leaderboard.analysis.gains import CUTOFFS, GainCurves, build_gain_curves, find_gain_scale
+from leaderboard.analysis.gains import (
+    CUTOFFS,
+    GAIN_HEADS,
+    GainCurves,
+    build_gain_curves,
+    find_gain_scale,
+)
 from leaderboard.analysis.snippets import LENGTH, Piece, cut_snippet, find_terms
 from leaderboard.analysis.subtopics import Coverage, find_visible_coverage
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
+from leaderboard.display.csv_tables import Cell, Table
 from leaderboard.models import Collection, Edition, Judgment, Run, Topic, Track
 from leaderboard.runs.rankings import Listing, Rankings
 
@@ -156,6 +163,24 @@ def with_subtopics(documents: Iterable[Retrieved], coverage: Coverage) -> list[R
         replace(document, subtopics=coverage.by_document.get(document.docno, []))
         for document in documents
     ]
+
+
+def tabulate_ranking(sight: Sight, run: Run, topic: Topic) -> Table:
+    """Return every document that a run retrieves for a topic, with the grades that may be seen."""
+    ranked, grades = load_ranking(run, topic), find_visible_grades(sight, topic)
+    columns: list[tuple[str, Iterable[Cell]]] = [
+        ("rank", range(1, len(ranked.docnos) + 1)),
+        ("docno", ranked.docnos),
+        ("score", ranked.scores.tolist()),
+    ]
+    if sight.edition is not None:
+        columns.append(("grade", map(grades.get, ranked.docnos)))
+        scale, all_ranks = find_gain_scale(sight.track), len(ranked.docnos)
+        gains = build_gain_curves(scale, grades, ranked.docnos, all_ranks)
+        if gains is not None:
+            curves = (gains.own, gains.reordered, gains.ideal)
+            columns += zip(GAIN_HEADS, map(np.ndarray.tolist, curves), strict=True)
+    return Table([head for head, _ in columns], zip(*(c for _, c in columns), strict=True))
 
 
 def build_retrieved(

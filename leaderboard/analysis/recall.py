@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from evaluation.curves import PrecisionRecallCurve, precision_recall
 from evaluation.judging import JudgedRun
+from evaluation.measures.ranks import LEVELS
+from leaderboard.analysis.precision import PrecisionLine, precision_lines
 from leaderboard.analysis.topics import Answer, TopicBreakdown
 from leaderboard.boards.standings import Board
+from leaderboard.display.csv_tables import Table
 from leaderboard.models import Run, ScoreSet, Topic
 from leaderboard.scoring.judgments import load_judgments
 
@@ -39,6 +42,22 @@ class TopicRecall:
 
     def curve_of(self, run: Run) -> NDArray[np.float64]:
         return self.by_recall[self.runs.index(run)]
+
+    @property
+    def levels(self) -> list[PrecisionLine]:
+        """The precision of the run at each level of recall, beside the median and the best run."""
+        median, levels = np.median(self.by_recall, axis=0), list(LEVELS)
+        return precision_lines(levels, self.curve_of(self.run), median, self.curve_of(self.best))
+
+    @property
+    def table(self) -> Table:
+        """A line for each run and level of recall."""
+        rows = [
+            [run.pk, run.tag, level, precision]
+            for run, curve in zip(self.runs, self.by_recall.tolist(), strict=True)
+            for level, precision in zip(LEVELS, curve, strict=True)
+        ]
+        return Table(["run", "tag", "recall", "precision"], rows)
 
 
 def read_topic_recall(

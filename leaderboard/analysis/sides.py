@@ -16,7 +16,8 @@ from leaderboard.analysis.rankings import (
     load_ranking,
 )
 from leaderboard.boards.disclosure import Sight
-from leaderboard.models import Run
+from leaderboard.display.csv_tables import Table
+from leaderboard.models import Run, Topic
 from leaderboard.runs.rankings import TOP
 
 # The numbers of documents of each ranking that can be shown; the first is the default.
@@ -92,3 +93,17 @@ def build_side_by_side(sight: Sight, pair: Pair, line: PairLine, depth: int) -> 
         shared=len(set(left.docnos[:depth]) & set(right.docnos[:depth])),
         overlap=rbo(left.docnos[:TOP], right.docnos[:TOP], PERSISTENCE),
     )
+
+
+def tabulate_sides(sight: Sight, pair: Pair, topic: Topic) -> Table:
+    """Return a line for each document that one of the runs retrieves, with its rank in both."""
+    grades = find_visible_grades(sight, topic)
+    in_a, in_b = (
+        {docno: rank for rank, docno in enumerate(load_ranking(run, topic).docnos, start=1)}
+        for run in (pair.a, pair.b)
+    )
+    lines = [
+        (docno, grades.get(docno), in_a.get(docno), in_b.get(docno))
+        for docno in dict.fromkeys([*in_b, *in_a])
+    ]
+    return Table(["docno", "grade", f"rank in {pair.a}", f"rank in {pair.b}"], lines)

@@ -16,14 +16,24 @@ from evaluation.measures.diversity import (
 from evaluation.problems import Problems
 from evaluation.reading.rankings import Ranking
 from evaluation.reading.runs import Run as ReadRun
-from leaderboard.boards.columns import Cell
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.stored_judgments import load_topic_qrels
+from leaderboard.display.csv_tables import Columns, Table, tabulate
 from leaderboard.models import Edition, Topic
 
 # How many ranks of a subtopic are listed.
 RANKS = 10
 TOP = 10
+
+
+COLUMNS: Columns = [
+    ("subtopic", "name"),
+    ("probability", "probability"),
+    ("relevant", "relevant"),
+    ("retrieved", lambda line: len(line.ranks)),
+    ("first_rank", "first_rank"),
+    ("AP", "value"),
+]
 
 
 @dataclass(frozen=True)
@@ -38,14 +48,6 @@ class SubtopicLine:
     relevant: int
     ranks: list[int]
     value: float | None
-
-    COLUMNS = ("subtopic", "probability", "relevant", "retrieved", "first_rank", "AP")
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The values of `COLUMNS`."""
-        found = (len(self.ranks), self.first_rank)
-        return [self.name, self.probability, self.relevant, *found, self.value]
 
     @property
     def first_rank(self) -> int | None:
@@ -69,6 +71,11 @@ class Coverage:
 
     lines: list[SubtopicLine]
     by_document: Mapping[str, list[str]]
+
+    @property
+    def table(self) -> Table:
+        """A line for each subtopic, with the ranks at which the run covers it."""
+        return tabulate(self.lines, COLUMNS)
 
     @property
     def has_probabilities(self) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Count
+from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from leaderboard.analysis.scores import FEW_TOPICS, Scores, load_topics_at, read_scores
 from leaderboard.boards.standings import Board
+from leaderboard.display.charts import UNIT, Axis, Column, grade_bar
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Edition, Judgment, Run, Topic
 from leaderboard.scoring.judgments import topic_mask
 
@@ -66,6 +69,54 @@ class JudgmentCounts:
 
     def _from(self, lowest: int) -> int:
         return sum(number for grade, number in self.grades.items() if grade >= lowest)
+
+
+@dataclass(frozen=True)
+class GradeLine:
+    """How many documents have a grade, as a bar."""
+
+    grade: int
+    says: str
+    bar: SafeString
+
+
+def grade_lines(grades: Mapping[int, int], top: int, threshold: int) -> list[GradeLine]:
+    """Return a line for each grade, the highest first, including unused grades."""
+    most = max(grades.values(), default=1)
+    return [
+        GradeLine(
+            grade,
+            _grade_meaning(grade, threshold),
+            grade_bar(grades.get(grade, 0), most, grade, top),
+        )
+        for grade in range(top, min([0, *grades]) - 1, -1)
+    ]
+
+
+def _grade_meaning(grade: int, threshold: int) -> str:
+    if grade < 0:
+        return "pooled, not judged"
+    return "relevant" if grade >= threshold else "not relevant"
+
+
+def tabulate_grades(grades: Mapping[int, int]) -> Table:
+    """Return the number of documents of each grade, the highest first."""
+    return Table(["grade", "documents"], sorted(grades.items(), reverse=True))
+
+
+def tabulate_judged(edition: Edition, topics: Sequence[JudgedTopic]) -> Table:
+    """Return a line for each topic, a column for each grade that somebody gave."""
+    given = sorted((int(grade) for grade in edition.judgment_set.grade_counts), reverse=True)
+    columns = [
+        *TOPIC_COLUMNS,
+        ("judged", "judged"),
+        ("relevant", "relevant"),
+        *(
+            (f"grade {grade}", lambda topic, grade=grade: topic.grades.get(grade, 0))
+            for grade in given
+        ),
+    ]
+    return tabulate(topics, columns)
 
 
 def count_judgments(edition: Edition) -> JudgmentCounts:
@@ -126,6 +177,28 @@ class Summaries:
             )
             for column, topic in enumerate(topics)
         ]
+
+
+def tabulate_summaries(summaries: Iterable[TopicSummary]) -> Table:
+    """Return a line for each topic: its judgments, and how the runs did."""
+    columns = [
+        *TOPIC_COLUMNS,
+        ("judged", "judged"),
+        ("relevant", "relevant"),
+        ("worst", "worst"),
+        ("median", "median"),
+        ("best", "best"),
+        ("best_run", "best_run.tag"),
+        ("own", "own"),
+    ]
+    return tabulate(summaries, columns)
+
+
+def range_axis(summaries: Sequence[TopicSummary]) -> Column:
+    """Return the axis from the worst to the best run, from 0 to 1 if all values fit."""
+    values = [end for each in summaries for end in (each.worst, each.best) if np.isfinite(end)]
+    beyond = values and (min(values) < 0 or max(values) > 1)
+    return Column(Axis.around(min(values), max(values)) if beyond else UNIT, "range")
 
 
 def build_summaries(board: Board) -> Summaries:

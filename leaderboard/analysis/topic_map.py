@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
-from leaderboard.analysis.scores import read_scores
+from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import TopicSummary, build_topic_summaries
 from leaderboard.boards.standings import Board, Standing
+from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Topic
 
 # With fewer runs a correlation means nothing.
@@ -25,10 +26,24 @@ class MappedTopic:
 
     summary: TopicSummary
     correlation: float
+    # The lowest score, the quartiles and the highest.
+    spread: list[float]
 
     @property
     def topic(self) -> Topic:
         return self.summary.topic
+
+    @property
+    def number(self) -> str:
+        return self.topic.number
+
+    @property
+    def relevant(self) -> int:
+        return self.summary.relevant
+
+    @property
+    def median(self) -> float:
+        return self.summary.median
 
     @property
     def is_inverted(self) -> bool:
@@ -47,8 +62,6 @@ class TopicMap:
     standings: list[Standing]
     topics: list[MappedTopic]
     values: NDArray[np.float64]
-    # The first quartile, the median and the third of every topic, float64[3, topics].
-    quartiles: NDArray[np.float64]
     low: float
     high: float
 
@@ -56,12 +69,6 @@ class TopicMap:
     def shares(self) -> NDArray[np.float64]:
         """The values from 0 at the low end of the scale to 1 at the high end."""
         return (self.values - self.low) / (self.high - self.low)
-
-    @property
-    def spread(self) -> NDArray[np.float64]:
-        """The lowest score of every topic, its quartiles and the highest, float64[5, topics]."""
-        ends = (np.nanmin(self.values, axis=0), np.nanmax(self.values, axis=0))
-        return np.vstack([ends[0], self.quartiles, ends[1]])
 
     @property
     def hardest(self) -> MappedTopic | None:
@@ -73,6 +80,18 @@ class TopicMap:
     def inverted(self) -> list[MappedTopic]:
         return [topic for topic in self.topics if topic.is_inverted]
 
+    def table(self, *, with_correlation: bool) -> Table:
+        """A line for each topic, a column for each run, by its tag; correlations if asked for."""
+        correlation = [("correlation", "correlation")] if with_correlation else []
+        columns = [*TOPIC_COLUMNS, ("relevant", "relevant"), *correlation]
+        found = tabulate(self.topics, columns)
+        spread = ["lowest", "first_quartile", "median", "third_quartile", "highest"]
+        rows = zip(found.rows, self.topics, self.values.T.tolist(), strict=True)
+        return Table(
+            [*found.head, *spread, *(standing.name for standing in self.standings)],
+            [[*cells, *topic.spread, *of_runs] for cells, topic, of_runs in rows],
+        )
+
 
 def build_topic_map(board: Board) -> TopicMap:
     summaries = build_topic_summaries(board)
@@ -83,15 +102,26 @@ def build_topic_map(board: Board) -> TopicMap:
     correlations = item_total_correlations(scores.values)
     values = scores.values[:, order]
     low, high = _scale(values)
+    spread = _spread(scores).T.tolist()
     return TopicMap(
         measure=board.measure,
         standings=board.ranked,
-        topics=[MappedTopic(summaries[place], float(correlations[place])) for place in order],
+        topics=[
+            MappedTopic(summaries[place], float(correlations[place]), spread[place])
+            for place in order
+        ],
         values=values,
-        quartiles=scores.quartiles[:, order],
         low=low,
         high=high,
     )
+
+
+def _spread(scores: Scores) -> NDArray[np.float64]:
+    """Return the lowest score of every topic, its quartiles and the highest."""
+    if not scores.runs:
+        return np.full((5, scores.values.shape[1]), np.nan)
+    ends = (np.nanmin(scores.values, axis=0), np.nanmax(scores.values, axis=0))
+    return np.vstack([ends[0], scores.quartiles, ends[1]])
 
 
 def _scale(values: NDArray[np.float64]) -> tuple[float, float]:

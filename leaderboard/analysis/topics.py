@@ -13,10 +13,12 @@ from evaluation.measures import parse_measure
 from evaluation.reading.listings import find_among
 from leaderboard.analysis.rankings import Titles, load_grades, load_listing
 from leaderboard.analysis.scores import Scores, read_scores
+from leaderboard.analysis.summaries import tabulate_grades
 from leaderboard.analysis.topic_map import item_total_correlations
-from leaderboard.boards.columns import Cell
 from leaderboard.boards.standings import Board
 from leaderboard.collections.stored_judgments import load_topic_qrels
+from leaderboard.display.charts.drawing import Kind
+from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
 
 TOP = 10
@@ -53,6 +55,11 @@ class Answer:
     retrieved: int
 
     @property
+    def kind(self) -> Kind:
+        """How a chart marks the run."""
+        return "baseline" if self.is_baseline else "own" if self.is_own else "other"
+
+    @property
     def unjudged_in_top(self) -> int:
         return self.top_grades.count(None)
 
@@ -87,13 +94,6 @@ class JudgedSubtopic:
     probability: float | None
     relevant: int
     runs: int
-
-    COLUMNS = ("subtopic", "probability", "relevant", "runs")
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The values of `COLUMNS`."""
-        return [self.name, self.probability, self.relevant, self.runs]
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,38 @@ class TopicBreakdown:
     def is_inverted(self) -> bool:
         """Whether runs that are better on all other topics tend to be worse on this one."""
         return self.correlation < 0
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables of the page in full: its runs, grades, judged and unjudged documents."""
+        runs = [
+            ("rank", "rank"),
+            *TEAM_COLUMNS,
+            (self.measure, "score"),
+            ("first_relevant", "first_relevant"),
+            ("relevant_in_top_10", "relevant_in_top"),
+            ("unjudged_in_top_10", "unjudged_in_top"),
+            ("retrieved", "retrieved"),
+        ]
+        ranks = [
+            (run.tag, lambda document, run=run: document.ranks.get(run.pk))
+            for run in (answer.run for answer in self.answers)
+        ]
+        judged = [
+            ("docno", "docno"),
+            ("grade", "grade"),
+            ("found_in_top_100", lambda document: len(document.finders)),
+            *ranks,
+        ]
+        unjudged = [("docno", "docno"), ("runs_in_top_10", "runs"), ("best_rank", "best_rank")]
+        subtopics = [(name, name) for name in ("probability", "relevant", "runs")]
+        return {
+            "subtopics": tabulate(self.subtopics, [("subtopic", "name"), *subtopics]),
+            "runs": tabulate(self.answers, runs),
+            "grades": tabulate_grades(self.grades),
+            "judged": tabulate(self.documents, judged),
+            "unjudged": tabulate(self.unjudged, unjudged),
+        }
 
 
 def _subtopics(board: Board, topic: Topic, retrieved: dict[str, Retrieved]) -> list[JudgedSubtopic]:

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, StreamingHttpResponse
 from django.urls import reverse
 from ninja import File, Form, Header, Query, Router, Status, UploadedFile
@@ -37,6 +36,7 @@ from leaderboard.api.schemas import (
 )
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import Sight, VisibleRun, run_or_404, track_or_404
+from leaderboard.boards.exports import uploaded_file
 from leaderboard.boards.receipts import Receipt
 from leaderboard.boards.standings import name_of_test
 from leaderboard.infrastructure.request_slots import received_at
@@ -261,15 +261,7 @@ def find_measure(sight: Sight, text: str) -> str:
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
 def get_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Download the original file (team and organisers only)."""
-    run = managed_run_or_403(request, run_id).run
-    if not run.file:
-        raise Http404("a refused file that is not kept any more")
-    return FileResponse(
-        default_storage.open(run.file.name),
-        as_attachment=True,
-        filename=run.filename or f"{run.pk}.run",
-        content_type="application/octet-stream",
-    )
+    return uploaded_file(managed_run_or_403(request, run_id).run)
 
 
 @router.get("/runs/{slug:run_id}/problems", auth=PUBLIC)

@@ -80,7 +80,7 @@ def recall_lines(run: Run, precision: Precision) -> Iterator[str]:
 
 def depth_lines(run: Run, precision: Precision) -> Iterator[str]:
     for line in precision.depth_lines(run):
-        yield f"in the first {line.depth:<27}{format_four_decimals(line.own):>12}"
+        yield f"in the first {line.at:<27}{format_four_decimals(line.own):>12}"
 
 
 def topic_lines(by_topic: TopicScores) -> Iterator[str]:

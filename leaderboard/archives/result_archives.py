@@ -27,8 +27,8 @@ from leaderboard.archives.appendices import TopicScores, name_folder, render_app
 from leaderboard.archives.zip_files import Member
 from leaderboard.boards import exports
 from leaderboard.boards.columns import Cell, paper_columns, shown_columns
-from leaderboard.boards.receipts import escape_formula
 from leaderboard.boards.standings import Board, Standing
+from leaderboard.display.csv_tables import escape_formula, export_cell
 from leaderboard.display.numbers import counted
 from leaderboard.models import Run, Score, ScoreSet, Team, Topic
 from leaderboard.scoring.judgments import load_judgments, resolve_measure, topic_mask
@@ -66,7 +66,7 @@ def render_csv_lines(head: Sequence[Cell], lines: Iterable[Sequence[Cell]]) -> I
     out = io.StringIO()
     writer = csv.writer(out)
     for line in chain([head], lines):
-        writer.writerow(escape_formula(exports.export_cell(cell)) for cell in line)
+        writer.writerow(escape_formula(export_cell(cell)) for cell in line)
         yield out.getvalue().encode()
         out.seek(0)
         out.truncate()

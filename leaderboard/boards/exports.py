@@ -6,22 +6,20 @@ so no cell may be a formula in a spreadsheet or a command in TeX.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from evaluation.significance import TESTS
-from leaderboard.boards.columns import Cell, Column
-from leaderboard.boards.receipts import escape_formula
+from leaderboard.boards.columns import Column
 from leaderboard.boards.standings import LEVEL, Board, Standing
+from leaderboard.display.csv_tables import Table, is_missing, render_table
 from leaderboard.display.numbers import MINUS, MISSING, counted
 from leaderboard.models import Run
 
@@ -43,6 +41,18 @@ def streamed_text(
 
 def streamed_bytes(name: str, pieces: Iterable[bytes], media_type: str) -> StreamingHttpResponse:
     return _as_attachment(name, StreamingHttpResponse(pieces, content_type=media_type))
+
+
+def uploaded_file(run: Run) -> FileResponse:
+    """Return the file of a run as it was uploaded, always as a download."""
+    if not run.file:
+        raise Http404("a refused file that is not kept any more")
+    return FileResponse(
+        default_storage.open(run.file.name),
+        as_attachment=True,
+        filename=run.filename or f"{run.pk}.run",
+        content_type="application/octet-stream",
+    )
 
 
 def _with_charset(media_type: str) -> str:
@@ -89,30 +99,18 @@ def download(board: Board, format: str, columns: Columns) -> HttpResponse:
 
 
 def render_csv(board: Board, columns: Columns) -> str:
-    return render_separated(board, columns, ",")
+    return render_table(tabulate_board(board, columns))
 
 
 def render_tsv(board: Board, columns: Columns) -> str:
-    return render_separated(board, columns, "\t")
+    return render_table(tabulate_board(board, columns), "\t")
 
 
-def render_separated(board: Board, columns: Columns, delimiter: str) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter)
-    writer.writerow(escape_formula(field) for column in columns for field in column.fields)
-    for standing in board.shown:
-        cells = (cell for column in columns for cell in column.cells(standing))
-        writer.writerow(escape_formula(export_cell(cell)) for cell in cells)
-    return out.getvalue()
-
-
-def export_cell(cell: Cell) -> Cell:
-    """Return a cell with every digit, empty if its value is missing."""
-    return "" if is_missing(cell) else cell
-
-
-def is_missing(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+def tabulate_board(board: Board, columns: Columns) -> Table:
+    return Table(
+        [field for column in columns for field in column.fields],
+        [[cell for column in columns for cell in column.cells(line)] for line in board.shown],
+    )
 
 
 def render_json(board: Board, columns: Columns) -> str:

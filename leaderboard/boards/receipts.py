@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +13,7 @@ from django.core.files.storage import default_storage
 from evaluation.problems import Problem
 from evaluation.reading.recognition import RUN_FORMATS
 from leaderboard.boards.disclosure import Sight
+from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Job, Run
 
 # The most twins of a run that a receipt lists.
@@ -236,15 +235,6 @@ def load_problems(run: Run) -> list[Problem]:
 
 
 def problems_as_csv(run: Run) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out)
-    names = [field.name for field in fields(Problem)]
-    writer.writerow(names)
-    for problem in load_problems(run):
-        writer.writerow(escape_formula(asdict(problem)[name]) for name in names)
-    return out.getvalue()
-
-
-def escape_formula(cell: Any) -> Any:
-    """Escape a cell that a spreadsheet would read as a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
+    return render_table(
+        tabulate(load_problems(run), [(each.name,) * 2 for each in fields(Problem)])
+    )

@@ -17,6 +17,7 @@ from evaluation.measures import parse_measure
 from evaluation.significance import Difference, minimum_detectable
 from evaluation.significance.pairwise import FEWEST_TOPICS
 from leaderboard.boards.disclosure import Sight
+from leaderboard.display.charts.drawing import Kind
 from leaderboard.models import Edition, Run, Track
 from leaderboard.runs.facts import FILTERS, Fact
 from leaderboard.scoring.comparisons import (
@@ -113,6 +114,15 @@ class Standing:
     verdict: str = ""
     # Every run down to here is significantly better than every run below.
     breaks_after: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.run)
+
+    @property
+    def kind(self) -> Kind:
+        """How a chart marks the run."""
+        return "baseline" if self.is_baseline else "own" if self.is_own else "other"
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,11 @@ class Topic(models.Model):
     def __str__(self) -> str:
         return self.number
 
+    @property
+    def label(self) -> str:
+        """The title, or the description of a topic that has none."""
+        return self.title or self.description
+
 
 class JudgmentSetQuerySet(models.QuerySet["JudgmentSet"]):
     def contained_in(self, whole: JudgmentSet) -> JudgmentSetQuerySet:

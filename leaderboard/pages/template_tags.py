@@ -6,7 +6,6 @@ A colour is never the only signal: every tag also shows a shape or a word.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from secrets import token_urlsafe
 from typing import Literal
 
@@ -17,6 +16,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.measures import parse_measure
+from leaderboard.display import charts
+from leaderboard.display.badges import badge, marked
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, difference_text
 from leaderboard.infrastructure.logs import request_number
@@ -59,13 +60,6 @@ STATES = {
 }
 NOTICES = ("ok", "info", "warn", "bad")
 MESSAGE_LEVELS = {"debug": "info", "success": "ok", "warning": "warn", "error": "bad"}
-DIFFERENCE_CLASSES = {
-    "better": "better",
-    "worse": "worse",
-    "not significant": "same",
-    "none": "",
-    None: "",
-}
 
 
 @register.simple_tag
@@ -98,13 +92,6 @@ def chip(name: str) -> SafeString:
 
 
 @register.simple_tag
-def badge(kind: str) -> SafeString:
-    """Render a badge: baseline, yours, late, manual, unpooled, internal or blind."""
-    word = escape(kind)
-    return mark_safe(f'<span class="badge {word.replace(" ", "-")}">{word}</span>')
-
-
-@register.simple_tag
 def grade(value: int | None, top: int = RAMP) -> SafeString:
     """Render the grade of a document; `top` is the highest grade of the judgments."""
     if value is None:
@@ -123,11 +110,6 @@ def difference(
     """Render a signed difference; the style sheet adds ▲, ▼ or ≈ for a verdict."""
     printed = difference_text(value, unit, digits)
     return mark_safe(marked(printed, verdict) if value is not None else MISSING)
-
-
-def marked(printed: str, verdict: str | None) -> str:
-    """Wrap a printed difference in the class of its verdict."""
-    return f'<span class="{DIFFERENCE_CLASSES[verdict or None]}">{printed}</span>'
 
 
 @register.simple_tag
@@ -211,3 +193,8 @@ def empty(content: str, title: str) -> SafeString:
 def request_id() -> str:
     """Return the id of this request, as in the log."""
     return request_number.get()
+
+
+# Badges, and charts in table cells, which every cell of a column draws on one axis.
+for cell in (badge, charts.bounds_cell, charts.column_head, charts.grade_stack, charts.range_cell):
+    register.simple_tag(cell)

@@ -56,13 +56,13 @@ def test_precision_at_depth_is_that_of_the_measures(track, bens, cats):
         bytes(ScoreSet.objects.get(run=cats).record), load_judgments(track.edition_id)
     )
     for line in precision_of(track).depth_lines(cats):
-        measure = parse_measure(f"P@{line.depth}")
+        measure = parse_measure(f"P@{line.at}")
         assert line.own == pytest.approx(measure.aggregate(measure.scores(judged)))
 
 
 def test_precision_at_depth_stands_among_the_runs(track, bens, cats):
     first = precision_of(track).depth_lines(cats)[0]
-    assert first.depth == 5
+    assert first.at == 5
     assert first.own == pytest.approx(4 / 15)
     assert first.median == pytest.approx(4.5 / 15)
     assert first.best == pytest.approx(5 / 15)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from evaluation.agreement import tau_ap, tau_matrix
-from leaderboard.display.charts.bumps import RankLine, rank_chart
+from leaderboard.display.charts.bumps import rank_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Run, Score, Track, User
 from leaderboard.pages.views import analysis
@@ -141,16 +142,21 @@ def test_queries_do_not_grow_with_the_board(ten, ben, client):
     assert num_queries(client, ADDRESS) == asked
 
 
+def drawn_run(name, places):
+    """What the chart draws of a run."""
+    return SimpleNamespace(name=name, places=places, kind="")
+
+
 def test_a_line_goes_through_the_places_of_its_run():
     drawn = ET.fromstring(
-        rank_chart(["AP", "RR"], [RankLine("a", [1, 2]), RankLine("b", [2, 1])], "Two")
+        rank_chart(["AP", "RR"], [drawn_run("a", [1, 2]), drawn_run("b", [2, 1])], "Two")
     )
     paths = [path.get("d") for path in drawn.iter("path")]
     assert paths == ["M0 34L100 54", "M0 54L100 34"]
 
 
 def test_a_long_name_is_cut_and_stands_whole_in_the_title():
-    chart = rank_chart(["AP"], [RankLine("a-name-of-more-than-fifteen", [1])], "One")
+    chart = rank_chart(["AP"], [drawn_run("a-name-of-more-than-fifteen", [1])], "One")
     assert "a-name-of-more-t…" in chart and "<title>a-name-of-more-than-fifteen: 1" in chart
 
 

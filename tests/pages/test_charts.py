@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections import namedtuple
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,18 +11,21 @@ import pytest
 
 from leaderboard.display import charts
 from leaderboard.display.charts import UNIT, Axis, Bar, Column, Mark, Point, RankPair, RecallCurves
-from leaderboard.display.charts.boxes import Box, box_plot
-from leaderboard.display.charts.bumps import RankLine, rank_chart
-from leaderboard.display.charts.costs import PricedRun, cost_chart
-from leaderboard.display.charts.heat import (
-    Difficulty,
-    HeatColumn,
-    HeatRow,
-    difficulty_chart,
-    heat_map,
-)
+from leaderboard.display.charts.boxes import box_plot
+from leaderboard.display.charts.bumps import rank_chart
+from leaderboard.display.charts.costs import cost_chart
+from leaderboard.display.charts.heat import difficulty_chart, heat_map
 from leaderboard.display.charts.labels import NamedDot, Stroke, place_labels
-from leaderboard.display.charts.steps import DatedRun, JudgmentChange, step_chart
+from leaderboard.display.charts.steps import step_chart
+
+# What charts draw of the rows of analyses.
+PricedRun = namedtuple("PricedRun", "name cost cost_text mean low high on_front is_measured")
+PricedRun.is_named, PricedRun.kind = False, "other"
+DatedRun = namedtuple("DatedRun", "at mean best name kind", defaults=["other"])
+JudgmentChange = namedtuple("JudgmentChange", "at version")
+DrawnTopic = namedtuple("DrawnTopic", "number relevant median spread is_inverted", defaults=[(), 0])
+DrawnRun = namedtuple("DrawnRun", "name is_own places kind", defaults=[(), ""])
+Gains = namedtuple("Gains", "own reordered ideal")
 
 NAN = float("nan")
 MEANS = np.array([0.358, 0.318, 0.316, 0.307, 0.291, 0.244, 0.162, 0.008])
@@ -320,7 +324,7 @@ def test_words_lie_over_the_bands():
 
 def test_between_the_gains_lies_what_was_lost():
     own, reordered, ideal = (np.array(values) for values in ([0, 1], [1, 1], [2, 4]))
-    chart = charts.gain_chart(charts.GainCurves("mine", own, reordered, ideal), "x")
+    chart = charts.gain_chart(Gains(own, reordered, ideal), "mine", "x")
     (retrieval,), (ranking,) = drawn(chart, "path", "band-1"), drawn(chart, "path", "band-2")
     assert retrieval.get("d") == "M0 50L100 0L100 75L0 75z"
     assert ranking.get("d") == "M0 75L100 75L100 75L0 100z"
@@ -438,7 +442,7 @@ def test_a_run_stands_at_its_day_and_at_its_score():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 3, 4, 9)]
     scores, bests = [0.21, 0.18, 0.32, 0.25], [0.21, 0.21, 0.32, 0.32]
     runs = [DatedRun(*each, "bm25") for each in zip(days, scores, bests, strict=True)]
-    chart = step_chart(runs, [JudgmentChange(days[1], "judgments v2")], "x")
+    chart = step_chart(runs, [JudgmentChange(days[1], "v2")], "x")
     dots = drawn(chart, "circle", "dot")
     assert proportional([number(dot, "cx") for dot in dots], [day.day for day in days])
     assert proportional([number(dot, "cy") for dot in dots], scores)
@@ -448,7 +452,7 @@ def test_a_run_stands_at_its_day_and_at_its_score():
 def test_what_turned_after_the_last_run_stands_at_its_day_too():
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 5, 9)]
     runs = [DatedRun(day, 0.2, 0.2, "bm25") for day in days[:2]]
-    chart = step_chart(runs, [JudgmentChange(days[2], "judgments v2")], "x")
+    chart = step_chart(runs, [JudgmentChange(days[2], "v2")], "x")
     dots, (dashed,) = drawn(chart, "circle", "dot"), drawn(chart, "line", "dashed")
     places = [*(number(dot, "cx") for dot in dots), number(dashed, "x1")]
     assert proportional(places, [day.day for day in days])
@@ -470,9 +474,9 @@ def test_the_line_of_the_best_rises_where_a_run_raised_it():
 
 def test_a_topic_stands_across_its_relevant_documents_up_its_median():
     topics = [
-        Difficulty("1", 4, 0.25, ""),
-        Difficulty("2", 10, 0.5, ""),
-        Difficulty("3", 7, NAN, ""),
+        DrawnTopic("1", 4, 0.25),
+        DrawnTopic("2", 10, 0.5),
+        DrawnTopic("3", 7, NAN),
     ]
     first, second = drawn(difficulty_chart(topics, "AP"), "circle", "point")
     assert [number(first, "cx"), number(second, "cx")] == [40, 100]
@@ -594,11 +598,18 @@ def cells():
     }
 
 
+def wild(row):
+    """The address of any row."""
+    return WILD
+
+
 def whole_charts():
     marks = [Mark(0.3, WILD, "own", f"/?q={WILD}"), Mark(0.4, "فريق")]
     eleven = np.linspace(0.9, 0.1, 11)
     day = datetime(2026, 3, 1, tzinfo=UTC)
-    priced = PricedRun(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False, href=WILD)
+    priced = PricedRun(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False)
+    run = DrawnRun(WILD, True, [1, 1], "own")
+    topic = DrawnTopic(WILD, 3, 0.2, [0.1, 0.2, 0.3, 0.4, 0.5], True)
     return {
         "strip_chart": charts.strip_chart(marks, WILD),
         "dot_line": charts.dot_line(marks, WILD),
@@ -607,18 +618,16 @@ def whole_charts():
         "recall_curves": charts.recall_curves(
             RecallCurves(WILD, eleven, np.array([eleven]), WILD, eleven), WILD
         ),
-        "gain_chart": charts.gain_chart(charts.GainCurves(WILD, *[eleven.cumsum()] * 3), WILD),
-        "box_plot": box_plot([Box(WILD, 0.1, 0.2, 0.3, 0.4, 0.5, WILD)], WILD, WILD),
+        "gain_chart": charts.gain_chart(Gains(*[eleven.cumsum()] * 3), WILD, WILD),
+        "box_plot": box_plot([topic], WILD, WILD, wild),
         "difference_interval": charts.difference_interval(0.1, 0.0, 0.2, WILD),
         "scatter": charts.scatter([Point(WILD, 0.1, 0.2, WILD)], WILD, WILD, WILD, WILD),
-        "heat_map": heat_map(
-            [HeatRow(WILD, True)], [HeatColumn(WILD, 0.2, WILD, True)], np.array([[0.2]]), WILD
-        ),
-        "difficulty_chart": difficulty_chart([Difficulty(WILD, 3, 0.2, WILD)], WILD),
-        "rank_chart": rank_chart([WILD, "AP"], [RankLine(WILD, [1, 1], WILD, "own")], WILD),
-        "cost_chart": cost_chart([priced], "Time, s", WILD, WILD),
+        "heat_map": heat_map([run], [topic], np.array([[0.2]]), WILD, wild, marks=True),
+        "difficulty_chart": difficulty_chart([topic], WILD, wild),
+        "rank_chart": rank_chart([WILD, "AP"], [run], WILD, wild),
+        "cost_chart": cost_chart([priced], "Time, s", WILD, WILD, wild),
         "step_chart": step_chart(
-            [DatedRun(day, 0.2, 0.2, WILD, href=WILD)], [JudgmentChange(day, WILD)], WILD
+            [DatedRun(day, 0.2, 0.2, WILD)], [JudgmentChange(day, WILD)], WILD, wild
         ),
     }
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import struct
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.display.charts import boxes, heat
-from leaderboard.display.charts.heat import HeatColumn, HeatRow, heat_image, heat_map
+from leaderboard.display.charts.heat import heat_image, heat_map
 from leaderboard.models import Run, Track
 from leaderboard.pages.views import analysis
 from tests.builders import signed_in
@@ -172,21 +173,29 @@ def test_an_image_covers_the_paper_from_not_at_all_to_wholly():
     assert cover[0] == 0 and cover[63] == 255 and list(cover) == sorted(cover)
 
 
+TOPIC = SimpleNamespace(number="1", median=0.5, is_inverted=False)
+
+
+def run(name, is_own=False):
+    """What the chart draws of a run."""
+    return SimpleNamespace(name=name, is_own=is_own)
+
+
 def test_an_undefined_cell_is_bare():
-    drawn = heat_map([HeatRow("a")], [HeatColumn("1", 0.5)], np.array([[np.nan]]), "One")
+    drawn = heat_map([run("a")], [TOPIC], np.array([[np.nan]]), "One")
     assert '<path class="none" d="M0 0h1v.9h-1z"/>' in drawn
 
 
 def test_a_long_map_names_ones_own_runs_alone(monkeypatch):
     monkeypatch.setattr(heat, "NAMED", 1)
-    named = [HeatRow("mine", True), HeatRow("theirs")]
-    drawn = heat_map(named, [HeatColumn("1", 0.5)], np.array([[0.1], [0.2]]), "Two")
+    named = [run("mine", is_own=True), run("theirs")]
+    drawn = heat_map(named, [TOPIC], np.array([[0.1], [0.2]]), "Two")
     assert ">mine</text>" in drawn and ">theirs</text>" not in drawn
 
 
 def test_a_long_name_stands_whole_on_a_desk_and_is_cut_on_a_phone():
-    long = HeatRow("a-run-of-25-letters-alone")
-    drawn = heat_map([long], [HeatColumn("1", 0.5)], np.array([[0.1]]), "One")
+    long = run("a-run-of-25-letters-alone")
+    drawn = heat_map([long], [TOPIC], np.array([[0.1]]), "One")
     assert 'class="plot heat letters-32"' in drawn
     assert f'class="label opt" x="0%" y="13" dx="-8" text-anchor="end">{long.name}<' in drawn
     assert "a-run-of-25-lett…" in drawn

@@ -18,7 +18,7 @@ from leaderboard.display.charts.cells import (
 )
 from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.display.charts.drawing import Mark
-from leaderboard.display.charts.gains import GainCurves, gain_chart
+from leaderboard.display.charts.gains import gain_chart
 from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
 from leaderboard.display.charts.left_out import count_bar, moved_rank_cell
 from leaderboard.display.charts.pairs import (
@@ -38,7 +38,6 @@ __all__ = [
     "Column",
     "Curve",
     "DetectableCurve",
-    "GainCurves",
     "Mark",
     "PlannedDot",
     "Point",

@@ -16,10 +16,11 @@ from leaderboard.display.charts.drawing import (
     Anchor,
     coord,
     escape_name,
-    frame_chart,
+    hit_area,
     link_part,
     render_chart,
     render_line,
+    render_plot,
     render_text,
     stretch,
 )
@@ -86,9 +87,7 @@ def difference_bars(
         + _sides(field, above, below)
         + (_labels(field) if _falls(differences) else _numbers(field))
     )
-    return frame_chart(
-        render_chart(title, _describe(bars, above, below), HEIGHT, body, links=links), "bars"
-    )
+    return render_plot(title, _describe(bars, above, below), HEIGHT, body, "bars", links=links)
 
 
 def _bars(field: Field) -> str:
@@ -99,9 +98,7 @@ def _bars(field: Field) -> str:
     for index, bar in enumerate(field.bars):
         x = field.x(index) + (step - width) / 2
         top, bottom = sorted((zero, field.y(bar.difference)))
-        shape = (
-            f'<rect class="hit" x="{coord(field.x(index))}%" y="0" width="{coord(step)}%"'
-            f' height="{HEIGHT}"/>'
+        shape = hit_area(field.x(index), step, HEIGHT) + (
             f'<rect class="bar {bar.side}" x="{coord(x)}%" y="{coord(top)}"'
             f' width="{coord(width)}%" height="{coord(max(bottom - top, 0.5))}"/>'
         )
@@ -249,7 +246,7 @@ def histogram(
         )
     counts_text = ", ".join(str(number) for number in own)
     description = f"Topics in {BINS} equal steps from 0 to 1: {counts_text}."
-    return frame_chart(render_chart(title, description, HISTOGRAM_HEIGHT, body))
+    return render_plot(title, description, HISTOGRAM_HEIGHT, body)
 
 
 def _binned(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 from django.utils.safestring import SafeString
 
 from leaderboard.display.charts.drawing import (
+    Link,
     coord,
     escape_name,
-    frame_chart,
     link_part,
     name_room_class,
+    no_link,
     outer_name,
-    render_chart,
+    render_dot,
     render_line,
+    render_plot,
     render_text,
     stretch,
 )
@@ -25,17 +27,17 @@ PITCH = 20.0
 TOP = 24.0
 
 
-@dataclass(frozen=True, slots=True)
-class RankLine:
+class RankLine(Protocol):
     """A run with its rank on every board; `kind` is the class of its line."""
 
     name: str
     places: Sequence[int]
-    href: str = ""
-    kind: str = ""
+    kind: str
 
 
-def rank_chart(boards: Sequence[str], climbers: Sequence[RankLine], title: str) -> SafeString:
+def rank_chart(
+    boards: Sequence[str], climbers: Sequence[RankLine], title: str, link: Link = no_link
+) -> SafeString:
     """Return a chart with a column per board and a line per run, named at its end."""
     deepest = max((max(climber.places) for climber in climbers), default=1)
     height = TOP + PITCH * deepest
@@ -48,15 +50,11 @@ def rank_chart(boards: Sequence[str], climbers: Sequence[RankLine], title: str) 
     drawn_last = sorted(climbers, key=lambda climber: climber.kind)
     curves = "".join(_curve(climber, across) for climber in drawn_last)
     body += stretch(100, height, height, curves)
-    body += "".join(_dots_and_name(climber, across) for climber in drawn_last)
-    summary = f"{counted(len(climbers), 'run')} on {counted(len(boards), 'board')}: " + "; ".join(
-        f"{climber.name} {', '.join(map(str, climber.places))}" for climber in climbers
-    )
-    links = any(climber.href for climber in climbers)
+    body += "".join(_dots_and_name(climber, across, link(climber)) for climber in drawn_last)
+    places = "; ".join(f"{line.name} {', '.join(map(str, line.places))}" for line in climbers)
+    summary = f"{counted(len(climbers), 'run')} on {counted(len(boards), 'board')}: {places}."
     room = name_room_class([climber.name for climber in climbers])
-    return frame_chart(
-        render_chart(title, summary + ".", height, body, links=links), f"bumps {room}"
-    )
+    return render_plot(title, summary, height, body, f"bumps {room}", links=link is not no_link)
 
 
 def _across(place: int, boards: int) -> float:
@@ -79,10 +77,10 @@ def _curve(climber: RankLine, across: Sequence[float]) -> str:
     return f'<path class="{f"curve climb {climber.kind}".rstrip()}" d="M{points}"/>'
 
 
-def _dots_and_name(climber: RankLine, across: Sequence[float]) -> str:
+def _dots_and_name(climber: RankLine, across: Sequence[float], href: str) -> str:
+    classes = f"climb {climber.kind}".rstrip()
     dots = "".join(
-        f'<circle class="{f"climb {climber.kind}".rstrip()}" cx="{coord(x)}%"'
-        f' cy="{coord(_down(place))}" r="3.5"/>'
+        render_dot(x, _down(place), classes, 3.5)
         for x, place in zip(across, climber.places, strict=True)
     )
     first, last = climber.places[0], climber.places[-1]
@@ -90,4 +88,4 @@ def _dots_and_name(climber: RankLine, across: Sequence[float]) -> str:
     classes = "label strong" if climber.kind == "own" else "label"
     words += outer_name(100, _down(last) + 4, climber.name, classes, dx=10)
     title = f"{escape_name(climber.name)}: {', '.join(map(str, climber.places))}"
-    return link_part(climber.href, title, dots + words)
+    return link_part(href, title, dots + words)

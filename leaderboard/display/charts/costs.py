@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
@@ -13,12 +14,14 @@ from leaderboard.display.charts.axes import Axis, foot, value_grid
 from leaderboard.display.charts.drawing import (
     RADIUS,
     Kind,
+    Link,
     coord,
     escape_name,
-    frame_chart,
     link_part,
-    render_chart,
+    no_link,
+    render_dot,
     render_line,
+    render_plot,
     render_text,
     stretch,
 )
@@ -30,8 +33,7 @@ HEIGHT = 340
 MARGIN = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class PricedRun:
+class PricedRun(Protocol):
     """A run with its cost, its mean and the interval of the mean."""
 
     name: str
@@ -43,9 +45,8 @@ class PricedRun:
     on_front: bool
     is_measured: bool
     # Named before others, and in bold.
-    is_named: bool = False
-    kind: Kind = "other"
-    href: str = ""
+    is_named: bool
+    kind: Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,9 @@ class LogAxis:
         return [value for value in values if self.low <= math.log10(value) <= self.high]
 
 
-def cost_chart(runs: Sequence[PricedRun], unit: str, measure: str, title: str) -> SafeString:
+def cost_chart(
+    runs: Sequence[PricedRun], unit: str, measure: str, title: str, link: Link = no_link
+) -> SafeString:
     """Return a chart with the cost to the right and the mean upwards; steps join the front."""
     across = LogAxis.over([priced.cost for priced in runs])
     up = Axis.around(
@@ -98,7 +101,7 @@ def cost_chart(runs: Sequence[PricedRun], unit: str, measure: str, title: str) -
     steps = _steps(runs, across, up)
     body = _grid(across, up)
     body += stretch(100, HEIGHT, HEIGHT, _front(steps))
-    body += "".join(_run(priced, across, up) for priced in _sort_for_drawing(runs))
+    body += "".join(_run(priced, across, up, link(priced)) for priced in _sort_for_drawing(runs))
     body += _names(runs, across, up, steps)
     body += render_text(0, 12, escape(measure), "tick", dx=8) + render_text(
         100, HEIGHT - 8, unit, "tick", "end"
@@ -107,8 +110,7 @@ def cost_chart(runs: Sequence[PricedRun], unit: str, measure: str, title: str) -
         f"{priced.name} {priced.cost_text}, {score(priced.mean)}" for priced in runs
     )
     description = f"{counted(len(runs), 'run')}, the cheapest first: {summary}."
-    links = any(priced.href for priced in runs)
-    return frame_chart(render_chart(title, description, HEIGHT, body, links=links), "costs")
+    return render_plot(title, description, HEIGHT, body, "costs", links=link is not no_link)
 
 
 def _sort_for_drawing(runs: Sequence[PricedRun]) -> list[PricedRun]:
@@ -142,13 +144,13 @@ def _front(steps: Sequence[Stroke]) -> str:
     return f'<path class="curve front" d="{path}"/>' if path else ""
 
 
-def _run(run: PricedRun, across: LogAxis, up: Axis) -> str:
+def _run(run: PricedRun, across: LogAxis, up: Axis, href: str) -> str:
     x, y = across.at(run.cost), up.down(run.mean, HEIGHT)
     shape = render_line(x, x, up.down(run.high, HEIGHT), up.down(run.low, HEIGHT), "whisker")
     classes = f"dot {run.kind}" + ("" if run.on_front else " beaten")
     radius = RADIUS[run.kind] + 1
     if run.is_measured:
-        shape += f'<circle class="{classes}" cx="{coord(x)}%" cy="{coord(y)}" r="{coord(radius)}"/>'
+        shape += render_dot(x, y, classes, radius)
     else:
         # A nested drawing moves the square by pixels about a point in per cent.
         side = coord(2 * radius)
@@ -157,7 +159,7 @@ def _run(run: PricedRun, across: LogAxis, up: Axis) -> str:
             f' x="{coord(-radius)}" y="{coord(-radius)}" width="{side}" height="{side}"/></svg>'
         )
     title = f"{escape_name(run.name)}: {score(run.mean)} for {escape(run.cost_text)}"
-    return link_part(run.href, title, shape)
+    return link_part(href, title, shape)
 
 
 def _names(runs: Sequence[PricedRun], across: LogAxis, up: Axis, steps: Sequence[Stroke]) -> str:

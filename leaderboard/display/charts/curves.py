@@ -13,8 +13,7 @@ from leaderboard.display.charts.axes import Axis, axis_foot, tick_label, value_g
 from leaderboard.display.charts.drawing import (
     coord,
     escape_name,
-    frame_chart,
-    render_chart,
+    render_plot,
     render_text,
     stretch,
 )
@@ -65,7 +64,7 @@ def recall_curves(curves: RecallCurves, title: str) -> SafeString:
         for level, value in zip(curves.levels, curves.own, strict=True)
     )
     description = f"Precision of {curves.run} by recall: {summary}."
-    return frame_chart(render_chart(title, description, HEIGHT, body), "named")
+    return render_plot(title, description, HEIGHT, body, "named")
 
 
 def _axis_names() -> str:

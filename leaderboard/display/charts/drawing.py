@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from django.utils.html import escape
@@ -64,6 +64,26 @@ def render_line(x1: float, x2: float, y1: float, y2: float, classes: str) -> str
     )
 
 
+def render_dot(x: float, y: float, classes: str, radius: float) -> str:
+    """Return a dot; x is in per cent, y in pixels."""
+    return f'<circle class="{classes}" cx="{coord(x)}%" cy="{coord(y)}" r="{radius}"/>'
+
+
+def hit_area(x: float, width: float, height: float, y: float = 0) -> str:
+    """Return the invisible area of a link, as high as its plot; x is in per cent, y in pixels."""
+    return (
+        f'<rect class="hit" x="{coord(x)}%" y="{coord(y)}" width="{coord(width)}%"'
+        f' height="{coord(height)}"/>'
+    )
+
+
+def join_points(values: Iterable[float]) -> str:
+    """Return the points of a curve over the whole width, joined by L; heights are in pixels."""
+    heights = list(values)
+    across = np.linspace(0, 100, len(heights))
+    return "L".join(f"{coord(x)} {coord(y)}" for x, y in zip(across, heights, strict=True))
+
+
 def render_text(
     x: float,
     y: float,
@@ -106,6 +126,14 @@ def name_room_class(names: Iterable[str]) -> str:
     return f"letters-{next(most for most in LETTERS if longest <= most)}"
 
 
+# The address of a row of a chart.
+Link = Callable[[Any], str]
+
+
+def no_link(_: Any) -> str:
+    return ""
+
+
 def link_part(href: str, title: str, body: str) -> str:
     """Return a part with its title, as a link if there is an address.
 
@@ -128,8 +156,17 @@ def render_chart(
     )
 
 
-def frame_chart(chart: SafeString, classes: str = "") -> SafeString:
+def render_plot(
+    title: str,
+    description: str,
+    height: float,
+    body: str,
+    classes: str = "",
+    *,
+    links: bool = False,
+) -> SafeString:
     """Return a chart with room for the labels at its edges."""
+    chart = render_chart(title, description, height, body, links=links)
     return mark_safe(f'<div class="{f"plot {classes}".rstrip()}">{chart}</div>')
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from django.utils.safestring import SafeString
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from leaderboard.display.charts.axes import Axis, foot, value_grid
 from leaderboard.display.charts.curves import LineName, place_names
 from leaderboard.display.charts.drawing import (
-    coord,
     escape_name,
-    frame_chart,
-    render_chart,
+    join_points,
+    render_plot,
     render_text,
     stretch,
 )
@@ -27,17 +26,15 @@ TICKS = 10
 Curve = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class GainCurves:
+class Gains(Protocol):
     """Three cumulated gains over the same ranks, each at least the one before it."""
 
-    run: str
     own: Curve
     reordered: Curve
     ideal: Curve
 
 
-def gain_chart(gained: GainCurves, title: str) -> SafeString:
+def gain_chart(gained: Gains, run: str, title: str) -> SafeString:
     """Return the curves of gain, and areas for the loss by ranking and by retrieval."""
     up = Axis.around(0.0, float(gained.ideal[-1]), most=4)
     curves = _between(gained.reordered, gained.ideal, up, "band-1")
@@ -51,21 +48,17 @@ def gain_chart(gained: GainCurves, title: str) -> SafeString:
     body = _grid(up, len(gained.own)) + stretch(100, 100, HEIGHT, curves)
     body += render_text(0, 12, "DCG", "tick label", dx=6)
     body += render_text(100, HEIGHT - 6, "rank", "tick label", "end", -6)
-    body += "".join(place_names(_line_names(gained, up), HEIGHT))
+    body += "".join(place_names(_line_names(gained, run, up), HEIGHT))
     summary = (
-        f"After {len(gained.own)} ranks {gained.run} has {score(float(gained.own[-1]))},"
+        f"After {len(gained.own)} ranks {run} has {score(float(gained.own[-1]))},"
         f" its documents in the best order {score(float(gained.reordered[-1]))},"
         f" the ideal {score(float(gained.ideal[-1]))}."
     )
-    return frame_chart(render_chart(title, summary, HEIGHT, body), "named")
+    return render_plot(title, summary, HEIGHT, body, "named")
 
 
 def _points(values: Curve, up: Axis) -> str:
-    """Return the points of a curve joined by L; the caller adds the first M."""
-    across = np.linspace(0, 100, len(values))
-    return "L".join(
-        f"{coord(x)} {coord(up.down(y, 100))}" for x, y in zip(across, values.tolist(), strict=True)
-    )
+    return join_points(up.down(value, 100) for value in values.tolist())
 
 
 def _between(lower: Curve, upper: Curve, up: Axis, classes: str) -> str:
@@ -81,9 +74,9 @@ def _grid(up: Axis, last: int) -> str:
     return value_grid(up, HEIGHT) + foot(HEIGHT, ranks)
 
 
-def _line_names(gained: GainCurves, up: Axis) -> list[LineName]:
+def _line_names(gained: Gains, run: str, up: Axis) -> list[LineName]:
     return [
         LineName("ideal", up.down(float(gained.ideal[-1]), HEIGHT)),
         LineName("re-ordered", up.down(float(gained.reordered[-1]), HEIGHT)),
-        LineName(escape_name(gained.run), up.down(float(gained.own[-1]), HEIGHT), "label strong"),
+        LineName(escape_name(run), up.down(float(gained.own[-1]), HEIGHT), "label strong"),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from django.utils.html import escape
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from leaderboard.display.charts.axes import UNIT, Axis, axis_foot, value_grid
 from leaderboard.display.charts.drawing import (
-    coord,
+    Link,
     escape_name,
-    frame_chart,
+    hit_area,
     link_part,
     name_room_class,
+    no_link,
     outer_name,
-    render_chart,
+    render_dot,
+    render_plot,
     render_text,
     stretch,
 )
@@ -35,18 +37,18 @@ INK = bytes((27, 29, 31))
 SCATTER_HEIGHT = 260
 
 
-@dataclass(frozen=True, slots=True)
-class HeatRow:
+class HeatRow(Protocol):
     name: str
-    is_own: bool = False
+    is_own: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HeatColumn:
+class HeatColumn(Protocol):
+    """A topic; the order of runs is inverted on it if runs good elsewhere are poor here."""
+
     number: str
+    relevant: int
     median: float
-    href: str = ""
-    is_marked: bool = False
+    is_inverted: bool
 
 
 def ramp_steps(shares: NDArray[np.float64], steps: int) -> NDArray[np.int64]:
@@ -65,8 +67,14 @@ def heat_map(
     columns: Sequence[HeatColumn],
     shares: NDArray[np.float64],
     title: str,
+    link: Link = no_link,
+    *,
+    marks: bool = False,
 ) -> SafeString:
-    """Return a heat map with a row per run and a column per topic, linked to its topic."""
+    """Return a heat map with a row per run and a column per topic, linked to its topic.
+
+    `marks` marks the topics on which the order of runs is inverted.
+    """
     pitch = PITCH if len(rows) <= NAMED else LOW_PITCH
     depth = pitch * len(rows)
     cells = _cells(ramp_steps(shares, STEPS))
@@ -76,7 +84,11 @@ def heat_map(
         + "".join(_row_name(place, row, pitch) for place, row in enumerate(rows))
         + "</svg>"
     )
-    body += "".join(_column(place, columns, depth) for place in range(len(columns)))
+    width = 100 / len(columns)
+    body += "".join(
+        link_part(link(column), *_column(column, place * width, width, depth, marks))
+        for place, column in enumerate(columns)
+    )
     ends = TOP + depth + BELOW
     body += render_text(0, ends, "← easiest topic") + render_text(
         100, ends, "hardest topic →", anchor="end"
@@ -85,7 +97,7 @@ def heat_map(
         f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; stronger is higher."
     )
     room = name_room_class([row.name for row in rows])
-    return frame_chart(render_chart(title, summary, ends, body, links=True), f"heat {room}")
+    return render_plot(title, summary, ends, body, f"heat {room}", links=True)
 
 
 def _cells(steps: NDArray[np.int64]) -> str:
@@ -106,17 +118,16 @@ def _row_name(place: int, row: HeatRow, pitch: int) -> str:
     return outer_name(0, pitch * (place + 0.5) + 4, row.name, classes, "end", -8)
 
 
-def _column(place: int, columns: Sequence[HeatColumn], depth: int) -> str:
-    column, width = columns[place], 100 / len(columns)
-    summary = f"topic {escape_name(column.number)}: median {score(column.median)}"
-    body = (
-        f'<rect class="hit" x="{coord(place * width)}%" y="{TOP}"'
-        f' width="{coord(width)}%" height="{depth}"/>'
-    )
-    if column.is_marked:
-        summary += ", order of runs inverted"
-        body += render_text((place + 0.5) * width, TOP - 4, "▾", "marked", "middle")
-    return link_part(column.href, summary, body)
+def _column(
+    column: HeatColumn, left: float, width: float, depth: int, marks: bool
+) -> tuple[str, str]:
+    """Return the words of a column and its area, with a mark above it if it has one."""
+    words = f"topic {escape_name(column.number)}: median {score(column.median)}"
+    area = hit_area(left, width, depth, TOP)
+    if not (marks and column.is_inverted):
+        return words, area
+    mark = render_text(left + 0.5 * width, TOP - 4, "▾", "marked", "middle")
+    return f"{words}, order of runs inverted", area + mark
 
 
 def heat_image(shares: NDArray[np.float64]) -> bytes:
@@ -145,38 +156,29 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
 
 
-@dataclass(frozen=True, slots=True)
-class Difficulty:
-    """A topic by its number of relevant documents and its median score."""
-
-    number: str
-    relevant: int
-    median: float
-    href: str = ""
-
-
-def difficulty_chart(topics: Sequence[Difficulty], measure: str) -> SafeString:
+def difficulty_chart(
+    topics: Sequence[HeatColumn], measure: str, link: Link = no_link
+) -> SafeString:
     """Return a chart with a point per topic: median score by number of relevant documents."""
-    topics = [difficulty for difficulty in topics if np.isfinite(difficulty.median)]
-    across = Axis.around(0, max((difficulty.relevant for difficulty in topics), default=1) or 1)
-    medians = [difficulty.median for difficulty in topics]
+    topics = [topic for topic in topics if np.isfinite(topic.median)]
+    across = Axis.around(0, max((topic.relevant for topic in topics), default=1) or 1)
+    medians = [topic.median for topic in topics]
     bounded = all(0 <= median <= 1 for median in medians)
     up = UNIT if bounded else Axis.around(min(0.0, *medians), max(medians))
     body = value_grid(up, SCATTER_HEIGHT) + axis_foot(across, SCATTER_HEIGHT)
-    body += "".join(_difficulty(difficulty, across, up) for difficulty in topics)
+    body += "".join(_difficulty(topic, across, up, link(topic)) for topic in topics)
     body += render_text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
     ground = SCATTER_HEIGHT - 6
     body += render_text(100, ground, "relevant documents", "tick label", anchor="end", dx=-6)
     summary = f"{counted(len(topics), 'topic')}."
     title = f"Relevant documents of a topic against its median {measure}"
-    return frame_chart(render_chart(title, summary, SCATTER_HEIGHT, body, links=True))
+    return render_plot(title, summary, SCATTER_HEIGHT, body, links=True)
 
 
-def _difficulty(topic: Difficulty, across: Axis, up: Axis) -> str:
-    shape = (
-        f'<circle class="point" cx="{coord(across.at(topic.relevant))}%"'
-        f' cy="{coord(up.down(topic.median, SCATTER_HEIGHT))}" r="3.5"/>'
+def _difficulty(topic: HeatColumn, across: Axis, up: Axis, href: str) -> str:
+    shape = render_dot(
+        across.at(topic.relevant), up.down(topic.median, SCATTER_HEIGHT), "point", 3.5
     )
     topic_name, median = escape_name(topic.number), score(topic.median)
     title = f"topic {topic_name}: {topic.relevant} relevant, median {median}"
-    return link_part(topic.href, title, shape)
+    return link_part(href, title, shape)

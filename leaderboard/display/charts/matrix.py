@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 from django.utils.html import escape
@@ -16,50 +16,42 @@ Square = NDArray[np.float64]
 DIAGONAL = '<td class="diagonal"></td>'
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(Protocol):
     """All pairs of runs, best first: row minus column, and p adjusted for all pairs.
 
-    `hrefs[i][j]` is the URL of the comparison; `direction` is -1 if the lower mean wins.
+    `direction` is -1 if the lower mean wins.
     """
 
     names: Sequence[str]
     differences: Square
     p: Square
-    hrefs: Sequence[Sequence[str]]
-    direction: int = 1
-    level: float = 0.05
-
-    def verdict(self, row: int, column: int) -> str:
-        """Return whether the run of the row is `better` or `worse`; empty if not significant."""
-        if not self.p[row, column] < self.level:
-            return ""
-        ahead = self.direction * self.differences[row, column] > 0
-        return "better" if ahead else "worse"
+    direction: int
+    level: float
 
 
-def pair_cells(pairs: Pairs, row: int) -> SafeString:
-    """Return a row: differences above the diagonal, p below; verdicts are coloured."""
-    cells = [_pair_cell(pairs, row, column) for column in range(len(pairs.names))]
+def pair_cells(pairs: Pairs, row: int, link: Callable[[int], str]) -> SafeString:
+    """Return a row: differences above the diagonal, p below; verdicts are coloured.
+
+    `link` has the address of the comparison with the run of a column.
+    """
+    cells = [_pair_cell(pairs, row, column, link) for column in range(len(pairs.names))]
     return mark_safe("".join(cells))
 
 
-def _pair_cell(pairs: Pairs, row: int, column: int) -> str:
+def _pair_cell(pairs: Pairs, row: int, column: int, link: Callable[[int], str]) -> str:
     if row == column:
         return DIAGONAL
     difference, p = float(pairs.differences[row, column]), float(pairs.p[row, column])
-    verdict = pairs.verdict(row, column)
-    number = signed(difference) if column > row else p_value(p)
-    wash = f" wash-{verdict}" if verdict else ""
-    shown = f'<span class="{verdict}">{escape(number)}</span>' if verdict else escape(number)
+    verdict = "better" if pairs.direction * difference > 0 else "worse"
+    told_apart = p < pairs.level
+    wash = f" wash-{verdict}" if told_apart else ""
+    number = escape(signed(difference) if column > row else p_value(p))
+    shown = f'<span class="{verdict}">{number}</span>' if told_apart else number
     if column < row:
         return f'<td class="num{wash}">{shown}</td>'
     difference_text = f"{pairs.names[row]} minus {pairs.names[column]}: {signed(difference, 4)}"
-    title = escape(f"{difference_text}, {p_in_words(p)}")
-    address = escape(pairs.hrefs[row][column])
-    return (
-        f'<td class="num{wash}"><a class="number" href="{address}" title="{title}">{shown}</a></td>'
-    )
+    title, href = escape(f"{difference_text}, {p_in_words(p)}"), escape(link(column))
+    return f'<td class="num{wash}"><a class="number" href="{href}" title="{title}">{shown}</a></td>'
 
 
 def agreement_cells(above: Square, below: Square, row: int) -> SafeString:

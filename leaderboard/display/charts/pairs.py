@@ -11,10 +11,9 @@ from leaderboard.display.charts.axes import Axis, axis_foot, upright_grid, value
 from leaderboard.display.charts.drawing import (
     coord,
     escape_name,
-    frame_chart,
     link_part,
-    render_chart,
     render_line,
+    render_plot,
     render_text,
 )
 from leaderboard.display.numbers import counted, interval, score, signed
@@ -58,7 +57,7 @@ def difference_interval(
     body += render_line(axis.at(low), axis.at(high), middle, middle, "strip")
     body += f'<circle class="dot mean" cx="{coord(axis.at(difference))}%" cy="{middle}" r="4"/>'
     summary = f"{signed(difference)}, 95 % interval {interval(low, high)}."
-    return frame_chart(render_chart(title, summary, INTERVAL_HEIGHT, body), "interval")
+    return render_plot(title, summary, INTERVAL_HEIGHT, body, "interval")
 
 
 def scatter(
@@ -94,7 +93,7 @@ def scatter(
     )
     summary = f"{counted(len(points), 'topic')}; {run_a} is better on {wins}, {run_b} on {losses}."
     links = any(point.href for point in points)
-    return frame_chart(render_chart(title, summary, SCATTER_HEIGHT, body, links=links), "scatter")
+    return render_plot(title, summary, SCATTER_HEIGHT, body, "scatter", links=links)
 
 
 def _square_grid(axis: Axis) -> str:

@@ -13,10 +13,10 @@ from leaderboard.display.charts.axes import Axis, foot, tick_label, value_grid
 from leaderboard.display.charts.drawing import (
     coord,
     escape_name,
-    frame_chart,
     link_part,
-    render_chart,
+    render_dot,
     render_line,
+    render_plot,
     render_text,
     stretch,
 )
@@ -75,8 +75,7 @@ def detectable_chart(curve: DetectableCurve, dots: Sequence[PlannedDot], title: 
         f" to {tick_label(round(float(curve.difference[-1]), 4))}."
     )
     links = any(dot.href for dot in shown)
-    chart = render_chart(title, f"{ends} {summary}.", HEIGHT, body, links=links)
-    return frame_chart(chart, "detectable")
+    return render_plot(title, f"{ends} {summary}.", HEIGHT, body, "detectable", links=links)
 
 
 def _lines(curve: DetectableCurve, across: Axis, up: Axis) -> str:
@@ -111,10 +110,10 @@ def _topic_foot(across: Axis) -> str:
 
 def _dot(dot: PlannedDot, across: Axis, up: Axis) -> str:
     x, y = across.at(dot.topics), up.down(dot.difference, HEIGHT)
-    shape = f'<circle class="dot other" cx="{coord(x)}%" cy="{coord(y)}" r="4"/>'
+    shape = render_dot(x, y, "dot other", 4)
     if dot.is_plan:
         shape = render_line(0, x, y, y, "guide") + render_line(x, x, y, HEIGHT, "guide")
-        shape += f'<circle class="dot own" cx="{coord(x)}%" cy="{coord(y)}" r="5"/>'
+        shape += render_dot(x, y, "dot own", 5)
     title = f"{escape_name(dot.name)}: {counted(dot.topics, 'topic')}"
     return link_part(dot.href, title, shape)
 

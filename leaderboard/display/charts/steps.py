@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 from django.utils.safestring import SafeString
 
@@ -12,12 +12,14 @@ from leaderboard.display.charts.axes import BELOW, Axis, value_grid
 from leaderboard.display.charts.drawing import (
     RADIUS,
     Kind,
+    Link,
     coord,
     escape_name,
-    frame_chart,
     link_part,
-    render_chart,
+    no_link,
+    render_dot,
     render_line,
+    render_plot,
     render_text,
     stretch,
 )
@@ -29,40 +31,42 @@ HALF_A_DAY = 43_200.0
 NEAR = 75
 
 
-@dataclass(frozen=True, slots=True)
-class DatedRun:
-    """A run with its time, its value, and the best value until then."""
+class DatedRun(Protocol):
+    """A run with its time, its mean, and the best mean until then."""
 
-    at: datetime
-    value: float
-    best: float
     name: str
-    kind: Kind = "other"
-    href: str = ""
+    at: datetime
+    mean: float
+    best: float
+    kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class JudgmentChange:
+class JudgmentChange(Protocol):
     """A time at which the judgments changed."""
 
     at: datetime
-    name: str
+    version: str
 
 
-def step_chart(runs: Sequence[DatedRun], turns: Sequence[JudgmentChange], title: str) -> SafeString:
+def step_chart(
+    runs: Sequence[DatedRun],
+    turns: Sequence[JudgmentChange],
+    title: str,
+    link: Link = no_link,
+) -> SafeString:
     """Return the chart; changes before the first run are not drawn."""
     latest = max(dated.at for dated in (*runs, *turns))
     across, upright = _time_axis(runs[0].at, latest), _value_axis(runs)
     body = value_grid(upright, HEIGHT) + _days(runs[0].at, latest, across)
     body += "".join(_turn(dated, across) for dated in turns if _is_inside(dated, across))
     body += stretch(100, 100, HEIGHT, _steps(runs, across, upright))
-    body += "".join(_dot(dated, across, upright) for dated in runs)
+    body += "".join(_dot(dated, across, upright, link(dated)) for dated in runs)
     first, last = runs[0], runs[-1]
     summary = (
         f"{counted(len(runs), 'run')} from {date(first.at)} to {date(last.at)};"
         f" the best score went from {score(first.best)} to {score(last.best)}."
     )
-    return frame_chart(render_chart(title, summary, HEIGHT, body, links=True))
+    return render_plot(title, summary, HEIGHT, body, links=True)
 
 
 def _time_axis(first: datetime, latest: datetime) -> Axis:
@@ -72,7 +76,7 @@ def _time_axis(first: datetime, latest: datetime) -> Axis:
 
 
 def _value_axis(runs: Sequence[DatedRun]) -> Axis:
-    values = [dated.value for dated in runs]
+    values = [dated.mean for dated in runs]
     return Axis.around(min(values), max(values), most=5)
 
 
@@ -94,7 +98,7 @@ def _turn(turn: JudgmentChange, across: Axis) -> str:
     x = across.at(turn.at.timestamp())
     # Near the right edge its name has room on the left alone.
     anchor, dx = ("end", -5) if x > NEAR else ("start", 5)
-    words = render_text(x, 10, escape_name(turn.name), "tick label", anchor, dx)
+    words = render_text(x, 10, escape_name(f"judgments {turn.version}"), "tick label", anchor, dx)
     return render_line(x, x, 0, HEIGHT, "dashed") + words
 
 
@@ -105,9 +109,7 @@ def _steps(runs: Sequence[DatedRun], across: Axis, upright: Axis) -> str:
     return f'<path class="curve" d="{path}H100"/>'
 
 
-def _dot(run: DatedRun, across: Axis, upright: Axis) -> str:
-    x, y = across.at(run.at.timestamp()), upright.down(run.value, HEIGHT)
-    dot = (
-        f'<circle class="dot {run.kind}" cx="{coord(x)}%" cy="{coord(y)}" r="{RADIUS[run.kind]}"/>'
-    )
-    return link_part(run.href, f"{escape_name(run.name)}, {date(run.at)}: {score(run.value)}", dot)
+def _dot(run: DatedRun, across: Axis, upright: Axis, href: str) -> str:
+    x, y = across.at(run.at.timestamp()), upright.down(run.mean, HEIGHT)
+    dot = render_dot(x, y, f"dot {run.kind}", RADIUS[run.kind])
+    return link_part(href, f"{escape_name(run.name)}, {date(run.at)}: {score(run.mean)}", dot)

@@ -13,12 +13,11 @@ from leaderboard.display.charts.axes import Axis, tick_label
 from leaderboard.display.charts.drawing import (
     RADIUS,
     Mark,
-    coord,
     escape_name,
-    frame_chart,
     link_part,
-    render_chart,
+    render_dot,
     render_line,
+    render_plot,
     render_text,
     text_width,
 )
@@ -55,7 +54,7 @@ def strip_chart(marks: Sequence[Mark], title: str) -> SafeString:
     body += "".join(_name(axis, placed) for placed in _place(axis, marks))
     body += "".join(_dot(axis, mark) for mark in _own_last(marks))
     links = any(mark.href for mark in marks)
-    return frame_chart(render_chart(title, description, HEIGHT, body, links=links), "strip")
+    return render_plot(title, description, HEIGHT, body, "strip", links=links)
 
 
 def _own_last(marks: Sequence[Mark]) -> list[Mark]:
@@ -78,10 +77,7 @@ def _median(axis: Axis, median: float) -> str:
 
 
 def _dot(axis: Axis, mark: Mark) -> str:
-    shape = (
-        f'<circle class="dot {mark.kind}" cx="{coord(axis.at(mark.value))}%" cy="{LINE_AT}"'
-        f' r="{RADIUS[mark.kind]}"/>'
-    )
+    shape = render_dot(axis.at(mark.value), LINE_AT, f"dot {mark.kind}", RADIUS[mark.kind])
     return link_part(mark.href, f"{escape_name(mark.name)} {score(mark.value)}", shape)
 
 
@@ -142,11 +138,8 @@ def dot_line(marks: Sequence[Mark], title: str) -> SafeString:
     body += "".join(render_line(axis.at(end), axis.at(end), 4, 12, "zero") for end in ends)
     body += "".join(render_text(axis.at(end), 27, tick_label(end), anchor="middle") for end in ends)
     body += "".join(
-        f'<circle class="dot {mark.kind}" cx="{coord(axis.at(mark.value))}%" cy="8"'
-        f' r="{RADIUS[mark.kind]}"/>'
+        render_dot(axis.at(mark.value), 8, f"dot {mark.kind}", RADIUS[mark.kind])
         for mark in _own_last(marks)
     )
     best = f", best {score(top)}" if marks else ""
-    return frame_chart(
-        render_chart(title, f"{counted(len(marks), 'run')}{best}.", 16, body), "dot-line"
-    )
+    return render_plot(title, f"{counted(len(marks), 'run')}{best}.", 16, body, "dot-line")

@@ -11,7 +11,12 @@ from leaderboard.analysis import count_judgments, find_waiting_runs, load_judged
 from leaderboard.analysis.holes import HoleTable, build_hole_table
 from leaderboard.analysis.impact import find_other_versions
 from leaderboard.analysis.scores import load_evaluated_topics
-from leaderboard.analysis.summaries import JudgedTopic
+from leaderboard.analysis.summaries import (
+    JudgedTopic,
+    grade_lines,
+    tabulate_grades,
+    tabulate_judged,
+)
 from leaderboard.boards import exports
 from leaderboard.boards.columns import shown_columns
 from leaderboard.boards.deferred_tests import request_missing_tests
@@ -21,15 +26,13 @@ from leaderboard.collections.pools import find_pool
 from leaderboard.models import Run
 from leaderboard.pages import wording
 from leaderboard.pages.board_table import BoardTable
-from leaderboard.pages.judgment_charts import HoleCharts, judged_lines
-from leaderboard.pages.topic_charts import grade_lines
 from leaderboard.pages.views.lookups import (
     board_or_404,
     page_number,
     requested_choice,
     requested_sight,
 )
-from leaderboard.pages.views.tables import grades_csv, holes_csv, judged_csv, wants_csv
+from leaderboard.pages.views.tables import csv_file, wants_csv
 
 TOPICS = 100
 
@@ -105,8 +108,10 @@ def _judgments_csv(
 ) -> HttpResponse:
     slug = board.sight.track.slug
     if table == "grades":
-        return grades_csv(f"{slug}-grades", count_judgments(board.edition).grades)
-    return holes_csv(slug, holes) if table == "runs" else judged_csv(slug, board.edition, topics)
+        return csv_file(f"{slug}-grades", *tabulate_grades(count_judgments(board.edition).grades))
+    if table == "runs":
+        return csv_file(f"{slug}-unjudged", *holes.table)
+    return csv_file(f"{slug}-judgments", *tabulate_judged(board.edition, topics))
 
 
 def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> dict[str, object]:
@@ -123,7 +128,8 @@ def _judgments_context(board: Board, topics: list[JudgedTopic], number: int) -> 
         "pool": find_pool(judgment_set, board.sight.viewer),
         "versions": find_other_versions(board.sight),
         "page": page,
-        "lines": judged_lines(list(page.object_list), [each.grade for each in grades], most),
+        "most": most,
+        "lines": [(topic, [topic.grades.get(line.grade, 0) for line in grades]) for topic in page],
     }
 
 
@@ -132,6 +138,5 @@ def _holes_context(board: Board, holes: HoleTable) -> dict[str, object]:
         "board": board,
         "holes": holes,
         "test": wording.describe_test(board.sight.track.test, board.edition.num_evaluated),
-        "drawing": HoleCharts(holes),
         "holes_verdict": wording.holes_verdict(holes, board),
     }

@@ -17,7 +17,7 @@ from leaderboard.analysis.history import History, build_history
 from leaderboard.boards.disclosure import Sight, sight_of, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.badges import badge as draw_badge
-from leaderboard.display.charts.steps import DatedRun, JudgmentChange, step_chart
+from leaderboard.display.charts.steps import step_chart
 from leaderboard.display.numbers import score
 from leaderboard.models import Track
 from leaderboard.pages.page_urls import carried_parameters, page_url
@@ -35,7 +35,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404("no board to see")
     if wants_csv(request):
-        return _history_csv(f"{slug}-history", found)
+        return csv_file(f"{slug}-history", *found.table)
     context = {
         "sight": sight,
         "track": sight.track,
@@ -48,38 +48,10 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _draw_history(history: History, chosen: Mapping[str, str]) -> str:
-    runs = [
-        DatedRun(
-            at=line.run.received_at,
-            value=line.mean,
-            best=line.best,
-            name=str(line.run),
-            kind="own" if line.is_own else "other",
-            href=page_url("run", chosen, line.run.pk),
-        )
-        for line in history.lines
-    ]
-    turns = [JudgmentChange(change.at, f"judgments {change.version}") for change in history.changes]
-    return step_chart(runs, turns, f"The best {history.measure} over time")
-
-
-def _history_csv(name: str, history: History) -> HttpResponse:
-    """Return a row for each run: its mean and the best mean so far."""
-    version = history.edition.judgment_set.version
-    lines = [
-        [
-            line.run.received_at.isoformat(),
-            line.run.pk,
-            line.run.tag,
-            line.run.team.name,
-            line.mean,
-            line.best,
-            version,
-        ]
-        for line in history.lines
-    ]
-    head = ["received_at", "run", "tag", "team", history.measure, "best", "judgments"]
-    return csv_file(name, head, lines)
+    title = f"The best {history.measure} over time"
+    return step_chart(
+        history.lines, history.changes, title, lambda line: page_url("run", chosen, line.run.pk)
+    )
 
 
 @require_GET

@@ -8,9 +8,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import submission_rules, tracks
+from leaderboard.actions import tracks
 from leaderboard.models import Delivery, Notice
 from leaderboard.pages.forms.people import WebhookForm
+from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 LATEST = 100
@@ -34,11 +35,9 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with rejections_on(form, "url"):
             tracks.add_webhook(sight.track, request.user, **form.cleaned_data)
             return redirect("webhooks", slug=slug)
-        except submission_rules.ActionError as reason:
-            form.add_error("url", str(reason))
     context = {
         "sight": sight,
         "track": sight.track,

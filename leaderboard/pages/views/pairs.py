@@ -18,7 +18,14 @@ from leaderboard.analysis import Pair, compare_runs
 from leaderboard.analysis.origins import standing_or_404
 from leaderboard.analysis.pairs import PairLine, compute_overlaps, find_run_ahead
 from leaderboard.analysis.rankings import UnseenDocument
-from leaderboard.analysis.sides import DEPTHS, Card, Side, SideBySide, build_side_by_side
+from leaderboard.analysis.sides import (
+    DEPTHS,
+    Card,
+    Side,
+    SideBySide,
+    build_side_by_side,
+    tabulate_sides,
+)
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
@@ -29,7 +36,7 @@ from leaderboard.pages import wording
 from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, topic_url_builder
 from leaderboard.pages.views.lookups import board_with_runs_or_404, page_number
-from leaderboard.pages.views.tables import pair_csv, sides_csv, wants_csv
+from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # Query parameters that links to topics keep.
 KEPT = (*CARRIED_PARAMETERS, "order", "depth", "region")
@@ -54,7 +61,10 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     line = _requested_topic_or_404(request, pair) if pair is not None else None
     if pair is not None and line is not None and wants_csv(request):
         by_document = request.GET.get("table") == "documents"
-        return sides_csv(sight, pair, line.topic) if by_document else pair_csv(pair)
+        name = f"compare-{pair.a.pk}-{pair.b.pk}"
+        if by_document:
+            return csv_file(f"{name}-topic", *tabulate_sides(sight, pair, line.topic))
+        return csv_file(name, *pair.table)
     context = {
         "sight": sight,
         "track": sight.track,

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from leaderboard.actions import people as membership
 from leaderboard.pages.forms.people import OrganiserForm
+from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.views.lookups import organised_sight_or_403
 
 
@@ -20,12 +21,10 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     form = OrganiserForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with rejections_on(form, "name"):
             added = membership.add_organiser(sight.track, request.user, **form.cleaned_data)
             messages.success(request, f"{added} is now an organiser.")
             return redirect("people", slug=slug)
-        except membership.OrganiserError as reason:
-            form.add_error("name", str(reason))
     members = sight.track.memberships.select_related("team", "user")
     context = {
         "sight": sight,

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import pools as pool_actions
 from leaderboard.actions import submission_rules
-from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import accept_judgments
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections import pools as pool_files
 from leaderboard.models import Pool
 from leaderboard.pages.forms.collections import CostForm, JudgmentsForm, PoolForm
+from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
 
@@ -39,11 +39,9 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
     sight = organised_sight_or_403(request, slug)
     form = PoolForm(request.POST or None, track=sight.track)
     if request.method == "POST" and form.is_valid():
-        try:
+        with rejections_on(form):
             made = pool_actions.create_pool(sight.track, request.user, **form.cleaned_data)
             return redirect("pool", slug=slug, name=made.name)
-        except submission_rules.ActionError as reason:
-            form.add_error(None, str(reason))
     context = {
         "sight": sight,
         "track": sight.track,
@@ -126,13 +124,11 @@ def judge_pool(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     found = get_object_or_404(sight.track.pools.filter(state=Pool.State.KEPT), name=name)
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
-        try:
+        with rejections_on(form):
             accept_judgments(
                 sight.track.collection, user=request.user, pool=found, **form.cleaned_data
             )
             return redirect("collection", slug=sight.track.collection.slug)
-        except NotAccepted as refusal:
-            form.add_error(None, refusal.message)
     return render(
         request, "pool.html", _pool_context(request, found, form) | {"sight": sight}, status=422
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -11,11 +9,13 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import build_ranking_page, topic_or_404
 from leaderboard.analysis.gains import CUTOFFS, GainCurves
 from leaderboard.analysis.origins import find_topic_score
+from leaderboard.analysis.rankings import load_ranking, tabulate_ranking
+from leaderboard.analysis.subtopics import find_visible_coverage
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.display import charts
 from leaderboard.models import Run, Topic
 from leaderboard.pages import wording
-from leaderboard.pages.views.tables import gains_csv, ranking_csv, subtopics_csv, wants_csv
+from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # The number of missed relevant documents that are named.
 NAMED = 20
@@ -28,15 +28,18 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     if not shown or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
-    if wants_csv(request):
-        if request.GET.get("table") == "gains":
-            return gains_csv(seen.sight, seen.run, topic, _requested_cutoff(request))
-        if request.GET.get("table") == "subtopics":
-            return subtopics_csv(seen.sight, seen.run, topic)
-        return ranking_csv(seen.sight, seen.run, topic)
+    table = request.GET.get("table", "")
+    if wants_csv(request) and table == "subtopics":
+        return _subtopics_csv(seen, topic)
+    if wants_csv(request) and table != "gains":
+        return csv_file(f"ranking-{run_id}", *tabulate_ranking(seen.sight, seen.run, topic))
     found = build_ranking_page(
         seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request)
     )
+    if wants_csv(request):
+        if found.gains is None:
+            raise Http404("no gains to see")
+        return csv_file(f"gains-{run_id}", *found.gains.table)
     edition = seen.sight.edition
     context = {
         "sight": seen.sight,
@@ -53,6 +56,13 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     return render(request, "ranking.html", context)
 
 
+def _subtopics_csv(seen: VisibleRun, topic: Topic) -> HttpResponse:
+    coverage = find_visible_coverage(seen.sight, topic, load_ranking(seen.run, topic).docnos)
+    if coverage is None:
+        raise Http404("no subtopics to see")
+    return csv_file(f"subtopics-{seen.run.pk}", *coverage.table)
+
+
 def _requested_cutoff(request: HttpRequest) -> int:
     asked = request.GET.get("cutoff", "")
     return next((cutoff for cutoff in CUTOFFS if str(cutoff) == asked), CUTOFFS[0])
@@ -67,26 +77,10 @@ def _score_context(request: HttpRequest, seen: VisibleRun, topic: Topic) -> dict
     return {"measure": measure, "score": find_topic_score(edition, seen.run, measure, topic)}
 
 
-@dataclass(frozen=True, slots=True)
-class GainLine:
-    """The cumulated gains at one rank."""
-
-    rank: int
-    own: float
-    reordered: float
-    ideal: float
-
-
 def _gains_context(run: Run, gains: GainCurves) -> dict[str, object]:
     """Return a sentence, a chart and a table of the gains of the ranking."""
-    curves = (gains.own, gains.reordered, gains.ideal)
-    ranks = range(1, gains.cutoff + 1)
     return {
         "cutoffs": CUTOFFS,
         "verdict": wording.gain_verdict(run, gains),
-        "chart": charts.gain_chart(charts.GainCurves(str(run), *curves), f"DCG of {run} by rank"),
-        "gain_lines": [
-            GainLine(*each)
-            for each in zip(ranks, *(curve.tolist() for curve in curves), strict=True)
-        ],
+        "chart": charts.gain_chart(gains, str(run), f"DCG of {run} by rank"),
     }

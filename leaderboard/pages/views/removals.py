@@ -5,14 +5,16 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from leaderboard.actions import runs, submission_rules
+from leaderboard.actions import runs
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.pages.forms.desk import RemoveRunForm
+from leaderboard.pages.forms.rejections import rejections_on
 from leaderboard.pages.forms.runs import WithdrawForm
 from leaderboard.pages.views.lookups import managed_run_or_403
 
@@ -25,9 +27,7 @@ def withdraw(request: HttpRequest, run_id: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         runs.withdraw_run(seen.run, request.user, form.cleaned_data["reason"])
         return redirect("run", run_id=run_id)
-    status = 422 if request.method == "POST" else 200
-    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
-    return render(request, "withdraw.html", context, status=status)
+    return _render_form(request, "withdraw.html", seen, form)
 
 
 @login_required
@@ -48,14 +48,10 @@ def take_off(request: HttpRequest, run_id: str) -> HttpResponse:
     seen = _organised_run_or_403(request, run_id)
     form = RemoveRunForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with rejections_on(form, "reason"):
             runs.remove_run(seen.run, request.user, **form.cleaned_data)
             return redirect("run", run_id=run_id)
-        except submission_rules.ActionError as reason:
-            form.add_error("reason", str(reason))
-    status = 422 if request.method == "POST" else 200
-    context = {"track": seen.sight.track, "run": seen.run, "form": form}
-    return render(request, "take_off.html", context, status=status)
+    return _render_form(request, "take_off.html", seen, form)
 
 
 @login_required
@@ -65,6 +61,11 @@ def bring_back(request: HttpRequest, run_id: str) -> HttpResponse:
     runs.restore_run(seen.run, request.user)
     messages.success(request, "Run restored.")
     return redirect("run", run_id=run_id)
+
+
+def _render_form(request: HttpRequest, template: str, seen: VisibleRun, form: Form) -> HttpResponse:
+    context = {"sight": seen.sight, "track": seen.sight.track, "run": seen.run, "form": form}
+    return render(request, template, context, status=422 if request.method == "POST" else 200)
 
 
 def _organised_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.reading.repairs import FIXES
@@ -18,31 +19,40 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions.people import can_join_by_run
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
-from leaderboard.analysis import build_run_breakdown
 from leaderboard.analysis.history import compare_with_previous_best
-from leaderboard.analysis.losses import find_losses
-from leaderboard.analysis.precision import read_precision
+from leaderboard.analysis.losses import find_losses, tabulate_losses
+from leaderboard.analysis.precision import Precision, read_precision
+from leaderboard.analysis.runs import (
+    ORDERS,
+    RANGE_AXIS,
+    UNIT_AXIS,
+    RunBreakdown,
+    build_run_breakdown,
+)
 from leaderboard.boards import receipts
 from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
-from leaderboard.boards.exports import text_file
+from leaderboard.boards.exports import text_file, uploaded_file
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
+from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
 from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
-from leaderboard.pages.run_charts import ORDERS, PrecisionCharts, RunCharts
+from leaderboard.pages.page_urls import topic_url_builder
 from leaderboard.pages.views.lookups import (
     managed_run_or_403,
     organised_sight_or_403,
     requested_choice,
 )
-from leaderboard.pages.views.tables import TABLES, wants_csv
+from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import FactsForm, all_facts, build_rows
 from leaderboard.runs.quotas import find_quota
 
 # Topics on one page of a run's table.
 TOPICS = 50
+# The tables of a run's page as files.
+TABLES = ("measures", "spread", "recall", "depth", "failures")
 # Rejected files per page.
 REFUSED = 100
 
@@ -151,40 +161,74 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
     """Return one table of the page as CSV."""
-    if name not in TABLES or "charts" not in scores:
+    if name not in TABLES or "losses" not in scores:
         raise Http404("no such table")
-    filename = f"{name}-{run.pk}"
-    return TABLES[name](filename, scores["charts"], scores["precision"], scores["losses"])
+    tables = {
+        **scores["breakdown"].tables,
+        **scores["precision"].tables_of(run),
+        "failures": tabulate_losses(scores["losses"]),
+    }
+    return csv_file(f"{name}-{run.pk}", *tables[name])
 
 
 def _scores_context(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
     """Return the scores of the run on its board, if the reader may see them."""
-    charts = _run_charts(request, seen)
-    if charts is None:
+    found = _find_breakdown(request, seen)
+    if found is None:
         return _means_context(seen)
-    board = charts.board
+    board = found.board
     scored = seen.run.score_sets.get(edition=board.edition)
     previous = compare_with_previous_best(seen.sight, seen.run)
-    page = Paginator(charts.lines, TOPICS).get_page(request.GET.get("page"))
+    precision = read_precision(board)
     return {
         "board": board,
         "standing": board.standing_of(seen.run),
         "left_out": wording.describe_exclusion(board),
-        "breakdown": charts.breakdown,
-        "charts": charts,
-        "precision": PrecisionCharts(seen.run, read_precision(board)),
+        "breakdown": found,
+        "orders": ORDERS,
+        "unit_axis": UNIT_AXIS,
+        "range_axis": RANGE_AXIS,
+        "bars": _draw_bars(found) if found.differs else "",
+        "precision": precision,
+        "curves": _draw_precision(precision, seen.run),
+        "levels": precision.level_lines(seen.run),
+        "depths": precision.depth_lines(seen.run),
         "top_grade": board.edition.judgment_set.top_grade,
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
-        "losses": find_losses(board, seen.run, charts.breakdown.topics),
+        "losses": find_losses(board, seen.run, found.topics),
         "facts": scored,
         "remarks": [
             wording.describe_tied_range(scored, board.measure),
             wording.warn_of_few_judged(scored, board),
         ],
-        "page": page,
-        "rows": charts.rows(page.object_list),
+        "page": Paginator(found.lines, TOPICS).get_page(request.GET.get("page")),
     }
+
+
+def _draw_bars(found: RunBreakdown) -> SafeString:
+    """Draw the difference from the baseline or the median, one bar per topic."""
+    board, run = found.board, found.run
+    address = topic_url_builder("ranking", board.choice.carried, run.pk)
+    bars = [
+        Bar(
+            line.topic.number,
+            found.difference_of(line) or 0.0,
+            line.topic.label,
+            address(line.topic.number),
+        )
+        for line in found.differing
+    ]
+    other = board.baseline if found.against == "baseline" else "the median"
+    return difference_bars(bars, f"{board.measure} of {run.tag} minus {other}, by topic")
+
+
+def _draw_precision(precision: Precision, run: Run) -> SafeString:
+    best = precision.best_run
+    drawn = RecallCurves(run.tag, precision.curve_of(run), precision.by_recall)
+    if best != run:
+        drawn = replace(drawn, best_run=best.tag, best=precision.curve_of(best))
+    return recall_curves(drawn, f"Precision of {run.tag} at eleven recall levels")
 
 
 def _means_context(seen: VisibleRun) -> dict[str, Any]:
@@ -205,8 +249,8 @@ def _find_board(seen: VisibleRun, choice: Choice) -> Board | None:
     return find_visible_board_with(seen.sight, choice, *shown)
 
 
-def _run_charts(request: HttpRequest, seen: VisibleRun) -> RunCharts | None:
-    """Return the charts of a run as requested; None if the reader may see no score."""
+def _find_breakdown(request: HttpRequest, seen: VisibleRun) -> RunBreakdown | None:
+    """Return the scores of a run as requested; None if the reader may see none."""
     board = _find_board(seen, requested_choice(request)) if seen.sight.can_see_scores else None
     if board is None or board.standing_of(seen.run) is None:
         return None
@@ -215,23 +259,17 @@ def _run_charts(request: HttpRequest, seen: VisibleRun) -> RunCharts | None:
         # its names may be pseudonyms.
         seen.run.refresh_from_db(fields=["state", "scored_at", "ranking_file", "num_lines"])
     order, against = request.GET.get("order", ""), request.GET.get("against", "")
-    return RunCharts(
-        board,
-        seen.run,
-        build_run_breakdown(board, seen.run),
-        order if order in ORDERS else ORDERS[0],
-        against,
-    )
+    return build_run_breakdown(board, seen.run, order, against)
 
 
 @require_GET
 def run_topics_csv(request: HttpRequest, run_id: str) -> HttpResponse:
     """Return every topic of a run with its values as CSV, in the order of the page."""
     seen = run_or_404(request.user, run_id)
-    charts = _run_charts(request, seen)
-    if charts is None:
+    found = _find_breakdown(request, seen)
+    if found is None:
         raise Http404("no scores to see")
-    return text_file(f"topics-{seen.run.pk}.csv", charts.topics_as_csv, "text/csv")
+    return csv_file(f"topics-{seen.run.pk}", *found.topic_table)
 
 
 @require_GET
@@ -256,15 +294,7 @@ def run_state(request: HttpRequest, run_id: str) -> HttpResponse:
 @require_GET
 def run_file(request: HttpRequest, run_id: str) -> FileResponse:
     """Return the uploaded file, always as a download."""
-    run = _managed_run_or_404(request, run_id)
-    if not run.file:
-        raise Http404("a refused file that is not kept any more")
-    return FileResponse(
-        default_storage.open(run.file.name),
-        as_attachment=True,
-        filename=run.filename or f"{run.pk}.run",
-        content_type="application/octet-stream",
-    )
+    return uploaded_file(_managed_run_or_404(request, run_id))
 
 
 @require_GET

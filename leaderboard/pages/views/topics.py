@@ -10,42 +10,29 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
 from leaderboard.analysis.rankings import find_neighbours
 from leaderboard.analysis.recall import TopicRecall, read_topic_recall
-from leaderboard.analysis.summaries import ORDERS, build_summaries
+from leaderboard.analysis.summaries import (
+    ORDERS,
+    build_summaries,
+    grade_lines,
+    range_axis,
+    tabulate_summaries,
+)
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.pages import wording
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters
-from leaderboard.pages.topic_charts import (
-    TopicRecallChart,
+from leaderboard.pages.topic_rows import (
     answer_rows,
-    grade_lines,
+    draw_topic_recall,
     judged_lines,
-    summary_table,
     topic_strip,
 )
 from leaderboard.pages.views.lookups import page_number, requested_choice
-from leaderboard.pages.views.tables import (
-    answers_csv,
-    grades_of_topic_csv,
-    judged_documents_csv,
-    judged_subtopics_csv,
-    summaries_csv,
-    topic_recall_csv,
-    unjudged_csv,
-    wants_csv,
-)
+from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
 
 TOPICS = 100
-# The tables of a topic's page as files.
-TABLES = {
-    "runs": answers_csv,
-    "grades": grades_of_topic_csv,
-    "judged": judged_documents_csv,
-    "unjudged": unjudged_csv,
-    "subtopics": judged_subtopics_csv,
-}
 
 
 @require_GET
@@ -56,18 +43,21 @@ def topics(request: HttpRequest, slug: str) -> HttpResponse:
     order = request.GET.get("order", "")
     summaries = build_summaries(board) if board is not None else None
     if summaries is not None and wants_csv(request):
-        return summaries_csv(f"{slug}-topics", summaries.at(summaries.in_order(order)))
+        every = summaries.at(summaries.in_order(order))
+        return csv_file(f"{slug}-topics", *tabulate_summaries(every))
     every = (
         summaries.in_order(order) if summaries is not None else sight.track.collection.topics.all()
     )
     page = Paginator(every, TOPICS).get_page(page_number(request))
+    lines = summaries.at(list(page)) if summaries is not None else []
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "order": order if order in ORDERS else "",
         "page": page,
-        "table": summary_table(summaries.at(list(page))) if summaries is not None else None,
+        "lines": lines,
+        "axis": range_axis(lines),
     }
     return render(request, "topics.html", context)
 
@@ -93,7 +83,7 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     recall = _requested_recall(request, board, breakdown)
     if wants_csv(request):
         if recall is not None and request.GET.get("table") == "recall":
-            return topic_recall_csv(f"{slug}-topic-recall", recall)
+            return csv_file(f"{slug}-topic-recall", *recall.table)
         return _table_csv(request, sight, breakdown)
     previous, following = find_neighbours(found)
     context = {
@@ -122,11 +112,9 @@ def _requested_recall(
 
 
 def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, object]:
-    drawn = TopicRecallChart(recall)
     return {
         "recall": recall,
-        "recall_chart": drawn.chart,
-        "recall_levels": drawn.levels,
+        "recall_chart": draw_topic_recall(recall),
         "recall_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
     }
 
@@ -136,11 +124,11 @@ def _table_csv(
 ) -> HttpResponse:
     """One of the page's tables; all judged documents are the judgments, which have their switch."""
     table = request.GET.get("table", "")
-    if breakdown is None or table not in TABLES:
+    if breakdown is None or table not in breakdown.tables:
         raise Http404("no such table")
     if table == "judged" and not sight.can_download_topic(breakdown.topic):
         raise Http404("no such table")
-    return TABLES[table](f"{sight.track.slug}-topic-{table}", breakdown)
+    return csv_file(f"{sight.track.slug}-topic-{table}", *breakdown.tables[table])
 
 
 def _breakdown_context(board: Board, breakdown: TopicBreakdown) -> dict[str, object]:

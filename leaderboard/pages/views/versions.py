@@ -21,7 +21,7 @@ from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import organised_sight_or_403
-from leaderboard.pages.views.tables import impact_csv, impact_topics_csv, wants_csv
+from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.scoring.editions import find_edition_with
 from leaderboard.scoring.families import find_measures, ranking_measure
@@ -36,8 +36,9 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     edition = find_edition_with(sight.track, judgment_set)
     found = _find_impact(sight, edition) if edition is not None else None
     if found is not None and wants_csv(request):
-        table = impact_topics_csv if request.GET.get("table") == "topics" else impact_csv
-        return table(f"{slug}-{version}-impact", found)
+        if request.GET.get("table") == "topics":
+            return csv_file(f"{slug}-{version}-impact-topics", *found.topic_table)
+        return csv_file(f"{slug}-{version}-impact", *found.table)
     shown = found.by(request.GET.get("measure", "")) if found is not None else None
     context = {
         "sight": sight,
