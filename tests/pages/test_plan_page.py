@@ -104,11 +104,12 @@ def test_extreme_plans_are_answered(ten, client, asked):
 
 
 def test_an_organiser_plans_before_there_is_a_board(collection, as_ada, client):
-    make_track(collection, slug="ten", judgment_set=None)
-    assert "A variance is needed" in page_at(as_ada, ADDRESS)
-    page = page_at(as_ada, f"{ADDRESS}?variance=.0462&difference=.1&runs=2")
+    make_track(collection, slug="later", judgment_set=None)
+    address = "/tracks/later/plan/"
+    assert "A variance is needed" in page_at(as_ada, address)
+    page = page_at(as_ada, f"{address}?variance=.0462&difference=.1&runs=2")
     assert rows(page, 1)[1].endswith("74")
-    assert client.get(ADDRESS).status_code == 404
+    assert client.get(address).status_code == 404
 
 
 def test_large_boards_leave_the_pools_to_the_command(ten, client, monkeypatch):
@@ -165,7 +166,7 @@ def test_the_command_of_another_board_names_its_runs(other, client, tmp_path):
 
 def test_a_board_that_the_reader_may_not_see_teaches_nothing(other, blind_track, client, as_ada):
     """Neither blind boards nor private tracks are offered, and asking by name says the same."""
-    Track.objects.filter(pk=other.pk).update(visibility=Track.Visibility.PRIVATE)
+    Track.objects.filter(pk=other.pk).update(visibility="members", joining="invitation")
     for slug in ("blind", "other", "none"):
         page = page_at(client, f"{ADDRESS}?board={slug}")
         assert f'value="{slug}"' not in page.partition("<select")[2].partition("</select>")[0]
