@@ -211,13 +211,13 @@ def read_judgments(options: argparse.Namespace) -> Judgments:
 
 
 def read_intents_option(options: argparse.Namespace) -> dict[bytes, dict[bytes, float]] | None:
-    """The probabilities of subtopics, None without --intents; a faulty file ends the command."""
+    """The probabilities of subtopics, None without --intents; raises RefusedOption, OSError."""
     if options.intents is None:
         return None
     try:
         return files.read_probabilities(options.intents)
-    except (Refused, OSError) as reason:
-        raise SystemExit(files.report_refusal(options.intents, reason)) from None
+    except Refused as reason:
+        raise files.RefusedOption(options.intents, reason.problems) from None
 
 
 def warn_of_sample(path: str, judgments: Judgments, asked: Sequence[Asked]) -> None:
