@@ -128,3 +128,16 @@ def test_a_packed_record_keeps_the_subtopics_of_its_documents():
     run, measure = judged(), parse_measure("alpha-nDCG@5")
     again = JudgedRun.unpack(run.pack(), run.judgments)
     assert measure.scores(again).tolist() == measure.scores(run).tolist()
+
+
+def test_commands_of_whole_boards_read_subtopics_too(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    turned = RUN.replace(b" 8 t", b" 1 t").replace(b" t", b" u")
+    files = (("qrels", QRELS), ("run", RUN), ("turned", turned), ("intents", INTENTS))
+    for name, written in files:
+        (tmp_path / name).write_bytes(written)
+    words = ["qrels", "run", "turned", "--intents", "intents", "-m", "P-IA@5", "--format", "tsv"]
+    assert main(["reuse", *words]) == 0
+    lines = [line.split("\t") for line in capfd.readouterr().out.splitlines()]
+    assert lines[1][:6] == ["t", "t", "0", "0", "0.3600", "0.3600"]
+    assert main(["compare", "qrels", "run", "turned", "-m", "AP"]) == 2
