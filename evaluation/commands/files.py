@@ -178,12 +178,20 @@ def report(path: str, problems: Problems, shown: int = SHOWN, output: TextIO | N
         print(f"{path}: {len(problems):,} problems in total: {totals}", file=output)
 
 
+class RefusedOption(Refused):
+    """The file of an option that cannot be used."""
+
+    def __init__(self, path: str, problems: Problems) -> None:
+        super().__init__(problems)
+        self.path = path
+
+
 def report_refusal(path: str, reason: Refused | OSError) -> int:
     """Say why a file cannot be used; the exit status of the command."""
     if isinstance(reason, Refused):
-        report(path, reason.problems)
+        report(reason.path if isinstance(reason, RefusedOption) else path, reason.problems)
     else:
-        print(f"{path}: error: {reason.strerror or reason}", file=sys.stderr)
+        print(f"{reason.filename or path}: error: {reason.strerror or reason}", file=sys.stderr)
     return REFUSED
 
 

@@ -189,13 +189,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_intents(options: argparse.Namespace) -> Intents | None:
-    """The probabilities of subtopics, None without --intents; a faulty file ends the command."""
+    """The probabilities of subtopics, None without --intents; raises RefusedOption, OSError."""
     if options.intents is None:
         return None
     try:
         return files.read_probabilities(options.intents)
-    except (Refused, OSError) as reason:
-        raise SystemExit(files.report_refusal(options.intents, reason)) from None
+    except Refused as reason:
+        raise files.RefusedOption(options.intents, reason.problems) from None
 
 
 def read_judgments(options: argparse.Namespace) -> Judgments:

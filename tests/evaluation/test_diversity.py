@@ -141,3 +141,16 @@ def test_runs_are_compared_by_probable_subtopics(command, tmp_path, monkeypatch,
     assert "+0.3600" in capfd.readouterr().out
     assert main([command, "qrels", "none", "run", *asked[2:]]) == 0
     assert "+0.3333" in capfd.readouterr().out, "each subtopic weighs a third"
+
+
+def test_commands_of_whole_boards_read_subtopics_too(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    turned = RUN.replace(b" 8 t", b" 1 t").replace(b" t", b" u")
+    files = (("qrels", QRELS), ("run", RUN), ("turned", turned), ("intents", INTENTS))
+    for name, written in files:
+        (tmp_path / name).write_bytes(written)
+    words = ["qrels", "run", "turned", "--intents", "intents", "-m", "P-IA@5", "--format", "tsv"]
+    assert main(["reuse", *words]) == 0
+    lines = [line.split("\t") for line in capfd.readouterr().out.splitlines()]
+    assert lines[1][:6] == ["t", "t", "0", "0", "0.3600", "0.3600"]
+    assert main(["compare", "qrels", "run", "turned", "-m", "AP"]) == 2

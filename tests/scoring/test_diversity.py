@@ -7,6 +7,8 @@ import json
 import pytest
 
 from evaluation.__main__ import main
+from evaluation.judging import judge, prepare
+from evaluation.pooling.reusability import without_judgments
 from leaderboard.actions import tracks, uploads
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.rescoring import load_rescoring
@@ -108,13 +110,24 @@ def test_scoring_again_changes_no_score(ada, ben, caplog):
     assert stored(run) == before and "had other scores" not in caplog.text
 
 
-def test_a_board_read_again_with_all_judgments_has_the_same_means(ada, ben):
-    for make in (diverse_track, sampled_track):
-        track = make(ada, slug=make.__name__)
-        run = make_run(track, ben, OTHER_RUN)
-        for score in Score.objects.filter(score_set__run=run):
-            read = load_rescoring(score.score_set.edition_id, score.measure, [run.pk])
-            assert read.means(read.qrels, [0])[0] == pytest.approx(score.mean, abs=1e-15)
+@pytest.mark.parametrize("of", ["diverse", "sampled"])
+def test_a_board_read_again_with_all_judgments_has_the_same_means(ada, ben, of):
+    track = diverse_track(ada) if of == "diverse" else sampled_track(ada)
+    run = make_run(track, ben, OTHER_RUN)
+    for score in Score.objects.filter(score_set__run=run):
+        read = load_rescoring(score.score_set.edition_id, score.measure, [run.pk])
+        assert read.means(read.qrels, [0])[0] == pytest.approx(score.mean, abs=1e-15)
+
+
+@pytest.mark.parametrize("of", ["diverse", "sampled"])
+def test_a_board_read_again_with_fewer_judgments_scores_as_these_alone_would(ada, ben, of):
+    track = diverse_track(ada) if of == "diverse" else sampled_track(ada)
+    run = make_run(track, ben, OTHER_RUN)
+    read = load_rescoring(track.edition_id, track.primary_measure, [run.pk])
+    fewer = without_judgments(read.qrels, {b"1": {b"d1"}, b"3": {b"d6"}})
+    judged = judge(read.runs[0], prepare(fewer, read.judgments.topics, 3))
+    expected = read.measure.aggregate(read.measure.scores(judged))
+    assert read.means(fewer, [0])[0] == expected != read.means(read.qrels, [0])[0]
 
 
 NEEDS = [

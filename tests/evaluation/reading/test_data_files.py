@@ -105,7 +105,7 @@ READ = [
     ("judgments", "trec_eval_tests/qrels.rel_level", "3,681 for 3 topics, trec", ""),
     ("judgments", "trec_eval_tests/qrels.test.with-comments", "3,681 for 3 topics, trec", ""),
     ("judgments", "trec_eval_tests/qrels.comment.test", "5,890 for 31 topics, trec", "W_NO_REL"),
-    ("judgments", "trec_eval_tests/qrels.123", "refused", "Subtopic judgments"),
+    ("judgments", "trec_eval_tests/qrels.123", "3,733 for 3 topics, subtopics", ""),
     ("run", "trec_eval_tests/results.test", "1,500 lines for 3 topics", ""),
     ("run", "trec_eval_tests/results.comment.test", "30,100 lines for 301 topics", ""),
     ("run", "trec_eval_tests/results.trunc", "refused", "found 9"),
