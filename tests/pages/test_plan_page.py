@@ -165,8 +165,8 @@ def test_the_command_of_another_board_names_its_runs(other, client, tmp_path):
 
 
 def test_a_board_that_the_reader_may_not_see_teaches_nothing(other, blind_track, client, as_ada):
-    """Neither blind boards nor private tracks are offered, and asking by name says the same."""
-    Track.objects.filter(pk=other.pk).update(visibility="members", joining="invitation")
+    """Neither blind boards nor those for members are offered, and asking by name says the same."""
+    Track.objects.filter(pk=other.pk).update(visibility=Track.Visibility.MEMBERS)
     for slug in ("blind", "other", "none"):
         page = page_at(client, f"{ADDRESS}?board={slug}")
         assert f'value="{slug}"' not in page.partition("<select")[2].partition("</select>")[0]
