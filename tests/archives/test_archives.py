@@ -25,6 +25,8 @@ from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.notifications import notices
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 
+pytestmark = pytest.mark.long
+
 AWAY = ("--track", "away", "--collection", "elsewhere")
 
 

@@ -56,6 +56,8 @@ from leaderboard.runs import fact_changes
 from tests.archives.test_archives import AWAY, command
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
 
+pytestmark = pytest.mark.long
+
 # How the rows of a table are found from their track.
 TABLES: dict[type[models.Model], str] = {
     Collection: "tracks",
