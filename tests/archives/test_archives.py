@@ -39,6 +39,8 @@ from tests.builders import (
     work,
 )
 
+pytestmark = pytest.mark.long
+
 AWAY = ("--track", "away", "--collection", "elsewhere")
 
 

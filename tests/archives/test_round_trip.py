@@ -73,6 +73,8 @@ from tests.builders import (
     work,
 )
 
+pytestmark = pytest.mark.long
+
 # How the rows of a table are found from their track.
 TABLES: dict[type[models.Model], str] = {
     Collection: "tracks",

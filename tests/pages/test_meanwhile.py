@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -91,8 +92,15 @@ def statuses_of(client: Client, address: str, happen: Callable[[], None]) -> Ite
             transaction.set_rollback(True)
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("page", PAGES)
+def pairs() -> Iterator[Any]:
+    """By day each page with one event and each event on one page, by night all of them."""
+    for number, page in enumerate(PAGES):
+        for other, event in enumerate(EVENTS):
+            marks = pytest.mark.long if number == other else pytest.mark.night
+            yield pytest.param(page, event, marks=marks, id=f"{page}-{event.__name__}")
+
+
+@pytest.mark.parametrize(("page", "event"), pairs())
 def test_a_page_bears_what_happens_meanwhile(names, as_ada, page, event):
     statuses = list(statuses_of(as_ada, page.format(**names), lambda: event(names)))
     assert len(statuses) > 5 and set(statuses) <= {200, 404, 410}

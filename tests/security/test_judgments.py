@@ -13,6 +13,8 @@ from leaderboard.actions import tracks
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, make_run, make_track, make_user, signed_in, work
 
+pytestmark = pytest.mark.long
+
 DOCNOS = [f"d{n}" for n in range(1, 10)]
 # Queries more than a name that nobody has.
 FEW = 5

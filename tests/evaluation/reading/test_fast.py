@@ -159,6 +159,7 @@ def test_a_line_in_the_middle_is_taken_the_same(line):
         assert_same(b"".join([*before, line + b"\n", *after]), block=block)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.night) for seed in (1, 2, 3))]
 )
@@ -177,6 +178,7 @@ UNEVEN = b"".join(LINE % (t, b"%d" % (7 + n), n, 9 - n) for t in (1, 2) for n in
 PIECES = [b"", *(bytes([byte]) for byte in b"\0\t\n 0.-\x7f\xff")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 @pytest.mark.parametrize("text", [EVEN, UNEVEN], ids=["even", "uneven"])
 def test_every_byte_of_lines_that_are_alike_is_looked_at(text, piece):
@@ -193,6 +195,7 @@ def test_every_byte_of_heads_that_are_alike_is_looked_at(piece):
         assert_same(EVEN.replace(head, head[:place] + piece + head[place + 1 :]))
 
 
+@pytest.mark.long
 def test_mutated_runs_are_taken_the_same_leniently():
     random = Random(12)
     for _ in range(MUTATIONS // 10):

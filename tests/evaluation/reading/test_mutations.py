@@ -19,6 +19,8 @@ from evaluation.reading.recognition import recognise_qrels
 from evaluation.reading.runs import RunRules, read_run, read_run_leniently
 from evaluation.reading.topics import read_topics
 
+pytestmark = pytest.mark.long
+
 MUTATIONS = 1_000  # of each of the 24 files below: over 20,000
 
 RUN = b"".join(
