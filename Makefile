@@ -9,14 +9,21 @@ demo: .venv/ready        ## a sample track to look at: make demo ARGS="--port 0"
 serve: .venv/ready       ## your own: everything lies in var/
 	.venv/bin/python manage.py serve $(ARGS)
 
+# Or every process that a test starts would compile the project anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+# A whole lane takes all cores; a folder begins sooner on one.
+ALL_CORES = $(if $(findstring tests/,$(ARGS)),,-n auto --dist loadgroup)
+
 quick: .venv/dev         ## without services, browser and data: make quick ARGS=tests/scoring
-	.venv/bin/python -m pytest -q -m "not services and not browser and not data and not night" $(ARGS)
+	.venv/bin/python -m pytest -q --no-migrations \
+	  -m "not (services or browser or data or long or night)" $(ALL_CORES) $(ARGS)
 
 test: .venv/dev          ## what a change has to pass; what this machine lacks is counted as skipped
-	.venv/bin/python -m pytest -m "not night" $(ARGS)
+	.venv/bin/python -m pytest -m "not night" $(ALL_CORES) $(ARGS)
 
-night: .venv/dev         ## every test there is: make night ARGS="-n 2 --dist loadgroup"
-	.venv/bin/python -m pytest $(ARGS)
+night: .venv/dev         ## every test there is, some of them on both databases
+	.venv/bin/python -m pytest $(ALL_CORES) $(ARGS)
 
 lint: .venv/dev
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy

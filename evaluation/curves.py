@@ -60,14 +60,14 @@ def precision_recall(run: JudgedRun, place: int, rel: int = 1) -> PrecisionRecal
 
     Source: Salton and McGill, Introduction to Modern Information Retrieval, 1983.
     """
+    run = run.only(place)
     relevant = run.relevant(rel)
-    rows = relevant & (run.topic == place)
-    count = np.arange(1, np.count_nonzero(rows) + 1)
+    count = np.arange(1, np.count_nonzero(relevant) + 1)
     return PrecisionRecallCurve(
         topic=run.judgments.topics[place],
-        rank=run.rank[rows].astype(np.int64),
+        rank=run.rank[relevant].astype(np.int64),
         recall=ratio(count, run.judgments.num_relevant(rel)[place]),
-        precision=precision_at_rows(run, relevant)[rows],
+        precision=precision_at_rows(run, relevant)[relevant],
         interpolated=interpolated_by_level(run, rel)[place],
     )
 

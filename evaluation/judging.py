@@ -21,12 +21,13 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, count
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.conventions import CONVENTIONS, HOUSE, Convention
-from evaluation.problems import refuse
+from evaluation.problems import Problems, refuse
 from evaluation.ragged import BoolArray, FloatArray, IntArray, Ragged
 from evaluation.reading.columns import LONGEST_IDENTIFIER
 from evaluation.reading.docnos import SPREAD, Table, hash_all_words, words_of
@@ -85,6 +86,21 @@ class Judgments:
     def intents(self) -> Intents:
         """The grades of every document by subtopic."""
         return Intents.of(self)
+
+    @property
+    def qrels(self) -> Qrels:
+        """The judgments of the evaluated topics, as they are read from a file."""
+        strata, subtopics, probabilities = (
+            dict(zip(self.topics, values, strict=True)) if values else {}
+            for values in (self.strata, self.subtopics, self.probabilities)
+        )
+        return Qrels(
+            dict(zip(self.topics, self.grades, strict=True)),
+            Problems(),
+            strata=strata,  # type: ignore[arg-type]
+            subtopics=subtopics,  # type: ignore[arg-type]
+            probabilities=probabilities,  # type: ignore[arg-type]
+        )
 
     @cached_property
     def labels(self) -> list[dict[bytes, int]]:
@@ -237,6 +253,17 @@ class JudgedRun:
         """Return which rows are in the first `cutoff` ranks; all rows without a cutoff."""
         return np.ones(len(self.rank), bool) if cutoff is None else self.rank <= cutoff
 
+    def only(self, place: int) -> JudgedRun:
+        """Return the run with the documents of one topic; the others stay, without documents."""
+        keep = self.topic == place
+        return replace(
+            self,
+            topic=self.topic[keep],
+            rank=self.rank[keep],
+            grade=self.grade[keep],
+            document=None if self.document is None else self.document[keep],
+        )
+
     def condensed(self) -> JudgedRun:
         """Return the run without its unjudged and negative documents, with the ranks closed up.
 
@@ -274,8 +301,11 @@ class JudgedRun:
 
     def pack(self) -> bytes:
         """Return the record as bytes, a few kB; `unpack` restores it with the same judgments."""
-        head = json.dumps([self.depth, self.convention.name, len(self.retrieved), len(self.rank)])
-        arrays = (self.retrieved, self.rows.lengths, self.rank, self.grade)
+        sizes = [self.depth, self.convention.name, len(self.retrieved), len(self.rank)]
+        arrays: list[npt.NDArray[Any]] = [self.retrieved, self.rows.lengths, self.rank, self.grade]
+        if self.document is not None:
+            arrays.append(self.document)
+        head = json.dumps(sizes)
         # Group bytes by significance: the high bytes are nearly all 0 and compress well.
         columns = (array.astype("<i4").view(np.uint8).reshape(-1, 4).T for array in arrays)
         body = b"".join(column.tobytes() for column in columns)
@@ -288,15 +318,18 @@ class JudgedRun:
         depth, convention, topics, rows = json.loads(head)
         if topics != len(judgments.topics):
             raise ValueError(f"a record of {topics} topics, judgments of {len(judgments.topics)}")
+        # A record with strata or subtopics ends with the numbers of the documents.
         ends = np.cumsum([topics, topics, rows, rows]) * 4
-        columns = np.split(np.frombuffer(body, np.uint8), ends[:-1])
-        retrieved, lengths, rank, grade = (
+        columns = np.split(np.frombuffer(body, np.uint8), ends)
+        retrieved, lengths, rank, grade, numbers = (
             column.reshape(4, -1).T.copy().view("<i4").ravel().astype(np.int32)
             for column in columns
         )
+        document = None if judgments.labels is judgments.grades else numbers
         topic = np.repeat(np.arange(topics, dtype=np.int32), lengths)
         counts = retrieved.astype(np.int64)
-        return cls(topic, rank, grade, counts, judgments, depth, CONVENTIONS[convention])
+        judged = cls(topic, rank, grade, counts, judgments, depth, CONVENTIONS[convention])
+        return replace(judged, document=document)
 
 
 def prepare(

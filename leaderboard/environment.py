@@ -94,10 +94,10 @@ def private_folder(path: Path) -> Path:
 
 
 def database(url: str, home: Path) -> dict[str, object]:
-    """Django's description of the database at `url`; without one, SQLite in `home`.
+    """Return Django's settings of the database at `url`, by default SQLite in `home`.
 
     `postgresql://user:word@host:5432/name`, `postgresql:///name?host=/run/socket`,
-    `sqlite:////folder/file.sqlite3`.  What else stands behind the `?`, PostgreSQL is told.
+    `sqlite:////folder/file.sqlite3`.  PostgreSQL gets all other parameters after the `?`.
     """
     if not url:
         return _sqlite(home / "rankfield.sqlite3")
@@ -106,8 +106,8 @@ def database(url: str, home: Path) -> dict[str, object]:
         return _sqlite(Path(unquote(parts.path[1:])))
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured("DATABASE_URL starts with postgresql:// or sqlite://")
-    told = dict(parse_qsl(parts.query))
-    host, port = told.pop("host", ""), told.pop("port", "")
+    options = dict(parse_qsl(parts.query))
+    host, port = options.pop("host", ""), options.pop("port", "")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path[1:]),
@@ -117,7 +117,7 @@ def database(url: str, home: Path) -> dict[str, object]:
         "PORT": port or str(parts.port or ""),
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {**POSTGRESQL_OPTIONS, **told},
+        "OPTIONS": {**POSTGRESQL_OPTIONS, **options},
     }
 
 

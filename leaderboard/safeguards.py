@@ -17,7 +17,7 @@ def refuse_insecure_settings(**_: object) -> list[CheckMessage]:
 
 
 def find_insecure_settings() -> Iterator[tuple[str, str, str]]:
-    """An identifier, what is wrong, and what to do."""
+    """Yield the identifier, the problem and the fix of each insecure setting."""
     public = [host for host in settings.ALLOWED_HOSTS if host not in LOCAL_HOSTS]
     if settings.DEBUG and public:
         yield (

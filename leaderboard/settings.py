@@ -80,7 +80,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.pages.context.site",
             ],
-            "builtins": ["leaderboard.display.numbers", "leaderboard.pages.template_tags"],
+            "builtins": [
+                "leaderboard.display.markdown",
+                "leaderboard.display.numbers",
+                "leaderboard.pages.template_tags",
+            ],
         },
     },
 ]
@@ -130,9 +134,9 @@ STORAGES = {
                 "region_name": text("S3_REGION") or None,
                 "access_key": text("S3_ACCESS_KEY") or None,
                 "secret_key": text("S3_SECRET_KEY") or None,
-                # Who has an address of a file without asking disclosure has nothing.
+                # The URL of a file gives no access; only a page that checks disclosure does.
                 "default_acl": None,
-                # Every name is made by chance, so none is looked for before it is taken.
+                # Names are random, so we need not check whether one exists.
                 "file_overwrite": True,
             },
         }
@@ -211,8 +215,8 @@ SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 BEHIND_PROXY = switch("BEHIND_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
-# Whose tries to sign in are counted: the last address in X-Forwarded-For, which the proxy wrote.
-# Without a proxy that header is anybody's word and is not read.
+# Sign-in attempts are counted by the last address in X-Forwarded-For, which the proxy wrote.
+# Without a proxy any client can write that header, so it is not read.
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 SESSION_ENGINE = "leaderboard.infrastructure.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -244,7 +248,7 @@ COLLECTION_UNPACKED_LIMIT = number("COLLECTION_UNPACKED_LIMIT", 65536 * MIB)
 TEAM_BYTES = number("TEAM_BYTES", 10 * 1024 * MIB)
 SITE_BYTES = number("SITE_BYTES", 500 * 1024 * MIB)
 PROBLEMS_SHOWN = 50
-# What a new track proposes; its organisers may set another number.
+# Defaults for a new track; its organisers may set other numbers.
 RUNS_PER_DAY = number("RUNS_PER_DAY", 20)
 ATTEMPTS_PER_DAY = number("ATTEMPTS_PER_DAY", 20)
 REFUSED_KEPT_DAYS = number("REFUSED_KEPT_DAYS", 30)
@@ -260,7 +264,7 @@ JOB_TIME_LIMIT = number("JOB_TIME_LIMIT", 900)
 JOB_MEMORY_LIMIT = number("JOB_MEMORY_LIMIT", 1024) * MIB
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
-# Of a form without its files, and of what a call says in JSON.
+# For forms without their files, and for JSON bodies.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MIB
 NINJA_PAGINATION_MAX_LIMIT = 200
 

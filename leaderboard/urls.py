@@ -5,7 +5,6 @@ Topic numbers and docnos are parameters, never part of a path: they may contain 
 
 from django.urls import include, path
 from django.views.decorators.http import require_GET
-from django.views.generic import RedirectView
 
 from leaderboard.api import api
 from leaderboard.pages.views import (
@@ -18,6 +17,7 @@ from leaderboard.pages.views import (
     facts,
     feeds,
     history,
+    leaving,
     metrics,
     notices,
     pairs,
@@ -28,8 +28,10 @@ from leaderboard.pages.views import (
     removals,
     reusability,
     runs,
+    setup,
     site,
     snapshots,
+    tasks,
     teams,
     topics,
     tracks,
@@ -38,7 +40,10 @@ from leaderboard.pages.views import (
 
 track_urls = [
     path("", boards.board, name="board"),
-    path("about/", tracks.about, name="about"),
+    path("task/", tasks.task, name="task"),
+    path("about/", tasks.about, name="about"),
+    path("data/", tasks.data, name="data"),
+    path("data/baseline.run", tasks.baseline_file, name="baseline_file"),
     path("submit/", runs.submit, name="submit"),
     path("runs/", runs.my_runs, name="my_runs"),
     path("pack.zip", downloads.pack, name="pack"),
@@ -57,6 +62,7 @@ track_urls = [
     path("reusability/", reusability.reusability, name="reusability"),
     path("judgments/<slug:version>/impact/", versions.impact, name="impact"),
     path("judgments/<slug:version>/qrels.txt", versions.qrels_file, name="qrels_file"),
+    path("judgments/<slug:version>/intents.txt", versions.intents_file, name="intents_file"),
     path("judgments/<slug:version>/try/", versions.try_judgments, name="try_judgments"),
     path("judgments/<slug:version>/switch/", versions.switch_judgments, name="switch_judgments"),
     path("computed/", explanations.computed, name="computed"),
@@ -77,6 +83,9 @@ track_urls = [
     path("pools/<slug:name>/pool.<slug:kind>", pools.pool_file, name="pool_file"),
     path("snapshots/", snapshots.snapshots, name="snapshots"),
     path("snapshots/<slug:name>/", snapshots.snapshot, name="snapshot"),
+    path("setup/", setup.setup, name="setup"),
+    path("setup/baseline/", setup.make_baseline, name="make_baseline"),
+    path("setup/open/", setup.open_task, name="open_task"),
     path("desk/", desk.desk, name="desk"),
     path("desk/announce/", desk.announce, name="announce"),
     path("desk/grant/", desk.grant, name="grant"),
@@ -85,6 +94,8 @@ track_urls = [
     path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
     path("manage/", tracks.manage, name="manage"),
+    path("manage/task/", tasks.manage_task, name="manage_task"),
+    path("manage/delete/", leaving.delete_track, name="delete_track"),
     path("manage/invitation/", teams.renew_invitation, name="renew_invitation"),
     path("manage/badge/", history.change_badge, name="change_badge"),
     path("manage/people/", people.people, name="people"),
@@ -127,7 +138,11 @@ collection_urls = [
     path("again/", collections.check_again, name="check_again"),
     path("discard/", collections.discard_collection, name="discard_collection"),
     path("document/", collections.document, name="document"),
+    path("documents/", tasks.documents, name="documents"),
+    path("documents.file", tasks.documents_file, name="documents_file"),
     path("topics.txt", collections.topics_file, name="topics_file"),
+    path("topics.<slug:kind>", tasks.topics_download, name="topics_download"),
+    path("sample.run", tasks.sample_run, name="sample_run"),
     path("docnos.txt", collections.docnos_file, name="docnos_file"),
     path("judgments/", collections.new_judgments, name="new_judgments"),
     path(
@@ -156,7 +171,8 @@ collection_urls = [
 
 urlpatterns = [
     path("", tracks.home, name="home"),
-    path("tracks/", RedirectView.as_view(pattern_name="home"), name="tracks"),
+    path("tracks/", tracks.all_tracks, name="all_tracks"),
+    path("tracks/run-a-task/", tracks.run_a_task, name="run_a_task"),
     path("tracks/<slug:slug>/", include(track_urls)),
     path("badges/<slug:code>.svg", history.badge_by_code, name="badge_by_code"),
     path("runs/<slug:run_id>/", include(run_urls)),
@@ -167,6 +183,8 @@ urlpatterns = [
     path("limits/", site.limits, name="limits"),
     path("search/", site.search, name="search"),
     path("account/", site.account, name="account"),
+    path("account/data.json", leaving.account_data, name="account_data"),
+    path("account/delete/", leaving.delete_account, name="delete_account"),
     path("account/mails/", site.change_mails, name="change_mails"),
     path("account/notices/", notices.notices, name="notices"),
     path("account/tokens/revoke/", site.revoke_tokens, name="revoke_tokens"),

@@ -17,7 +17,7 @@ LONGEST_STATEMENT = "30s"
 
 
 def limit_statement_time(connection: BaseDatabaseWrapper, **about: object) -> None:
-    """Nobody waits longer for a page, and a statement nobody waits for holds up the others."""
+    """Stop long statements: no reader waits longer, and they would delay other requests."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = %s", [LONGEST_STATEMENT])
@@ -25,18 +25,18 @@ def limit_statement_time(connection: BaseDatabaseWrapper, **about: object) -> No
 
 connection_created.connect(limit_statement_time)
 
-# Python works on one thing at a time, so more turns would only make each of them longer.
+# Python runs one thread at a time, so more turns would only make each of them longer.
 application = RequestSlots(SafeEncodings(get_wsgi_application()), 4)
 
-# All that pages import, patterns of addresses and templates: or whoever comes first waits for it.
+# Load modules, URL patterns and templates now, so that the first request does not wait for them.
 import_module(settings.ROOT_URLCONF)
 reverse("home")
 for folder in settings.TEMPLATES[0]["DIRS"]:
     for template in folder.rglob("*.html"):
         get_template(str(template.relative_to(folder)))
 
-# What is loaded by now stays: to look at it for garbage again and again takes most of what
-# looking takes, and makes web processes write to memory that they share.
+# These objects stay: checking them for garbage again and again would take most of the time of
+# the collector, and would make web processes write to memory that they share.
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000)

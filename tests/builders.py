@@ -42,6 +42,31 @@ QRELS = """1 0 d1 2
 3 0 d7 0
 3 0 d8 1
 """
+# The same topics with subtopics: nine documents, of which d1 is relevant for two subtopics.
+SUBTOPICS = """1 1 d1 2
+1 2 d1 1
+1 2 d2 1
+1 3 d3 1
+1 1 d9 1
+2 1 d4 1
+2 2 d5 1
+3 1 d6 3
+3 2 d8 1
+3 1 d7 0
+"""
+INTENTS = "1 1 .5\n1 2 .25\n1 3 .25\n2 1 0.7\n2 2 .3\n"
+# A sample of two strata, in the last topic of one: of ten documents seven were drawn.
+STRATA = """1 0 d1 1 2
+1 0 d2 1 1
+1 0 d3 2 0
+1 0 d9 2 -1
+2 0 d4 1 1
+2 0 d5 2 0
+2 0 d10 2 -1
+3 0 d6 1 1
+3 0 d7 1 0
+3 0 d8 1 -1
+"""
 # AP: topic 1 (1 + 2/2)/2 = 1, topic 2 1/2, topic 3 (1/2 + 2/3)/2.
 RUN = """1 Q0 d1 1 9.0 ben-bm25
 1 Q0 d2 2 8.0 ben-bm25
@@ -73,12 +98,15 @@ def work() -> None:
     running.run_due_jobs("tests")
 
 
-def make_collection(owner: User, slug: str = "bread", qrels: str | None = QRELS) -> Collection:
+def make_collection(
+    owner: User, slug: str = "bread", qrels: str | None = QRELS, intents: str | None = None
+) -> Collection:
     """Three topics, twelve documents, eight judgments."""
     files = CollectionFiles(
         upload("topics.trec", TOPICS),
         upload("documents.jsonl", DOCUMENTS),
         upload("qrels.txt", qrels) if qrels is not None else None,
+        upload("intents.txt", intents) if intents is not None else None,
     )
     collection = Collection(slug=slug, name=slug.title(), owner=owner, asks_first=False)
     uploads.accept_collection(collection, files)
@@ -92,13 +120,8 @@ def make_track(collection: Collection, slug: str = "bread", **fields: object) ->
     fields.setdefault("judgment_set", collection.judgment_sets.first())
     fields.setdefault("measures", ["AP", "nDCG@10", "P@5"])
     fields.setdefault("disclosure", "open")
-    track = Track(
-        slug=slug,
-        name=f"{slug.title()} track",
-        collection=collection,
-        primary_measure="AP",
-        **fields,
-    )
+    fields.setdefault("primary_measure", "AP")
+    track = Track(slug=slug, name=f"{slug.title()} track", collection=collection, **fields)
     tracks.open_track(track, collection.owner)
     work()
     track.refresh_from_db()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Generator, Iterator
@@ -15,6 +16,9 @@ from django.db import transaction
 from django.test import Client, override_settings
 from pytest_django import DjangoDbBlocker
 
+from leaderboard.analysis.holes import bound_verdicts
+from leaderboard.analysis.planning import compute_depths
+from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.collections.documents import known_docnos, open_documents
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
@@ -28,6 +32,8 @@ DATA = os.environ.get("RANKFIELD_DATA")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DATA:
         deselect_data(config, items)
+    # Groups stay on one process each, so they begin first and the others fill what is left.
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     # Told to a process of pytest-xdist that is given `--dist loadgroup`.
     if getattr(config.option, "loadgroup", False):
         keep_groups_together(items)
@@ -67,6 +73,29 @@ def sites_of(item: pytest.Item) -> set[Site]:
     return {site for site in found if isinstance(site, Site)}
 
 
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the collector of garbage need not look at it again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Run a test as pytest does, above a frame that makes the stack large."""
+    return run_with_a_large_stack(item, nextitem)
+
+
+def run_with_a_large_stack(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    runner = item.config.pluginmanager.get_plugin("runner")
+    return runner.pytest_runtest_protocol(item, nextitem)
+
+
+# CPython keeps frames in pieces of 16 KB, and asks the system for a piece at each call that
+# crosses the end of one. Where a loop does so, this was a third of a test's time. A frame that
+# claims half a megabyte is given a piece of one, where the frames above it find room too.
+run_with_a_large_stack.__code__ = run_with_a_large_stack.__code__.replace(co_stacksize=70_000)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Where everything is installed, a skipped test is a test that failed to run."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
@@ -96,6 +125,9 @@ def forget() -> None:
         judgments.load_judgments,
         open_documents,
         known_docnos,
+        bound_verdicts,
+        compute_depths,
+        compute_reusability,
     ):
         remembered.cache_clear()
     families.means_cache.clear()
@@ -132,25 +164,47 @@ def made_once(blocker: DjangoDbBlocker, files: Path) -> Iterator[None]:
 
 def copy_files(files: Path, settings: Any) -> None:
     """Give a test its own copy of the files of its module."""
-    shutil.copytree(files, settings.MEDIA_ROOT)
+    shutil.copytree(files, settings.MEDIA_ROOT, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="module")
+def scene_of_all(
+    request: pytest.FixtureRequest, module_files: Path, django_db_blocker: DjangoDbBlocker
+) -> Any:
+    """What `make_scene` of a module makes for Ada, Ben and Cat, once for all its tests."""
+    with made_once(django_db_blocker, module_files):
+        return request.module.make_scene(*(someone(name) for name in ("ada", "ben", "cat")))
+
+
+@pytest.fixture
+def scene(db: None, scene_of_all: Any, module_files: Path, settings: Any) -> Any:
+    """The scene of the module as it was made: what a test does to it is rolled back."""
+    copy_files(module_files, settings)
+    return scene_of_all
+
+
+def someone(name: str) -> User:
+    """One of the cast, who is there already in a module with a scene."""
+    found = User.objects.filter(username=name).first()
+    return found or make_user(name, can_organise=name == "ada")
 
 
 @pytest.fixture
 def ada(db) -> User:
     """Ada organises."""
-    return make_user("ada", can_organise=True)
+    return someone("ada")
 
 
 @pytest.fixture
 def ben(db) -> User:
     """Ben takes part."""
-    return make_user("ben")
+    return someone("ben")
 
 
 @pytest.fixture
 def cat(db) -> User:
     """Cat is a stranger."""
-    return make_user("cat")
+    return someone("cat")
 
 
 @pytest.fixture

@@ -5,10 +5,18 @@ from __future__ import annotations
 import pkgutil
 import re
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
-from tests.test_house import ORDER, ROOT, imports_of, package_files, package_of
+from tests.test_house import (
+    ORDER,
+    ROOT,
+    imports_of,
+    package_files,
+    package_of,
+    python_files,
+)
 
 DOCUMENTS = [
     ROOT / "README.md",
@@ -54,6 +62,13 @@ def test_a_package_imports_only_from_lines_below_its_own(path):
 def test_a_path_in_a_document_exists(document):
     paths = {word for word in words_in_code(document) if PATH.fullmatch(word)}
     assert not {path for path in paths if not (ROOT / path).exists()}
+
+
+def test_the_samples_for_contributors_are_in_the_code():
+    samples = re.findall(r"```python\n(.+?)\n *```", DOCUMENTS[1].read_text(), re.S)
+    folders = ("evaluation", "leaderboard", "tests")
+    code = "".join(path.read_text() for name in folders for path in python_files(name))
+    assert not [sample for sample in samples if dedent(sample) not in code]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -209,7 +209,7 @@ def _defined(value: FloatArray) -> float | None:
 
 def _pairs(one: FloatArray, other: FloatArray, scale: FloatArray) -> FloatArray:
     """float64[documents, G, G]: 1 where `one` gave the row's grade and `other` the column's."""
-    first, second = (each[:, np.newaxis] == scale for each in (one, other))
+    first, second = (grades[:, np.newaxis] == scale for grades in (one, other))
     pairs: FloatArray = (first[:, :, np.newaxis] & second[:, np.newaxis, :]).astype(np.float64)
     return pairs
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.agreement import tau_ap_matrix, tau_matrix
 from evaluation.commands import files, tables
+from evaluation.commands.arguments import judged_runs_parser
 from evaluation.commands.records import read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
@@ -21,14 +22,7 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation agree",
-        description="Compare how measures rank runs.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    files.add_reading_options(parser)
-    parser.add_argument("runs", metavar="RUN", nargs="+")
+    parser = judged_runs_parser("agree", "Compare how measures rank runs.", EPILOG)
     add_scoring_options(parser, default="official")
     add_table_options(parser)
     return parser

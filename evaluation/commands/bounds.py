@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evaluation.commands import files, tables
+from evaluation.commands.arguments import judged_runs_parser
 from evaluation.commands.records import Records, read_records
 from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
 from evaluation.commands.tables import Table
@@ -21,14 +22,9 @@ Exit status: 0; 2 when a file is rejected, a measure has no bounds or the comman
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation bounds",
-        description="Compute score bounds over all missing judgments.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = judged_runs_parser(
+        "bounds", "Compute score bounds over all missing judgments.", EPILOG
     )
-    files.add_reading_options(parser)
-    parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="P@10")
     add_table_options(parser)
     return parser

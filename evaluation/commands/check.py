@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evaluation.commands import files
+from evaluation.commands.arguments import command_parser
 from evaluation.measures import SAMPLED
 from evaluation.problems import Problems, Refused
 from evaluation.reading.containers import RUN_LIMITS
@@ -28,11 +29,8 @@ file cannot be read or when the command is wrong.
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation check",
-        description="Check a run as strictly as an upload and report all problems.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "check", "Check a run as strictly as an upload and report all problems.", EPILOG
     )
     parser.add_argument("run", metavar="RUN", help=".gz and .zip are unpacked; - is stdin")
     parser.add_argument("--topics", metavar="FILE", help="allowed topics")

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
 
 from evaluation.commands import files, tables
+from evaluation.commands.arguments import command_parser, parse_probability, parse_region
 from evaluation.commands.printing import json_number
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
+from evaluation.commands.score import (
+    add_scoring_options,
+    add_table_options,
+    add_ties_option,
+    requested_measures,
+)
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
 from evaluation.significance import (
     TESTS,
+    Collected,
     Difference,
+    Posterior,
     compare_all_pairs,
+    compare_over_collections,
     compare_with_baseline,
     decide_within_all_pairs,
+    has_values,
+    posterior_of_pair,
     scale_of,
 )
 
@@ -35,6 +50,16 @@ a test whose intervals could contradict its p prints none. GMAP and GMBpref are 
 ln max(value, 1e-5), and their difference is the ratio of the geometric means; the difference of
 a sum is that of the totals.
 
+--and compares systems over several collections by the mean of their mean differences, by sign
+flips of the topics of each collection around its own mean. Each QRELS is one collection: a topic of
+a QRELS that is named twice flips with itself. The claim is about these collections, not about
+others; there is no test where a collection has fewer than two topics.
+
+--region R is for two runs that were named before any result was seen. The probabilities come
+from the paired t-test of these two alone (noninformative prior) and are adjusted for nothing:
+that the run is better by more than R, that the two are within R of each other, that it is worse
+by more than R. R is in the unit of the difference; for a ratio, within R is 1 / (1 + R) to 1 + R.
+
 Exit status: 0; 1 with --fail-if-worse when a run is significantly worse than the baseline on a
 measure; 2 when a file is rejected or the command is wrong.
 """
@@ -49,19 +74,16 @@ class Comparison:
     mean: float
     outcome: Difference | None
     verdict: str
+    probability: Posterior | None = None
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation compare",
-        description="Compare runs with a baseline, topic by topic.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("compare", "Compare runs with a baseline, topic by topic.", EPILOG)
     files.add_reading_options(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="the baseline run")
     parser.add_argument("runs", metavar="RUN", nargs="+")
     add_scoring_options(parser, default="AP")
+    add_ties_option(parser)
     parser.add_argument("--test", choices=TESTS, default="max_t")
     parser.add_argument(
         "--correction",
@@ -74,20 +96,26 @@ def parser() -> argparse.ArgumentParser:
         default="baseline",
         help="hold p for all comparisons with the baseline, or for all pairs of runs",
     )
+    parser.add_argument(
+        "--region",
+        metavar="R",
+        type=parse_region,
+        help="with one RUN: probabilities that it is better, within R of the baseline, or worse",
+    )
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
+    parser.add_argument(
+        "--and",
+        dest="further",
+        metavar="FILE",
+        nargs="+",
+        action="append",
+        default=[],
+        help="QRELS BASELINE RUN ... of another collection, its runs in the order of the systems:"
+        " compare by the mean over the collections; repeatable",
+    )
     parser.add_argument("--fail-if-worse", action="store_true", help="exit 1 if a run is worse")
     add_table_options(parser, "json")
     return parser
-
-
-def parse_probability(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number between 0 and 1")
-    return value
 
 
 def run(options: argparse.Namespace) -> int:
@@ -97,18 +125,84 @@ def run(options: argparse.Namespace) -> int:
         parser().error("--test max_t adjusts p itself: its --correction is max_t or none")
     if options.family == "all" and options.correction != "max_t":
         parser().error("--family all goes with --test max_t")
-    records = read_records([options.baseline, *options.runs], options)
+    if options.region is not None and len(options.runs) > 1:
+        parser().error("--region takes one RUN: the pair is named in advance")
+    check_further(options)
+    named = [[options.qrels, options.baseline, *options.runs], *options.further]
+    records = read_collections(named, options)
     if records is None:
         return files.REFUSED
     # Measure by measure, the baseline first.
     comparisons = [
         comparison
         for asked in requested_measures(options)
-        for comparison in compare_on_measure(asked, records, options)
+        for comparison in (
+            compare_over(asked, records, [qrels for qrels, *_ in named], options)
+            if options.further
+            else compare_on_measure(asked, records[0], options)
+        )
     ]
     print_comparisons(comparisons, options)
     worse = any(comparison.verdict == "worse" for comparison in comparisons)
     return WORSE if options.fail_if_worse and worse else 0
+
+
+def check_further(options: argparse.Namespace) -> None:
+    """End with a message where the collections of --and cannot be compared."""
+    if not options.further:
+        return
+    if any(len(group) != len(options.runs) + 2 for group in options.further):
+        parser().error("--and takes QRELS, BASELINE and as many RUNs as the first collection has")
+    if options.test != "max_t" or options.correction == "none" or options.region is not None:
+        parser().error("--and goes with --test max_t, adjusted, and without --region")
+    for asked in requested_measures(options):
+        if scale_of(asked.measure).unit == "total":
+            parser().error(f"{asked.name} is a sum, which has no mean over collections")
+
+
+def read_collections(
+    named: Sequence[Sequence[str]], options: argparse.Namespace
+) -> list[Records] | None:
+    """Read QRELS and runs of each collection; None where a file is refused."""
+    found = []
+    for qrels, *runs in named:
+        records = read_records(runs, argparse.Namespace(**vars(options) | {"qrels": qrels}))
+        if records is None:
+            return None
+        found.append(records)
+    return found
+
+
+def compare_over(
+    asked: Asked, records: Sequence[Records], names: Sequence[str], options: argparse.Namespace
+) -> list[Comparison]:
+    """Compare systems by the mean over collections, under the tags of the first."""
+    measure, tags = asked.measure, records[0].tags
+    scores = [each.scores(measure) for each in records]
+    collections = [
+        Collected(values, [(name, topic) for topic in each.topics])
+        for name, each, values in zip(names, records, scores, strict=True)
+    ]
+    outcomes = compare_over_collections(
+        collections,
+        level=1 - options.alpha,
+        direction=measure.direction,
+        scale=scale_of(measure),
+        family=options.family,
+    )
+    means = np.mean([[measure.aggregate(row) for row in rows] for rows in scores], axis=0).tolist()
+    first = Comparison(asked.name, tags[0], means[0], None, "baseline")
+    others = zip(tags[1:], means[1:], outcomes[1:], strict=True)
+    return [
+        first,
+        *(
+            Comparison(
+                *(asked.name, tag, mean, outcome),
+                verdict_of(outcome, measure.direction, options.alpha, is_flipped=True),
+            )
+            for tag, mean, outcome in others
+        ),
+    ]
 
 
 def compare_on_measure(
@@ -116,14 +210,19 @@ def compare_on_measure(
 ) -> list[Comparison]:
     measure, tags = asked.measure, records.tags
     scores = records.scores(measure)
-    scale, level = scale_of(measure.definition.aggregate), 1 - options.alpha
+    scale, level = scale_of(measure), 1 - options.alpha
     if options.family == "all":
-        pairs = compare_all_pairs(scale.tested(scores), level, measure.direction)
+        kept = np.flatnonzero(has_values(scores)).tolist()
+        places = {run: place for place, run in enumerate(kept)}
+        pairs = compare_all_pairs(scale.tested(scores[kept]), level, measure.direction)
         alone = compare_with_baseline(
             scores, 0, level=level, correction="none", direction=measure.direction, scale=scale
         )
         outcomes = [
-            decide_within_all_pairs(found, pairs, run, 0, scale) for run, found in enumerate(alone)
+            decide_within_all_pairs(found, pairs, places[run], places[0], scale)
+            if {run, 0} <= places.keys()
+            else replace(found, p_adjusted=None, low=None, high=None)
+            for run, found in enumerate(alone)
         ]
     else:
         outcomes = compare_with_baseline(
@@ -141,7 +240,10 @@ def compare_on_measure(
         verdict_of(outcome, measure.direction, options.alpha, is_flipped) for outcome in outcomes
     ]
     first = Comparison(asked.name, tags[0], means[0], None, "baseline")
-    others = zip(tags[1:], means[1:], outcomes[1:], verdicts[1:], strict=True)
+    probabilities: list[Posterior | None] = [None] * len(options.runs)
+    if options.region is not None:
+        probabilities = [posterior_of_pair(scores[1], scores[0], measure, options.region)]
+    others = zip(tags[1:], means[1:], outcomes[1:], verdicts[1:], probabilities, strict=True)
     return [first, *(Comparison(asked.name, *each) for each in others)]
 
 
@@ -157,6 +259,12 @@ def verdict_of(outcome: Difference, direction: int, alpha: float, is_flipped: bo
 def note_of(options: argparse.Namespace) -> str:
     adjusted = CORRECTIONS[options.correction]
     family = len(options.runs)
+    if options.further:
+        pairs = f"all pairs of {family + 1} systems" if options.family == "all" else "the baseline"
+        return (
+            f"mean over {len(options.further) + 1} collections; maximum t of sign flips, over"
+            f" {pairs}; alpha {options.alpha:g}"
+        )
     if options.family == "all":
         return (
             f"studentised maximum over all pairs of {family + 1} runs (sign flips); "
@@ -175,6 +283,8 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
             "correction": options.correction,
             "family": options.family,
             "alpha": options.alpha,
+            "region": options.region,
+            "collections": 1 + len(options.further),
             "comparisons": [
                 asdict(comparison) | {"mean": json_number(comparison.mean)}
                 for comparison in comparisons
@@ -186,8 +296,25 @@ def print_comparisons(comparisons: list[Comparison], options: argparse.Namespace
     header = ["measure", "run", "verdict", "mean", "difference", f"low {level}", f"high {level}"]
     header += ["p", "p adjusted", "d_z", "wins", "losses", "ties"]
     rows = [row_of(comparison, options.digits) for comparison in comparisons]
-    table = Table(header, rows, texts=3, note=note_of(options))
+    if options.region is not None:
+        header += ["P better", "P within", "P worse"]
+        rows = [
+            row + probabilities_of(comparison, options.digits)
+            for row, comparison in zip(rows, comparisons, strict=True)
+        ]
+    note = note_of(options)
+    if left_out := [each for each in comparisons if math.isnan(each.mean)]:
+        names = (f"{each.run} on {each.measure}" for each in left_out)
+        note += f"; left out, undefined on every topic: {', '.join(names)}"
+    table = Table(header, rows, texts=3, note=note)
     tables.print_table(table, options.format)
+
+
+def probabilities_of(comparison: Comparison, digits: int) -> list[str]:
+    found = comparison.probability
+    if found is None:
+        return [""] * 3
+    return [f"{value:.{digits}f}" for value in (found.better, found.within, found.worse)]
 
 
 def row_of(comparison: Comparison, digits: int) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from evaluation.commands import files, tables
+from evaluation.commands.arguments import judged_runs_parser
 from evaluation.commands.records import read_records
 from evaluation.commands.score import add_scoring_options, add_table_options
 from evaluation.commands.tables import Table
@@ -27,14 +28,7 @@ Exit status: 0; 2 when a file is rejected, a topic is not judged or the command 
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation curve",
-        description="Print the precision-recall curve of each run.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    files.add_reading_options(parser)
-    parser.add_argument("runs", metavar="RUN", nargs="+")
+    parser = judged_runs_parser("curve", "Print the precision-recall curve of each run.", EPILOG)
     parser.add_argument("--topic", metavar="N", help="the curve of this topic only")
     parser.add_argument(
         "--levels", action="store_true", help="with --topic: interpolate at eleven recall levels"

@@ -10,8 +10,8 @@ import numpy as np
 
 from evaluation.agreement import STATISTICS, Agreement, agreement_of_assessors
 from evaluation.commands import files, tables
-from evaluation.commands.compare import parse_probability
-from evaluation.commands.score import add_table_options, whole_number
+from evaluation.commands.arguments import command_parser, parse_probability, whole_number
+from evaluation.commands.score import add_table_options
 from evaluation.commands.tables import Table, text_of
 from evaluation.problems import Refused
 from evaluation.ragged import FloatArray, IntArray
@@ -31,12 +31,7 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation kappa",
-        description="Compare the grades of two or more assessors.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("kappa", "Compare the grades of two or more assessors.", EPILOG)
     parser.add_argument("qrels", metavar="QRELS", nargs="+", help=".gz is unpacked; - is stdin")
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument(

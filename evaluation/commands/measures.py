@@ -7,6 +7,7 @@ import json
 import math
 
 from evaluation.commands import tables
+from evaluation.commands.arguments import command_parser
 from evaluation.commands.tables import Table
 from evaluation.measures import MEASURES, Definition
 from evaluation.measures.declaring import TREC_EVAL, value_text
@@ -20,12 +21,7 @@ Exit status: 0; 2 when the command is wrong.
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation measures",
-        description="List all measures, or show details of one.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("measures", "List all measures, or show details of one.", EPILOG)
     parser.add_argument("name", metavar="NAME", nargs="?", choices=MEASURES)
     parser.add_argument("--format", choices=("json", *tables.FORMATS), default="text")
     return parser

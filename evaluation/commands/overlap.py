@@ -6,8 +6,8 @@ import argparse
 
 from evaluation.agreement import rbo
 from evaluation.commands import files, tables
-from evaluation.commands.compare import parse_probability
-from evaluation.commands.score import add_table_options, whole_number
+from evaluation.commands.arguments import command_parser, parse_probability, whole_number
+from evaluation.commands.score import add_table_options
 from evaluation.commands.tables import Table, text_of
 from evaluation.problems import Refused
 from evaluation.reading.runs import Run
@@ -21,11 +21,8 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation overlap",
-        description="Compare the rankings of two runs without judgments.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "overlap", "Compare the rankings of two runs without judgments.", EPILOG
     )
     parser.add_argument("runs", metavar="RUN", nargs=2)
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")

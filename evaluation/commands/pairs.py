@@ -11,9 +11,14 @@ from typing import TypeAlias
 import numpy as np
 
 from evaluation.commands import files, tables
-from evaluation.commands.compare import parse_probability
+from evaluation.commands.arguments import judged_runs_parser, parse_probability
 from evaluation.commands.records import Records, read_records
-from evaluation.commands.score import add_scoring_options, add_table_options, requested_measures
+from evaluation.commands.score import (
+    add_scoring_options,
+    add_table_options,
+    add_ties_option,
+    requested_measures,
+)
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked, Measure
 from evaluation.ragged import FloatArray
@@ -23,6 +28,7 @@ from evaluation.significance import (
     Scale,
     compare_all_pairs,
     decide_pairs,
+    has_values,
     randomised_tukey,
     scale_of,
     tukey_hsd,
@@ -58,15 +64,9 @@ METHODS: dict[str, Callable[[FloatArray, float, int], Pairs]] = {
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation pairs",
-        description="Compare all pairs of runs.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    files.add_reading_options(parser)
-    parser.add_argument("runs", metavar="RUN", nargs="+")
+    parser = judged_runs_parser("pairs", "Compare all pairs of runs.", EPILOG)
     add_scoring_options(parser, default="AP")
+    add_ties_option(parser)
     parser.add_argument("--method", choices=METHODS, default="maximum")
     parser.add_argument("--alpha", metavar="A", type=parse_probability, default=0.05)
     parser.add_argument("--ranks", action="store_true", help="print rank intervals and letters")
@@ -86,13 +86,18 @@ def run(options: argparse.Namespace) -> int:
 
 def compare_on_measure(asked: Asked, records: Records, options: argparse.Namespace) -> Table:
     direction = asked.measure.direction
-    scale = scale_of(asked.measure.definition.aggregate)
-    scores = scale.tested(records.scores(asked.measure))
+    scale = scale_of(asked.measure)
+    values = records.scores(asked.measure)
+    kept = np.flatnonzero(has_values(values)).tolist()
+    left_out = [tag for run, tag in enumerate(records.tags) if run not in kept]
+    records, scores = records.of(kept), scale.tested(values[kept])
     pairs = METHODS[options.method](scores, 1 - options.alpha, direction)
     if options.method != "maximum":
         warn_of_unequal_pairs(scores, asked.name)
     order = np.argsort(-direction * pairs.means, kind="stable").tolist()
     note = note_of(pairs, options)
+    if left_out:
+        note += f"; left out, undefined on every topic: {', '.join(left_out)}"
     if options.ranks:
         header = ["measure", "run", "letters", "mean", "best rank", "worst rank"]
         rows = [

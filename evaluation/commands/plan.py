@@ -6,13 +6,17 @@ import argparse
 from functools import partial
 
 from evaluation.commands import files, tables
-from evaluation.commands.compare import parse_probability
+from evaluation.commands.arguments import (
+    command_parser,
+    parse_positive,
+    parse_probability,
+    whole_number,
+)
 from evaluation.commands.rescoring import Rescoring, read_rescoring
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
     requested_measures,
-    whole_number,
 )
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
@@ -40,23 +44,8 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 """
 
 
-def above_zero(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: expected a number above 0")
-    return value
-
-
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation plan",
-        description="Plan topics and the depth of a pool.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("plan", "Plan topics and the depth of a pool.", EPILOG)
     files.add_reading_options(parser, optional=True)
     parser.add_argument("runs", metavar="RUN", nargs="*")
     for name, metavar, what in (
@@ -67,13 +56,13 @@ def parser() -> argparse.ArgumentParser:
         parser.add_argument(
             name,
             metavar=metavar,
-            type=above_zero,
+            type=parse_positive,
             nargs="+",
             action="extend",
             default=[],
             help=what,
         )
-    parser.add_argument("--variance", metavar="V", type=above_zero, help="variance within runs")
+    parser.add_argument("--variance", metavar="V", type=parse_positive, help="variance within runs")
     parser.add_argument(
         "--runs",
         dest="num_runs",
@@ -90,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
         "--depth", dest="depths", metavar="N", type=whole_number(1), nargs="+", action="extend"
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=above_zero, default=60.0, help="to judge a document"
+        "--seconds", metavar="S", type=parse_positive, default=60.0, help="to judge a document"
     )
     add_scoring_options(parser, default="AP")
     add_table_options(parser)

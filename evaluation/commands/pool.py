@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from evaluation.commands import files, tables
-from evaluation.commands.score import whole_number
+from evaluation.commands.arguments import command_parser, whole_number
 from evaluation.commands.tables import Table, text_of
 from evaluation.pooling import (
     Pool,
@@ -61,12 +61,7 @@ def strata(text: str) -> list[Stratum]:
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation pool",
-        description="List documents to judge from the top of each run.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("pool", "List documents to judge from the top of each run.", EPILOG)
     parser.add_argument("runs", metavar="RUN", nargs="+")
     parser.add_argument("--lenient", action="store_true", help="accept what trec_eval accepts")
     parser.add_argument("--method", choices=METHODS, default="depth")

@@ -12,7 +12,7 @@ from evaluation.commands import files
 from evaluation.commands.score import build_record, read_judgments
 from evaluation.judging import Judgments, prepare
 from evaluation.measures import Measure
-from evaluation.problems import Problems, Refused
+from evaluation.problems import Refused
 from evaluation.ragged import FloatArray
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.runs import Run
@@ -29,8 +29,7 @@ class Rescoring:
     @property
     def qrels(self) -> Qrels:
         """The judgments of the topics that count."""
-        pairs = zip(self.judgments.topics, self.judgments.grades, strict=True)
-        return Qrels(dict(pairs), Problems())
+        return self.judgments.qrels
 
     def scores(self, measure: Measure, qrels: Qrels, runs: Sequence[int]) -> FloatArray:
         """float64[runs, topics] with these judgments."""

@@ -9,12 +9,12 @@ from functools import partial
 
 from evaluation.agreement import ranks
 from evaluation.commands import files, tables
+from evaluation.commands.arguments import judged_runs_parser, whole_number
 from evaluation.commands.rescoring import Rescoring, read_rescoring
 from evaluation.commands.score import (
     add_scoring_options,
     add_table_options,
     requested_measures,
-    whole_number,
 )
 from evaluation.commands.tables import Table
 from evaluation.measures import Asked
@@ -30,14 +30,9 @@ Exit status: 0; 2 when a file is rejected or the command is wrong.
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation reuse",
-        description="Leave out one team at a time and score its runs again.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = judged_runs_parser(
+        "reuse", "Leave out one team at a time and score its runs again.", EPILOG
     )
-    files.add_reading_options(parser)
-    parser.add_argument("runs", metavar="RUN", nargs="+")
     parser.add_argument(
         "--team",
         metavar="NAME=TAG,TAG",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from evaluation.commands import files, printing, tables
+from evaluation.commands.arguments import command_parser, whole_number
 from evaluation.conventions import CONVENTIONS
 from evaluation.expectations import expected_scores, find_ties
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
@@ -14,13 +16,17 @@ from evaluation.measures import (
     DIVERSITY,
     SAMPLED,
     Asked,
+    Measure,
     MeasureError,
     measures_of_sample,
     parse_measures,
 )
 from evaluation.problems import Refused
+from evaluation.ragged import FloatArray
 from evaluation.reading.intents import with_probabilities
 from evaluation.reading.runs import Run
+
+Intents: TypeAlias = dict[bytes, dict[bytes, float]]
 
 NAMED = 5
 EPILOG = """
@@ -46,22 +52,13 @@ def parse_measures_option(text: str) -> tuple[Asked, ...]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def whole_number(low: int) -> argparse._ActionType:
-    def read_scored(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= files.ANY_DEPTH:
-            raise argparse.ArgumentTypeError(f"{text}: expected an integer of at least {low}")
-        return int(text)
-
-    return read_scored
-
-
 def topic_numbers(text: str) -> frozenset[bytes]:
     return frozenset(text.encode().split())
 
 
 def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
     """The options that decide what is computed, `default` where no measure is asked for."""
-    parser.set_defaults(default_measures=default)
+    parser.set_defaults(default_measures=default, ties="docno")
     parser.add_argument(
         "-m",
         dest="measures",
@@ -93,6 +90,33 @@ def add_scoring_options(parser: argparse.ArgumentParser, default: str) -> None:
         type=whole_number(0),
         help="top grade of the scale (default: highest in the judgments)",
     )
+    parser.add_argument(
+        "--subtopics",
+        action="store_true",
+        help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
+    )
+    parser.add_argument(
+        "--intents",
+        metavar="FILE",
+        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
+        " lines: topic subtopic probability",
+    )
+
+
+def add_ties_option(parser: argparse.ArgumentParser) -> None:
+    """The option about equal scores; without it the default of `add_scoring_options`."""
+    parser.add_argument(
+        "--ties",
+        choices=("docno", "expected"),
+        default="docno",
+        help="order equal scores by docno, or take the expected value over all their orders",
+    )
+
+
+def check_ties(options: argparse.Namespace) -> None:
+    """Raises MeasureError where expected values lack the ranks that they need."""
+    if options.ties == "expected" and (options.condensed or options.depth is not None):
+        raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
 
 
 def add_table_options(parser: argparse.ArgumentParser, *forms: str) -> None:
@@ -126,32 +150,11 @@ def add_topic_options(parser: argparse.ArgumentParser) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m evaluation score",
-        description="Score runs against judgments, with trec_eval output.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("score", "Score runs against judgments, with trec_eval output.", EPILOG)
     files.add_reading_options(parser)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs; .gz is unpacked, - is stdin")
     add_scoring_options(parser, default="official")
-    parser.add_argument(
-        "--subtopics",
-        action="store_true",
-        help="column 2 of the judgments is the subtopic (assumed for measures of diversity)",
-    )
-    parser.add_argument(
-        "--intents",
-        metavar="FILE",
-        help="probabilities of subtopics, for ERR-IA, nERR-IA, P-IA, AP-IA, D-nDCG and D#-nDCG;"
-        " lines: topic subtopic probability",
-    )
-    parser.add_argument(
-        "--ties",
-        choices=("docno", "expected"),
-        default="docno",
-        help="order equal scores by docno, or take the expected value over all their orders",
-    )
+    add_ties_option(parser)
     files.add_fix_option(parser)
     parser.add_argument("--tag", help="with --fix tag: the tag to use")
     parser.add_argument("-q", dest="by_topic", action="store_true", help="also print each topic")
@@ -167,15 +170,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.ties == "expected" and (options.condensed or options.depth is not None):
-        raise MeasureError("--ties expected needs all ranks: leave out -J and -M")
-    path = options.intents
+    check_ties(options)
     try:
-        intents = None if path is None else files.read_probabilities(path)
-        path = options.qrels
-        judgments = read_judgments(options, intents)
+        judgments = read_judgments(options)
     except (Refused, OSError) as reason:
-        return files.report_refusal(path, reason)
+        return files.report_refusal(options.qrels, reason)
     status, scored = 0, []
     for place, path in enumerate(options.runs, 1):
         files.show_current_file(place, options.runs)
@@ -189,15 +188,23 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def read_judgments(
-    options: argparse.Namespace, intents: dict[bytes, dict[bytes, float]] | None = None
-) -> Judgments:
+def read_intents(options: argparse.Namespace) -> Intents | None:
+    """The probabilities of subtopics, None without --intents; a faulty file ends the command."""
+    if options.intents is None:
+        return None
+    try:
+        return files.read_probabilities(options.intents)
+    except (Refused, OSError) as reason:
+        raise SystemExit(files.report_refusal(options.intents, reason)) from None
+
+
+def read_judgments(options: argparse.Namespace) -> Judgments:
     """The judgments of the topics that count, with the probabilities of subtopics.
 
     Raises Refused, OSError.
     """
-    asked = requested_measures(options)
-    subtopics = getattr(options, "subtopics", False) or intents is not None
+    asked, intents = requested_measures(options), read_intents(options)
+    subtopics = options.subtopics or intents is not None
     subtopics = subtopics or any(a.measure.name in DIVERSITY for a in asked)
     qrels = files.read_judgments(options.qrels, options.lenient, subtopics)
     if intents is not None:
@@ -237,15 +244,22 @@ def score(
         judgments = judgments.of([topic for topic in judgments.topics if topic in run.rankings])
     judged = build_record(run, judgments, options)
     asked = requested_measures(options)
-    if options.ties == "expected":
-        tied = find_ties(run, judged)
-        by_topic = [expected_scores(each.measure, tied) for each in asked]
-    else:
-        by_topic = [each.measure.scores(judged) for each in asked]
+    values = values_by_topic(run, judged, options)
+    by_topic = [values(each.measure) for each in asked]
     overall = [a.measure.aggregate(values) for a, values in zip(asked, by_topic, strict=True)]
     return printing.RunScores(
         path, run.tag, options.convention, judgments.topics, asked, by_topic, overall, options.ties
     )
+
+
+def values_by_topic(
+    run: Run, judged: JudgedRun, options: argparse.Namespace
+) -> Callable[[Measure], FloatArray]:
+    """What computes the scores of a run by topic: as ranked, or expected over its ties."""
+    if options.ties == "docno":
+        return lambda measure: measure.scores(judged)
+    tied = find_ties(run, judged)
+    return lambda measure: expected_scores(measure, tied)
 
 
 def build_record(run: Run, judgments: Judgments, options: argparse.Namespace) -> JudgedRun:

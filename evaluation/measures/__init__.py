@@ -18,7 +18,7 @@ from evaluation.measures import counting, ranks, gains, user_models, holes, dive
 from evaluation.measures.declaring import MEASURES, Definition, MeasureError
 from evaluation.measures.diversity import DIVERSITY
 from evaluation.measures.example import example, example_run
-from evaluation.measures.holes import SAMPLED, measures_of_sample
+from evaluation.measures.holes import SAMPLED, WITHOUT_GRADES, measures_of_sample
 from evaluation.measures.names import Asked, parse_measure, parse_measures
 from evaluation.measures.value import Bounds, Measure, TrecMeasure
 
@@ -26,6 +26,7 @@ __all__ = [
     "DIVERSITY",
     "MEASURES",
     "SAMPLED",
+    "WITHOUT_GRADES",
     "Asked",
     "Bounds",
     "Definition",

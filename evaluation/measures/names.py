@@ -145,7 +145,7 @@ def trec_measures(text: str) -> tuple[TrecAsked, ...]:
     if text in SETS:
         return tuple(asked for name in SETS[text] for asked in trec_measures(name))
     if text in PLAIN:
-        return (TrecAsked(text, _named(text, PLAIN[text])),)
+        return (TrecAsked(text, _trec_measure(text, PLAIN[text])),)
     if text.startswith(NOT_BUILT):
         raise MeasureError(f"{text}: a measure of trec_eval that is not built here")
     for name in WITH_PARAMETERS:
@@ -168,7 +168,9 @@ def _with_parameters(name: str, text: str, parameters: str) -> tuple[TrecAsked, 
     except ValueError:
         raise MeasureError(f"{text}: {parameters} are not parameters of {name}") from None
     return (
-        TrecAsked(f"{name}_{parameters}" if parameters else name, _named(text, ours, parameters)),
+        TrecAsked(
+            f"{name}_{parameters}" if parameters else name, _trec_measure(text, ours, parameters)
+        ),
     )
 
 
@@ -176,7 +178,7 @@ def _series(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
     series = SERIES[name]
     measures: dict[float, TrecAsked] = {}
     for member in (parameters or series.default).split(","):
-        measure = _named(text, series.ours.format(member))
+        measure = _trec_measure(text, series.ours.format(member))
         key = float(member)
         if key in measures:
             raise MeasureError(f"{text}: {member} is given twice")
@@ -185,7 +187,7 @@ def _series(name: str, text: str, parameters: str) -> tuple[TrecAsked, ...]:
     return tuple(measures[key] for key in sorted(measures))
 
 
-def _named(text: str, ours: str, written: str = "") -> TrecMeasure:
+def _trec_measure(text: str, ours: str, written: str = "") -> TrecMeasure:
     """Return trec_eval's form of the measure that we write as `ours`."""
     try:
         measure = read_measure(ours)

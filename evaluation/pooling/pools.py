@@ -155,12 +155,12 @@ class Pool:
         """
         for topic, documents in self.topics.items():
             known = (grades or {}).get(topic, {})
-            lines = [(each, NOT_DRAWN) for each in self.undrawn.get(topic, ())]
-            for each in documents:
-                grade = known.get(each.docno, -1)
-                lines.append((each, TO_JUDGE if grade < 0 else b"%d" % grade))
-            for each, token in sorted(lines, key=lambda line: line[0].docno):
-                yield b"%b 0 %b %d %b\n" % (topic, each.docno, each.stratum, token)
+            lines = [(document, NOT_DRAWN) for document in self.undrawn.get(topic, ())]
+            for document in documents:
+                grade = known.get(document.docno, -1)
+                lines.append((document, TO_JUDGE if grade < 0 else b"%d" % grade))
+            for document, token in sorted(lines, key=lambda line: line[0].docno):
+                yield b"%b 0 %b %d %b\n" % (topic, document.docno, document.stratum, token)
 
 
 def is_judged(grades: Grades, topic: bytes, docno: bytes) -> bool:

@@ -1,16 +1,16 @@
-"""Lines that are all alike, as programs write a run: where its columns are is not searched.
+"""Runs whose lines all have the same form, so that columns need not be searched.
 
-Topics are as long as the first, ranks count, docnos are as long as the first or scores as long
-as one of few, and one tag ends every line. So only line feeds are looked for, the places of the
-columns are guessed from there, and what stands at these places is the proof. A line is five
-pieces without a gap between them, and of each every byte is looked at:
+Topics have the length of the first, ranks count up, docnos have the length of the first or scores
+one of a few lengths, and every line ends with the same tag. So only line feeds are searched. The
+places of the columns are guessed from them, and verified by the values at these places. A line has
+five pieces without gaps, and every byte of each piece is checked:
 
     301 Q0 |FT911-3| 1 |9.25| bm25
     head    docno   rank score ending, with the line feed
 
-A head is that of the line above, and those that are not are looked at one by one; a docno has
-only graphic characters; a rank, with the blanks around it, spells the number that it must be; a
-score is read; an ending is the first one. Whoever has seen all that has also read the lines.
+The head is that of the line above, or it is checked by itself. The docno has only graphic
+characters. The rank, with the blanks around it, is the expected number. The score is read. The
+ending is that of the first line. These checks also read the values.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from evaluation.reading.piles import Rows
 from evaluation.reading.ranks import DIGITS, are_spelled, count_ranks
 from evaluation.reading.words import FloatArray, Places, Text, Unclear, Words
 
-# So many lengths of scores are tried, each found at the end of a line, of which so much is seen.
+# How many lengths of scores are tried, and how many bytes before the end of a line are searched.
 LENGTHS = 8
 GLANCE = 160
 
 
 def uniform_lines_in(text: Text, columns: int) -> Lines:
-    """The lines of a run, with their rows, if all look like the first one; else `Unclear`."""
+    """Return the lines and rows of a run whose lines all have the form of the first."""
     feeds = np.flatnonzero(text.bytes == LF)
     first = text.token(0, int(feeds[0])).split()
     if columns != COLUMNS or len(first) != COLUMNS:
@@ -66,9 +66,9 @@ def uniform_lines_in(text: Text, columns: int) -> Lines:
 
 
 def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -> Places:
-    """The first line, and those whose head is not that of the line above.
+    """Return the first line, and the lines whose head differs from that of the line above.
 
-    A head begins behind one place, and there is a blank at each of the others.
+    A head begins after one place, and there is a blank at each of the other places.
     """
     length = int(second[0] - before[0])
     heads = text.tokens(before + 1, np.full(len(before), length))
@@ -85,8 +85,11 @@ def topics_by_heads(text: Text, before: Places, topic: Places, second: Places) -
 def blanks_around_ranks(
     text: Text, second: Places, score: Places, digits: Places, first: list[bytes]
 ) -> tuple[Places, Places]:
-    """The blanks around each rank: as far behind the second column as in the first line, or else
-    as far before the tag as in one of few."""
+    """Return the blanks around each rank.
+
+    They are as far after the second column as in the first line, or at one of a few distances
+    before the tag.
+    """
     docno = second + (len(first[DOCNO]) + 1)
     if (text.bytes.take(docno, mode="clip") <= BLANK).all():
         rank = docno + digits + 1
@@ -99,7 +102,7 @@ def blanks_around_ranks(
 
 
 def blanks_before_scores(text: Text, ends: Places, length: int) -> Places:
-    """A blank before each score: as far before its end as the others are, or else as another."""
+    """Return the blank before each score, at one of the few distances from the end of a score."""
     places = ends - (length + 1)
     if places.min() < 0:
         raise Unclear("a short line")
@@ -116,7 +119,7 @@ def blanks_before_scores(text: Text, ends: Places, length: int) -> Places:
 
 
 def separators_at(text: Text, places: Places) -> int:
-    """The blank or tab at the first of these places."""
+    """Return the first of these places with a blank or tab."""
     byte = text.token(int(places[0]), int(places[0]) + 1)
     if byte not in (b" ", b"\t"):
         raise Unclear("no blank")
@@ -124,7 +127,7 @@ def separators_at(text: Text, places: Places) -> int:
 
 
 def docnos_between(text: Text, before: Places, ends: Places) -> tuple[Words, Words]:
-    """Docnos in words, and the eight bytes from the end of each on."""
+    """Return docnos in words, and the eight bytes after each."""
     lengths = ends - before
     lengths -= 1
     if lengths.min() < 1 or lengths.max() > LONGEST_IDENTIFIER:
@@ -136,9 +139,9 @@ def docnos_between(text: Text, before: Places, ends: Places) -> tuple[Words, Wor
 
 
 def are_graphic(tokens: Words, lengths: Places) -> bool:
-    """Whether tokens in words are of graphic characters alone, as no byte up to the blank is.
+    """Return whether tokens in words contain only graphic characters, without blanks or controls.
 
-    Such are the zeros behind the tokens, and no others may be.
+    The padding after the tokens is zero, and no other byte may be.
     """
     letters = tokens.view(np.uint8)
     behind = letters.size - int(lengths.sum())
@@ -146,7 +149,7 @@ def are_graphic(tokens: Words, lengths: Places) -> bool:
 
 
 def scores_between(text: Text, before: Places, ends: Places, feeds: Places) -> FloatArray:
-    """The scores, where every line ends as the first one does."""
+    """Return the scores if every line ends like the first."""
     separators_at(text, ends)
     last = text.before_ending(ends, text.token(int(ends[0]), int(feeds[0]) + 1))
     if last is None:

@@ -1,4 +1,4 @@
-"""Blocks: a file of columns by the megabyte, in each of which all lines are found at once."""
+"""Blocks of about a megabyte of a file of columns, in which all lines are found at once."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from evaluation.reading.alike import uniform_lines_in
 from evaluation.reading.layout import CR, LF, Lines, parted_lines_in, single_blanks_in
 from evaluation.reading.words import Text, Unclear
 
-# Calling numpy costs less, the more lines a call takes; what is made of them should lie in a cache.
+# A numpy call costs less per line for more lines, but its results should fit in a cache.
 BLOCK = 2 * 1024 * 1024
 TRIES = 2
-# Enough of a line to tell its topic from another.
+# Enough of a line to distinguish its topic.
 GLANCE = 160
 
 
 @dataclass
 class Finder:
-    """Finds lines in each of three ways, the quickest first, until one of them sees its proof.
+    """Finds lines in three ways, the fastest first, until one can prove its result.
 
-    Files are of one kind throughout: a way that fails twice in a row is not tried again.
+    The lines of a file have one form: a way that fails twice in a row is not tried again.
     """
 
     columns: int
@@ -53,7 +53,7 @@ class Finder:
 
 
 class Window:
-    """What has been read of a file and not been taken, in a buffer that is filled again."""
+    """The bytes that were read and not yet used, in a buffer that is refilled."""
 
     def __init__(self, file: BinaryIO, head: bytes, size: int) -> None:
         self.file = file
@@ -67,7 +67,7 @@ class Window:
         self.padded = np.frombuffer(self.data, np.uint8)
 
     def fill(self) -> None:
-        """Read until the buffer is full or the file at its end, which gets its last line feed."""
+        """Read until the buffer is full or the file ends; a missing last line feed is added."""
         room = memoryview(self.data)[: -Text.ROOM]
         while self.more and self.end < len(room):
             count = self.file.readinto(room[self.end :])  # type: ignore[attr-defined]
@@ -80,13 +80,13 @@ class Window:
             self.end += 1
 
     def lines(self) -> int:
-        """Where the last whole line ends, and with it what can be taken; 0 where none does."""
+        """Return where the last complete line ends; 0 if there is none."""
         return max(self.data.rfind(b"\n", Text.ROOM, self.end) + 1 - Text.ROOM, 0)
 
     def topics(self) -> int:
-        """Where the topic of the last whole line begins, and the topics before it end.
+        """Return where the topic of the last complete line begins.
 
-        The place is between two lines with different topics, in whatever order lines are.
+        The place is between two lines with different topics, in any order of lines.
         """
         end = Text.ROOM + self.lines()
         low, high = Text.ROOM, max(Text.ROOM, self.data.rfind(b"\n", Text.ROOM, end - 1) + 1)
@@ -112,17 +112,17 @@ class Window:
         self.end -= length
 
     def grow(self) -> None:
-        """Twice the room, so that reading stays linear where a topic needs many times as much."""
+        """Double the buffer, so that reading stays linear for topics of any size."""
         self._allot(self.data[Text.ROOM : self.end], 2 * (len(self.data) - 2 * Text.ROOM))
 
 
 def lines_of(
     file: BinaryIO, head: bytes, longest: int, *, columns: int = 6, whole_topics: bool = False
 ) -> Iterator[tuple[int, Lines]]:
-    """All lines of a file in blocks, each with its place behind the start of `head`.
+    """Yield all lines of a file in blocks, each with its offset from the start of `head`.
 
     `head` is what was already read. With `whole_topics` a block ends where a topic does. Lines
-    lie in a buffer that is used again: they hold only until the next are asked for.
+    are in a buffer that is used again: they are valid until the next block is read.
     """
     place, window, finder = 0, Window(file, head, BLOCK), Finder(columns, longest)
     while window.more:

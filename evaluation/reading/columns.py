@@ -1,7 +1,7 @@
-"""Lines of columns, as runs and qrels have them, and what may stand in a column.
+"""Lines of columns in runs and qrels, and the valid values of a column.
 
-Columns are parted by blanks and tabs only. Topic numbers are printable ASCII without blanks, at
-most 128 characters, since they must survive every tool that reads such files. Docnos may be of
+Columns are separated by blanks and tabs only. Topic numbers are printable ASCII without blanks, at
+most 128 characters, because they must survive every tool that reads such files. Docnos may be of
 any script, at most 128 bytes of UTF-8.
 """
 
@@ -27,7 +27,7 @@ _NAMES = {0x00: "a NUL", 0x0B: "a vertical tab", 0x0C: "a form feed", 0x0D: "a c
 
 
 def columns_of(number: int, line: bytes, problems: Problems) -> list[bytes]:
-    """The columns of a line; none, with E_ENCODING or E_CHAR, where it is not clean text.
+    """Return the columns of a line; none, with E_ENCODING or E_CHAR, if it is not clean text.
 
     >>> columns_of(1, b"301 Q0\\t d1", Problems())
     [b'301', b'Q0', b'd1']
@@ -91,7 +91,7 @@ def warn_of_form(count: int, first: bytes, line: int, problems: Problems) -> Non
 def check_identifier(
     what: str, code: str, number: int, identifier: bytes, problems: Problems
 ) -> bool:
-    """Whether a topic number or docno is well formed; E_CHAR, or `code` when it is too long."""
+    """Check a topic number or docno; report E_CHAR, or `code` if it is too long."""
     may_be_foreign = code == "E_DOCID"
     if is_docno(identifier) if may_be_foreign else IDENTIFIER.fullmatch(identifier):
         return True

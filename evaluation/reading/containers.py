@@ -1,9 +1,9 @@
-"""Containers: a file as it was uploaded, unpacked while it is read.
+"""Containers: uploaded files, unpacked while they are read.
 
-What a file is, its first bytes decide, never its name. Plain text, gzip (members may follow each
-other, nothing else may) and zip with one regular member are read; everything else is refused by
-name. Nothing is ever written: unpacked bytes are counted as they come, so that a file which
-unpacks beyond the limits is refused as soon as it does.
+The first bytes of a file decide its kind, never its name. Plain text, gzip (members may follow each
+other, nothing else may) and zip with one regular member are read; other kinds are refused by name.
+Nothing is written to disk. Unpacked bytes are counted as they are read, so that a file is refused
+as soon as it exceeds a limit.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 CHUNK = 128 * KIB
 HEAD = 512
-# Up to this size a packed file is unpacked once for nothing before a line of it is read: that
-# tells a bomb within a second, while reading its lines would take minutes.
+# Up to this size a packed file is unpacked once before its lines are read: this detects a bomb
+# within a second, while reading its lines would take minutes.
 UNPACKED_TWICE = 4 * MIB
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a file may be, in bytes: as it comes, unpacked, unpacked per packed byte, a line.
+    """Limits in bytes: packed, unpacked, unpacked per packed byte, per line.
 
-    The ratio is only asked for once more than `ratio_above` bytes have been unpacked. `lines` is
+    The ratio is checked after more than `ratio_above` unpacked bytes. `lines` is
     how many lines the file may have, blank lines and comments included.
     """
 
@@ -73,10 +73,10 @@ OTHER_FORMATS = {
 
 
 def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
-    """The bytes inside a seekable file, from its start.
+    """Return the bytes inside a seekable file, from its start.
 
     Raises `Refused` at once or while the result is read: E_CONTAINER (damaged, or of a kind
-    that is not unpacked), E_FORMAT (no text at all), E_BOMB, E_SIZE, and for zip archives
+    that is not unpacked), E_FORMAT (not text), E_BOMB, E_SIZE, and for zip archives
     E_MEMBERS, E_PATH, E_LINK, E_ENCRYPTED.
 
     >>> import gzip
@@ -104,7 +104,7 @@ def unpacked(file: BinaryIO, limits: Limits = RUN_LIMITS) -> BinaryIO:
 
 
 def _refuse_bomb(pieces: Callable[[], Iterator[bytes]]) -> None:
-    """Whatever else is wrong is told when the file is read, with the line where it is."""
+    """Refuse a bomb only; other problems are reported with their lines when the file is read."""
     try:
         for _ in pieces():
             pass
@@ -114,9 +114,9 @@ def _refuse_bomb(pieces: Callable[[], Iterator[bytes]]) -> None:
 
 
 def stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
-    """A buffered binary file over pieces of bytes that are made as they are read.
+    """Return a buffered binary file over pieces of bytes that are created as they are read.
 
-    It can be read again from its start, by making them once more, and from nowhere else.
+    It can only be read again from its start, which creates the pieces again.
     """
     return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), CHUNK))
 
@@ -174,7 +174,7 @@ def _within(pieces: Iterator[bytes], packed: int, limits: Limits) -> Iterator[by
 
 
 def _of_text(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same pieces, refused when what they begin with is another container or no text."""
+    """Return the same pieces; refuse them if they begin with another container or are not text."""
     head = b""
     for piece in pieces:
         head += piece

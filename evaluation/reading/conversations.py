@@ -19,7 +19,7 @@ ANSWERS = ("response", "passage")
 
 
 def topic_json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records of JSON in one piece; a conversation gives a record for each turn of the user.
+    """Yield the records of one JSON value; a conversation has a record for each turn of the user.
 
     >>> line = b'[{"number": 31, "turn": [{"number": 1, "raw_utterance": "Is it deep?"}]}]'
     >>> [record.fields["number"] for record in topic_json_records([(1, line)], Problems())]
@@ -48,7 +48,7 @@ def _turns(part: JsonPart) -> list[JsonPart]:
 
 
 def _topic(conversation: Record, turn: Record) -> Record | None:
-    """A turn of the user as a topic, its conversation as the narrative; None for an answer."""
+    """Return a turn of the user as a topic, its conversation as narrative; None for answers."""
     said = turn.first_text(UTTERANCES)
     if not said and turn.first_text(ANSWERS):
         return None
@@ -67,7 +67,7 @@ def _topic(conversation: Record, turn: Record) -> Record | None:
 
 
 class _Paths:
-    """The turns taken so far: a file of all paths through a conversation repeats their start."""
+    """The turns read so far; a file of all paths of a conversation repeats their beginnings."""
 
     def __init__(self) -> None:
         self.taken: dict[str, Mapping[str, str]] = {}

@@ -1,21 +1,21 @@
-"""Docnos: which documents a collection has, as one file that is asked without being read.
+"""The docnos of a collection, in one file that is searched without being read.
 
-A run names a document on every line, a collection may have ten million. A Python set of them
-takes a gigabyte in every worker; this one lies in a file that all workers map, takes no memory of
-their own, and is asked for a whole block of lines at once.
+A run names a document on every line, and a collection may have ten million. A Python set of them
+takes a gigabyte in every worker. This set is in a file that all workers map. It takes no memory of
+their own, and a whole block of lines is looked up at once.
 
     file       RDN3, 4 zero bytes | numbers | table of each width | directory | its length
     numbers    a bit for each number from 0 up, padded to 8 bytes
-    table      docnos as rows of `width` 64-bit words, zeros behind | starts, 32 bits each
+    table      docnos as rows of `width` 64-bit words, padded with zeros | starts, 32 bits each
     directory  64-bit numbers: for the numbers 0, words, 0; for each table width, docnos, homes;
                its length counts such entries, in 8 bytes
 
 Every number is little-endian. The hash of a docno is its home, one of about as many as there are
-docnos, and the docnos stand in the order of their homes: starts[home] says where those of a home
-begin, and starts[home + 1] where they end, which is one row further on the average. The hash only
-says where to look: the rows are the docnos themselves, all their bytes are compared, and no
-answer is ever wrong. Many collections count their documents: such a docno is a bit, of which a
-hundred take the room of one row, and it is found without leaving the cache.
+docnos, and the docnos are in the order of their homes: starts[home] says where those of a home
+begin, and starts[home + 1] where they end, on average one row later. The hash only says where to
+search: the rows are the docnos themselves and all their bytes are compared, so no answer is ever
+wrong. Many collections number their documents: such a docno is a bit. A hundred bits take the
+space of one row, so they fit in the cache.
 
     >>> docnos = Docnos.of([b"FT911-1", b"FT911-2", b"clueweb09-en0040-83-38415"])
     >>> b"FT911-1" in docnos, b"FT911-10" in docnos, len(docnos)
@@ -48,7 +48,7 @@ Places = npt.NDArray[np.intp]
 MAGIC = b"RDN3\0\0\0\0"
 WORD = 8
 ENTRY = 3
-# Numbers are kept as bits where they take no more room than rows would.
+# Numbers are stored as bits if these take no more space than rows.
 SPARSE = 64
 BATCH = 1 << 16
 # Odd numbers without pattern: the fractions of the golden ratio and of the square root of 2.
@@ -59,27 +59,27 @@ ALL = (1 << 64) - 1
 
 @dataclass(frozen=True, eq=False)
 class Docnos(Collection[bytes]):
-    """An immutable set of docnos; `tables` by the number of words that a docno fills."""
+    """An immutable set of docnos; `tables` has one table for each width in words."""
 
     tables: dict[int, Table]
     numbers: Numbers
 
     @classmethod
     def of(cls, docnos: Iterable[bytes]) -> Docnos:
-        """A set in memory. Raises ValueError for a docno that is empty or holds a NUL."""
+        """Build a set in memory. Raises ValueError for a docno that is empty or contains a NUL."""
         file = BytesIO()
         write_docnos(docnos, file)
         return cls.within(file.getbuffer())
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Docnos:
-        """The set that `write_docnos` wrote: mapped, so its pages are shared and can be dropped."""
+        """Map the set that `write_docnos` wrote, so that processes share its pages."""
         with open(path, "rb") as file:
             return cls.within(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
     @classmethod
     def within(cls, data: memoryview) -> Docnos:
-        """The set whose file is `data`. Raises ValueError where it is no such file."""
+        """Return the set whose file is `data`. Raises ValueError if it is not such a file."""
         if data[: len(MAGIC)] != MAGIC:
             raise ValueError("not a file of docnos")
         words = np.frombuffer(data, "<u8")
@@ -99,11 +99,11 @@ class Docnos(Collection[bytes]):
         return cls(tables, numbers)
 
     def known(self, docnos: npt.NDArray[np.bytes_]) -> BoolArray:
-        """Which of many docnos are in the set: bool[n]."""
+        """Return which docnos are in the set: bool[n]."""
         return self.holds(words_of(docnos))
 
     def holds(self, words: Words, hashes: Words | None = None) -> BoolArray:
-        """The same of docnos in words, whose hashes may be known: see `hash_all_words`."""
+        """Return which docnos in words are in the set; `hashes` are those of `hash_all_words`."""
         result, left = self.numbers.hold(words)
         if not len(left):
             return result
@@ -126,7 +126,7 @@ class Docnos(Collection[bytes]):
         return table is not None and table.holds_one(docno)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Every docno, in no order that means anything."""
+        """Yield every docno, in no meaningful order."""
         yield from self.numbers
         for table in self.tables.values():
             yield from table
@@ -137,12 +137,12 @@ class Docnos(Collection[bytes]):
 
 @dataclass(frozen=True, eq=False)
 class Numbers(Collection[bytes]):
-    """Docnos that are numbers of up to eight digits, without leading zeros: a bit for each."""
+    """Numeric docnos of up to eight digits without leading zeros, as one bit each."""
 
     bits: npt.NDArray[np.uint8]
 
     def hold(self, words: Words) -> tuple[BoolArray, Places]:
-        """Which docnos are among these numbers, and which are none and may be elsewhere."""
+        """Return which docnos are among these numbers, and which are not numbers."""
         if not len(self.bits):
             return np.zeros(len(words), bool), np.arange(len(words))
         numbers, none = numbers_in(words)
@@ -172,9 +172,9 @@ class Numbers(Collection[bytes]):
 
 
 def numbers_in(words: Words) -> tuple[Words, Places]:
-    """The number that each docno spells, and which docnos spell none, or with leading zeros."""
+    """Return the number of each docno, and which docnos are not numbers or have leading zeros."""
     word = words[:, 0]
-    # A byte is not zero where its high bit is set, or is when all the others carry into it.
+    # A byte is not zero if its high bit is set, or if adding 0x7F to the other bits sets it.
     low = EACH * 0x7F
     filled = np.bitwise_count((((word & low) + low) | word) & HIGH_BITS)
     shift = (WORD * (WORD - filled)).astype(np.uint64)
@@ -196,18 +196,18 @@ class Table:
 
     @classmethod
     def of(cls, words: Words, room: int = 1) -> Table:
-        """A table in memory, of rows that differ; with `room` homes for each."""
+        """Build a table in memory of distinct rows, with `room` homes per row."""
         homes = room * len(words) + 1
         home = slots_of(hash_all_words(words), homes)
         starts = np.concatenate(([0], np.cumsum(np.bincount(home, minlength=homes))))
         return cls(words[np.argsort(home)], starts.astype(np.uint32))
 
     def holds(self, wanted: Words, hashes: Words | None = None) -> BoolArray:
-        """Which rows of `wanted`, uint64[n, width], are in the table."""
+        """Return which rows of `wanted`, uint64[n, width], are in the table."""
         return self.rows_of(wanted, hashes) >= 0
 
     def rows_of(self, wanted: Words, hashes: Words | None = None) -> Places:
-        """In which row of the table each row of `wanted` stands; -1 where it is not there.
+        """Return the row in the table of each row of `wanted`; -1 if it is missing.
 
         `hashes` are those of `hash_all_words`, if the caller has them already.
         """
@@ -226,7 +226,7 @@ class Table:
         return result
 
     def holds_one(self, docno: bytes) -> bool:
-        """The same for a single docno, without arrays, which would take ten times as long."""
+        """Return whether one docno is in the table, without arrays, which are ten times slower."""
         width = self.words.shape[1]
         wanted = docno.ljust(width * WORD, b"\0")
         home = slot_of(unpack(f"<{width}Q", wanted), len(self.starts) - 1)
@@ -239,12 +239,12 @@ class Table:
 
 
 def slot_of(words: Iterable[int], homes: int) -> int:
-    """One of so many numbers from 0, the same for the same docno."""
+    """Return the slot of a docno, a number from 0."""
     return (hash_words(words) >> 32) * homes >> 32
 
 
 def slots_of(mixed: Words, homes: int) -> Places:
-    """The same of many, whose hashes are known."""
+    """Return the slots of docnos with these hashes."""
     result = mixed >> 32
     result *= homes
     result >>= 32
@@ -252,10 +252,10 @@ def slots_of(mixed: Words, homes: int) -> Places:
 
 
 def hash_words(words: Iterable[int]) -> int:
-    """A hash in 64 bits of the words of one docno.
+    """Return a 64-bit hash of the words of a docno.
 
     Each word is multiplied, which carries its bits upwards, folded, which carries them down, and
-    multiplied by a number of its column. A zero adds nothing, however many stand behind a docno.
+    multiplied by a number of its column. Zeros add nothing, so padding does not change a hash.
     """
     result = 0
     column = SPREAD_AGAIN
@@ -268,7 +268,7 @@ def hash_words(words: Iterable[int]) -> int:
 
 
 def hash_all_words(docnos: Words) -> Words:
-    """The same of every row of words, uint64[n]; arrays wrap by themselves."""
+    """Return the hash of every row of words, uint64[n]; arrays wrap automatically."""
     result: Words | None = None
     column = SPREAD_AGAIN
     for word in docnos.T:
@@ -284,21 +284,21 @@ def hash_all_words(docnos: Words) -> Words:
 
 
 def words_of(docnos: npt.NDArray[np.bytes_]) -> Words:
-    """An array of docnos as uint64[n, width], zeros behind each docno."""
+    """Return docnos as uint64[n, width], padded with zeros."""
     width = max(1, -(-docnos.itemsize // WORD))
     return docnos.astype(f"S{width * WORD}").view("<u8").reshape(len(docnos), width)
 
 
 def docnos_of(words: Words) -> npt.NDArray[np.bytes_]:
-    """The docnos that stand in rows of words."""
+    """Return the docnos in rows of words."""
     return np.ascontiguousarray(words).view(f"S{words.shape[1] * WORD}").ravel()
 
 
 def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
-    """Write the set of these docnos into `file`; how many different ones there are.
+    """Write the set of these docnos into `file` and return its size.
 
-    They pass through temporary files; in memory a docno takes 8 bytes while this works.
-    Raises ValueError for a docno that is empty or holds a NUL.
+    They pass through temporary files; in memory a docno takes 8 bytes meanwhile.
+    Raises ValueError for a docno that is empty or contains a NUL.
     """
     file.write(MAGIC)
     directory = []
@@ -319,7 +319,7 @@ def write_docnos(docnos: Iterable[bytes], file: BinaryIO) -> int:
 
 
 def _bits_of(words: Words) -> npt.NDArray[np.uint8]:
-    """A bit for each number among docnos of one word; none where they are few and far between."""
+    """Return a bit for each numeric docno of one word; none if bits would take more space."""
     highest, count = 0, 0
     for start in range(0, len(words), BATCH):
         numbers = _numbers(words[start : start + BATCH])
@@ -339,7 +339,7 @@ def _numbers(words: Words) -> Words:
 
 
 def _without_numbers(words: Words) -> Words:
-    """Those of the docnos that are none."""
+    """Return the docnos that are not numbers."""
     starts = range(0, len(words), BATCH)
     batches = (words[start : start + BATCH] for start in starts)
     return np.concatenate([batch[numbers_in(batch)[1]] for batch in batches])
@@ -360,7 +360,7 @@ def _by_width(docnos: Iterable[bytes], spools: ExitStack) -> dict[int, Words]:
 
 
 def _write_table(words: Words, file: BinaryIO) -> tuple[int, int]:
-    """Write the table of these docnos; how many different ones there are, and how many homes."""
+    """Write the table of these docnos; return how many there are, and how many homes."""
     homes = len(words) + 1
     starts = np.zeros(homes // 2 * 2 + 2, "<u4")
     for home, batch in _by_home(words, homes):
@@ -373,7 +373,7 @@ def _write_table(words: Words, file: BinaryIO) -> tuple[int, int]:
 
 
 def _by_home(words: Words, homes: int) -> Iterator[tuple[Places, Words]]:
-    """The docnos in the order of their homes, in batches; a home is never cut in two."""
+    """Yield the docnos in the order of their homes, in batches that never split a home."""
     # Home and place packed into one number sort several times as fast as argsort does.
     packed = np.empty(len(words), np.uint64)
     for start in range(0, len(words), BATCH):
@@ -393,7 +393,7 @@ def _by_home(words: Words, homes: int) -> Iterator[tuple[Places, Words]]:
 
 
 def _repeated(home: Places, words: Words) -> BoolArray:
-    """Which docnos, in the order of their homes, came before: only neighbours of one home can."""
+    """Return which docnos are repeated; only neighbours in the order of homes can be equal."""
     result = np.zeros(len(home), bool)
     later = np.arange(1, len(home))
     distance = 1
@@ -405,7 +405,7 @@ def _repeated(home: Places, words: Words) -> BoolArray:
 
 
 def _equal(some: Words, others: Words) -> BoolArray:
-    """Which rows are equal, word by word: `all(axis=1)` would look at every row by itself."""
+    """Return which rows are equal, column by column, which is faster than `all(axis=1)`."""
     result: BoolArray = some[:, 0] == others[:, 0]
     for column in range(1, some.shape[1]):
         result &= some[:, column] == others[:, column]

@@ -1,4 +1,4 @@
-"""Document types: the DOCTYPE before the first tag of an XML file, which is read over.
+"""Document types: the DOCTYPE before the first tag of an XML file, which is skipped.
 
 A document type may declare elements and attributes, which are ignored. It may neither declare an
 entity, which could grow the file or read another one, nor refer to another file.
@@ -20,9 +20,9 @@ WITHOUT_FILES = "Remove the <!DOCTYPE> line. Other files are never opened."
 
 
 def without_document_type(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
-    """The same lines with an empty place where the document type was.
+    """Yield the same lines without the document type.
 
-    Raises `Refused` with E_XML where it declares an entity or refers to another file.
+    Raises `Refused` with E_XML if it declares an entity or refers to another file.
 
     >>> lines = [(1, b"<!DOCTYPE t ["), (2, b"<!ELEMENT t ANY> ]><t/>")]
     >>> list(without_document_type(lines, Problems()))
@@ -56,11 +56,11 @@ def _first(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 
 
 class _Ended(Exception):
-    """What is asked of the prolog is known, so that its parser stops."""
+    """Stops the parser, because everything about the prolog is known."""
 
 
 class _Prolog:
-    """What comes before the first tag: where its document type is, and what is wrong with it."""
+    """What precedes the first tag: the place of the document type, and its problem."""
 
     def __init__(self) -> None:
         self.start = self.end = 0
@@ -73,10 +73,10 @@ class _Prolog:
         self.parser.StartElementHandler = self._element
 
     def parse(self, text: bytes) -> None:
-        # An XML declaration may stand behind blanks; the reader of records drops it anyway.
+        # An XML declaration may follow blanks; the reader of records drops it anyway.
         self.text, self.shift = text.lstrip(), len(text) - len(text.lstrip())
         self.lines_before = text.count(b"\n", 0, self.shift)
-        # The reader of records reports what is not XML.
+        # The reader of records reports invalid XML.
         with suppress(_Ended, expat.ExpatError):
             self.parser.Parse(self.text, True)
 

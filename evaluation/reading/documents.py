@@ -1,8 +1,7 @@
-"""Documents: what is retrieved, each with its docno, one after the other.
+"""Documents of a collection, each with its docno, read one after the other.
 
-They come as TREC's SGML, as XML, in the format of SMART, as columns parted by tabs, as JSON lines,
-or as a plain list of docnos. They are read as a stream: of a document nothing stays but what tells
-whether its docno or its text comes again.
+The formats are TREC's SGML, XML, SMART, tab-separated columns, JSON lines, and a plain list of
+docnos. Documents are read as a stream: only keys that find repeated docnos and texts are kept.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Document:
 
 
 def docno_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """A plain list of docnos, one on each line.
+    """Yield the records of a plain list of docnos, one per line.
 
     >>> list(docno_records([(1, b"FT911-3")], Problems()))
     [Record(line=1, fields={'docno': 'FT911-3'}, attributes={})]
@@ -82,7 +81,7 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
 
 
 def recognise_documents(file: BinaryIO) -> Recognised:
-    """The format of a file of documents, by its first lines; raises `Refused` where none fits.
+    """Recognise the format of documents by the first lines; raises `Refused` if none fits.
 
     >>> from io import BytesIO
     >>> recognise_documents(BytesIO(b"FT911-1\\nFT911-2\\n")).because
@@ -95,21 +94,21 @@ def recognise_documents(file: BinaryIO) -> Recognised:
 def read_documents(
     file: BinaryIO, problems: Problems, format: str | None = None
 ) -> Iterator[Document]:
-    """Documents one by one, in the given format or as recognised.
+    """Yield documents one by one, in the given or recognised format.
 
     The formats are "trec", "xml", "smart", "tsv", "jsonl" and "docnos". Nothing is raised:
-    `problems` collects, until the last document has been taken, E_FORMAT, E_XML, E_JSON,
-    E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, what a container
-    refuses, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT, W_NFC (docnos in another Unicode form than
-    NFC) and W_DUP_ID (a docno that a plain list repeats). A document with an error is left out, a
-    second one with the same docno is not: it is told at the end.
+    `problems` collects, until the last document has been read, E_FORMAT, E_XML, E_JSON,
+    E_COLUMNS, E_DOCID, E_DUP_ID, E_CHAR, E_ENCODING, E_LINE_LONG, E_EMPTY, the problems of a
+    container, and W_BOM, W_CRLF, W_BLANK, W_DUP_TEXT, W_NFC (docnos in another Unicode form than
+    NFC) and W_DUP_ID (a docno that a plain list repeats). A document with an error is
+    skipped. A second document with the same docno is not skipped, but reported at the end.
 
     >>> from io import BytesIO
     >>> problems = Problems()
     >>> list(read_documents(BytesIO(b'{"_id": "d1", "text": "boundary layers"}'), problems))
     [Document(docno='d1', title='', text='boundary layers')]
     """
-    taken = _Taken()
+    taken = _SeenDocuments()
     try:
         lines = numbered_lines(file, problems, DOCUMENT_LIMITS.line)
         first = first_lines(lines)
@@ -128,12 +127,12 @@ def read_documents(
 
 
 def repeated_places(documents: Iterable[Document]) -> frozenset[int]:
-    """Which documents, counted from 0, have a docno that came before.
+    """Return which documents, counted from 0, repeat an earlier docno.
 
     >>> sorted(repeated_places([Document("d1", "", ""), Document("d2", "", "")] * 2))
     [2, 3]
     """
-    taken = _Taken()
+    taken = _SeenDocuments()
     for place, document in enumerate(documents):
         taken.add(place, document)
     return frozenset(later for _, later in taken.repeated())
@@ -171,8 +170,8 @@ def _document(record: Record, problems: Problems) -> Document | None:
     return None
 
 
-class _Taken:
-    """What tells whether a docno or a text comes again: some 30 bytes for a document.
+class _SeenDocuments:
+    """Keys that find repeated docnos and texts, with about 30 bytes per document.
 
     Hash keys only pre-select; docnos are compared byte by byte.
     """
@@ -199,7 +198,7 @@ class _Taken:
             self.num_other_form += 1
 
     def repeated(self) -> Iterator[tuple[int, int]]:
-        """The place of each document with a docno that came before, behind where it came first."""
+        """Yield the first place and the place of each repeated docno."""
         for earlier, later in zip(*_repeated(self.docno_keys), strict=True):
             if self._docno(earlier) == self._docno(later):
                 yield int(earlier), int(later)
@@ -222,7 +221,7 @@ class _Taken:
             )
 
     def _warn_of_repeated(self, problems: Problems) -> None:
-        """In a plain list a docno that comes again does no harm."""
+        """Warn of repeated docnos in a plain list, where they do no harm."""
         repeated = list(self.repeated())
         if repeated:
             earlier, later = repeated[0]
@@ -235,7 +234,7 @@ class _Taken:
 
 
 def _repeated(keys: array[int], ignored: int | None = None) -> tuple[IntArray, IntArray]:
-    """Places whose key came before, in order, and for each the first place with that key.
+    """Return the places of repeated keys, in order, and the first place of each key.
 
     >>> _repeated(array("q", [5, 7, 5, 9, 7, 5]))
     (array([0, 1, 0]), array([2, 4, 5]))

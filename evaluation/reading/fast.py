@@ -1,10 +1,10 @@
-"""The fast reader: runs by the block, where the plain reader of `run_lines` goes line by line.
+"""The fast reader: it reads runs block by block, the plain reader of `run_lines` line by line.
 
-The plain reader says what a run is and what is wrong with one. This reader takes blocks of some
-ten thousand lines, proves that every line of a block is one that the plain reader would accept
-without a word, and takes all its numbers at once; of what it cannot prove it makes nothing, but
-raises `Unclear`, and the plain reader begins anew. So there are no errors here and no messages:
-only proofs, each of them stricter than the rule that it stands for.
+The plain reader defines what a run is, and reports problems. This reader takes blocks of some ten
+thousand lines, proves that the plain reader would accept every line of a block without a problem,
+and reads all its numbers at once. If it cannot prove this, it raises `Unclear`, and the plain
+reader starts from the beginning. So there are no errors and no messages here, only proofs, each
+stricter than the rule that it replaces.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ CHUNK = 1 << 19
 
 
 class Scattered(Exception):
-    """A topic comes again after others: its lines must be gathered before they are checked."""
+    """The lines of a topic are not together: they must be collected before they are checked."""
 
 
 def rows_of(lines: Lines, sizes: Places, tag: bytes) -> Rows:
-    """The rows of these lines, of which so many belong to the same topic and follow each other.
+    """Return the rows of these lines; `sizes` counts the successive lines of each topic.
 
-    Whatever can be asked of a line without knowing topics and documents has been asked.
+    Everything has been checked that needs no knowledge of topics and documents.
     """
     if lines.rows is not None:
         if lines.token(TAG, 0) != tag:
@@ -66,8 +66,8 @@ def rows_of(lines: Lines, sizes: Places, tag: bytes) -> Rows:
 
 
 def check_topics(topics: Collection[bytes], known: Container[bytes] | None) -> None:
-    """Each is a topic of the track, and not how a comment begins."""
-    # A run may have a hundred thousand topics, so no loop of Python's goes over them.
+    """Check that each is a topic of the track, and does not begin like a comment."""
+    # A run may have a hundred thousand topics, so no Python loop goes over them.
     if (
         b"\n#" in b"\n" + b"\n".join(topics)
         or max(map(len, topics), default=0) > LONGEST_IDENTIFIER
@@ -78,9 +78,9 @@ def check_topics(topics: Collection[bytes], known: Container[bytes] | None) -> N
 
 
 def docnos_and_ranks(lines: Lines, sizes: Places) -> tuple[Words, IntArray]:
-    """Docnos in words, and ranks; `sizes` says how many lines of a topic follow each other.
+    """Return docnos in words, and ranks; `sizes` counts the successive lines of each topic.
 
-    Most runs count the lines of a topic, and then no rank need be read.
+    In most runs the ranks count the lines of a topic, so no rank need be read.
     """
     starts, ends = lines.starts(DOCNO), lines.ends[DOCNO]
     lengths = ends - starts
@@ -95,12 +95,12 @@ def docnos_and_ranks(lines: Lines, sizes: Places) -> tuple[Words, IntArray]:
 
 
 def scores_before_tags(lines: Lines, tag: bytes) -> FloatArray:
-    """The scores, where every line ends with this tag."""
+    """Return the scores if every line ends with this tag."""
     starts, ends = lines.starts(SCORE), lines.ends[SCORE]
     first = int(ends[0])
     ending = lines.text.token(first, first + len(tag) + 2)
     last = lines.text.before_ending(ends, ending) if ending[1:] == tag + b"\n" else None
-    # Where there are several blanks, or blanks here and tabs there, tags are looked at alone.
+    # If columns are separated by several blanks, or by blanks and tabs, tags are checked alone.
     if last is None:
         tags = lines.words(TAG)
         if docnos_of(tags[:1])[0] != tag or (tags != tags[0]).any():
@@ -120,7 +120,7 @@ def all_docnos_known(block: Block, known: Container[bytes] | None) -> bool:
 
 @dataclass
 class FastRun:
-    """What has been taken of a run: its rankings, and what its warnings need to know.
+    """The part of a run that has been read: its rankings, and data for its warnings.
 
     Places count bytes from the first line with columns: of the first line of each topic, of the
     first CR LF and of the first blank line, -1 where there is none. `lines` counts the lines,
@@ -143,7 +143,7 @@ class FastRun:
             self.blank = place + lines.blank
 
     def join(self, other: FastRun, place: int) -> None:
-        """Add what was taken of the part of the file that begins at this place."""
+        """Add the part of the run that was read from this place of the file."""
         if not self.rankings.known.keys().isdisjoint(other.rankings):
             raise Scattered
         self.rankings.take_over(other.rankings)
@@ -156,7 +156,7 @@ class FastRun:
             self.blank = place + other.blank
 
     def take(self, topics: list[bytes], starts: Places, rows: Rows, rules: RunRules) -> None:
-        """Check topics that are complete, whose rows begin at `starts`; keep them in order."""
+        """Check complete topics, whose rows begin at `starts`, and keep them in order."""
         block = Block(topics, starts, rows.docnos, rows.scores)
         order = block.by_score()
         falling = block.taken(order)
@@ -176,10 +176,10 @@ def read_fast(
     rankings: StoredRankings,
     tag: bytes | None = None,
 ) -> FastRun:
-    """The run whose lines are `head`, the first one, and what comes next in the file.
+    """Return the run whose lines are `head` and the rest of the file.
 
-    Its tag is that of the first line, unless it is given. Raises `Unclear` where the plain reader
-    must look, and `Scattered` where topics come again: then `read_scattered` takes the same lines.
+    Its tag is that of the first line, unless it is given. Raises `Unclear` if the plain reader
+    must read it, and `Scattered` if the lines of topics are not together: see `read_scattered`.
     """
     run = FastRun(tag_of(head, rules) if tag is None else tag, rankings)
     for place, lines in lines_of(file, head, rules.line, whole_topics=True):
@@ -198,7 +198,7 @@ def read_fast(
 def read_scattered(
     file: BinaryIO, head: bytes, rules: RunRules, rankings: StoredRankings
 ) -> FastRun:
-    """The same for lines in any order: they are dealt onto piles, and taken pile by pile."""
+    """Read a run with lines in any order, through piles of some topics each."""
     run = FastRun(tag_of(head, rules), rankings)
     numbers, piles = Numbers(), Piles()
     for place, lines in lines_of(file, head, rules.line):
@@ -258,7 +258,7 @@ class Head:
 
     @classmethod
     def of(cls, file: BinaryIO, longest: int, problems: Problems) -> Head:
-        """Take the head of a file by the line, with the warnings that it deserves."""
+        """Read the head of a file line by line, with its warnings."""
         taken: list[bytes] = []
         text = b""
         while text[:1] in (b"", b"#"):
@@ -275,7 +275,7 @@ class Head:
 
 
 def line_number(file: BinaryIO, head: Head, place: int) -> int:
-    """The line of the byte so far behind the start of `head.line`; `file` stands behind that."""
+    """Return the line number of the byte at this offset from the start of `head.line`."""
     number = head.number + head.line.count(b"\n", 0, place)
     left = place - len(head.line)
     while left > 0 and (data := file.read(min(left, CHUNK))):
@@ -285,7 +285,7 @@ def line_number(file: BinaryIO, head: Head, place: int) -> int:
 
 
 def warn(run: FastRun, rules: RunRules, line_at: Callable[[int], int], problems: Problems) -> None:
-    """What the plain reader says of an accepted run; lines are counted only where one is told."""
+    """Add the warnings that the plain reader gives; lines are counted only for a message."""
     if run.crlf >= 0 and "W_CRLF" not in problems.counts:
         warn_of_crlf(line_at(run.crlf), problems)
     if run.blank >= 0 and "W_BLANK" not in problems.counts:
@@ -304,7 +304,7 @@ def warn(run: FastRun, rules: RunRules, line_at: Callable[[int], int], problems:
 
 
 def tag_of(line: bytes, rules: RunRules) -> bytes:
-    """The tag of the first line, which all lines must have."""
+    """Return the tag of the first line, which all lines must have."""
     tag = (line.split() or [b""])[-1]
     if not WELL_FORMED_TAG.fullmatch(tag) or (rules.tag is not None and rules.tag.encode() != tag):
         raise Unclear("not the tag")

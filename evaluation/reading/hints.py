@@ -1,6 +1,6 @@
-"""What is probably meant where a file is wrong: sentences that say how to mend it.
+"""Hints: sentences that say how to fix a file.
 
-A hint never decides anything; it is empty where nothing better than the message can be said.
+A hint never decides anything. It is empty if it would add nothing to the message.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def hint_for_unknown_topics(
     docnos: Container[bytes] | None = None,
     known: int = 0,
 ) -> str:
-    """What would make all unknown topics known at once; `known` others are.
+    """Return what would make all unknown topics match; `known` other topics match already.
 
     >>> hint_for_unknown_topics([b"001", b"002"], {b"1", b"2"})
     'Without leading zeros they all match: "001" is "1".'
@@ -68,7 +68,7 @@ _CHANGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 def hint_for_other_docnos(example: bytes, docnos: Container[bytes]) -> str:
-    """How the docnos of a file differ from those of the collection, by an example of each.
+    """Show how the docnos of a file and the collection differ, by an example of each.
 
     >>> hint_for_other_docnos(b"1234", {b"D1234"})
     'The file has "1234", the collection "D1234". Same document?'
@@ -105,7 +105,7 @@ def _document_like(docno: bytes, docnos: Container[bytes]) -> bytes | None:
 
 
 def _forms(docno: bytes) -> frozenset[bytes]:
-    """A docno in the normal forms of Unicode, which look the same; none of one in ASCII."""
+    """Return the Unicode normal forms of a docno, which look the same; none for ASCII."""
     if docno.isascii():
         return frozenset()
     text = docno.decode("utf-8", "replace")
@@ -126,7 +126,7 @@ def _variants(identifier: bytes) -> Iterator[bytes]:
 
 
 def hint_for_run_columns(columns: Sequence[bytes], expected: int = 6) -> str:
-    """What a line may be that has not the columns that its run should have.
+    """Return what a line without the columns of a run may be.
 
     >>> hint_for_run_columns(b"301 0 FT911-3 1".split())
     'This looks like relevance judgments, not a run.'
@@ -158,7 +158,7 @@ def _for_six_columns(columns: Sequence[bytes]) -> str:
 
 
 def hint_for_qrels_columns(columns: Sequence[bytes]) -> str:
-    """What a line may be that has not the four columns of qrels.
+    """Return what a line without the four columns of qrels may be.
 
     >>> hint_for_qrels_columns(b"301 Q0 FT911-3 1 12.5 bm25".split())
     'This looks like a run, not relevance judgments.'
@@ -176,7 +176,7 @@ def hint_for_qrels_columns(columns: Sequence[bytes]) -> str:
 
 
 def hint_for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> str:
-    """What the rank column of a six-column line may hold instead of a rank."""
+    """Return what the rank column of a six-column line may contain instead."""
     if docnos is not None and columns[3] in docnos:
         return "Are the docno and rank columns swapped?"
     if DECIMAL.fullmatch(columns[3]) and INTEGER.fullmatch(columns[4]):
@@ -185,7 +185,7 @@ def hint_for_rank(columns: Sequence[bytes], docnos: Container[bytes] | None) -> 
 
 
 def hint_for_score(score: bytes, columns: Sequence[bytes]) -> str:
-    """What to do about a score that is no finite decimal number."""
+    """Return how to fix a score that is not a finite decimal number."""
     if score.count(b",") == 1 and DECIMAL.fullmatch(score.replace(b",", b".")):
         return "Use a decimal point, not a comma."
     if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
@@ -197,7 +197,7 @@ LIKE_SMART = "This looks like a SMART file of relevant documents. Select the SMA
 
 
 def hint_for_grade(grade: bytes, columns: Sequence[bytes]) -> str:
-    """What to do about a grade that is no small integer."""
+    """Return how to fix a grade that is not a small integer."""
     if grade == TO_JUDGE:
         return "Judge this document: a sample is complete when every drawn document has a grade."
     if b" " in grade:

@@ -16,7 +16,7 @@ def read_intents(file: BinaryIO) -> dict[bytes, dict[bytes, float]]:
     """Return the probability of each subtopic of each topic.
 
     Probabilities are above 0 and at most 1. They need not add up to 1. Raises `Refused` with each
-    problem at its line: E_COLUMNS, E_TOPIC, E_PROBABILITY, E_DUP_INTENT or E_EMPTY.
+    problem at its line: E_COLUMNS, E_TOPIC, E_SUBTOPIC, E_PROBABILITY, E_DUP_INTENT or E_EMPTY.
 
     >>> from io import BytesIO
     >>> read_intents(BytesIO(b"7 1 0.75\\n7 2 0.25\\n"))
@@ -42,7 +42,8 @@ def _take(
     number: int, columns: list[bytes], intents: dict[bytes, dict[bytes, float]], problems: Problems
 ) -> None:
     topic, subtopic, token = columns
-    if not check_identifier("topic number", "E_TOPIC", number, topic, problems):
+    good_topic = check_identifier("topic number", "E_TOPIC", number, topic, problems)
+    if not check_identifier("subtopic", "E_SUBTOPIC", number, subtopic, problems) or not good_topic:
         return
     known = intents.setdefault(topic, {})
     if not DECIMAL.fullmatch(token) or not 0 < float(token) <= 1:

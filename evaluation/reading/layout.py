@@ -1,7 +1,7 @@
-"""Layout: where in a text every column of every line is.
+"""The layout of a text: the place of every column of every line.
 
-Places are found for a whole block at once, and only where a proof can be given that each line
-has its columns and nothing else; where there is none, `Unclear` is raised.
+Places are found for a whole block at once, and only if it is proven that each line has its columns
+and nothing else. Otherwise `Unclear` is raised.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Lines:
 
     `feeds` are all line feeds, `topics` the first line and those of another topic than the one
     above; `crlf` is where the first line ends in CR LF, `blank` where the first blank line ends,
-    -1 where there is none. `rows` are what they say, where that was read to find them.
+    -1 if there is none. `rows` has the values, if they were read to find the places.
     """
 
     text: Text
@@ -60,12 +60,12 @@ class Lines:
 
 
 def topics_in(text: Text, before: Places, ends: Places) -> Places:
-    """The first line, and those with another topic than the line above."""
+    """Return the first line, and the lines with another topic than the line above."""
     return changes(text.tokens(before + 1, ends - before - 1))
 
 
 def changes(rows: Words) -> Places:
-    """The first row, and those that differ from the row above."""
+    """Return the first row, and the rows that differ from the row above."""
     differ = rows[1:, 0] != rows[:-1, 0]
     for column in range(1, rows.shape[1]):
         differ |= rows[1:, column] != rows[:-1, column]
@@ -73,11 +73,11 @@ def changes(rows: Words) -> Places:
 
 
 def single_blanks_in(text: Text, columns: int) -> Lines:
-    """The lines of a text whose columns are parted by single blanks or tabs.
+    """Return the lines of a text whose columns are separated by single blanks or tabs.
 
-    The proof counts. Where every sixth of the bytes up to the blank is a line feed, and blanks
-    and tabs are all the others, each line has six of them and there is no control character;
-    where none follows another directly, each has a column before it.
+    The proof counts. If every sixth of the bytes up to the blank is a line feed, and all others are
+    blanks and tabs, each line has six of them and there is no control character. If none follows
+    another directly, each has a column before it.
     """
     blank = text.bytes <= BLANK
     places = np.flatnonzero(blank)
@@ -93,10 +93,10 @@ def single_blanks_in(text: Text, columns: int) -> Lines:
 
 
 def parted_lines_in(text: Text, columns: int) -> Lines:
-    """The same where there may be several blanks, CR LF, and blank lines between the others.
+    """Return the lines of a text that may have several blanks, CR LF and blank lines.
 
-    A column is a stretch of bytes above the blank. Six in turn make a line where no line feed is
-    between them, and one behind them; where there are more line feeds, there are blank lines.
+    A column is a stretch of bytes above the blank. Six columns form a line if no line feed is
+    between them and one is after them. Further line feeds are blank lines.
     """
     above = np.concatenate(([False], text.bytes > BLANK, [False]))
     edges = np.flatnonzero(above[1:] != above[:-1])

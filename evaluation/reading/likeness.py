@@ -1,4 +1,4 @@
-"""How alike two runs are: is this the run that the team handed in before?"""
+"""The similarity of two runs, to find a run that a team submitted before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def likeness(
     """Mean rank-biased overlap (p = 0.9) of the first documents, over the topics of both runs.
 
     In [0, 1]; 1 for the same rankings, above `NEARLY` for runs that hardly differ; None as soon as
-    it is known to stay below `at_least`, which for most pairs is after a few topics. A topic that
+    it is certain to be below `at_least`, for most pairs after a few topics. A topic that
     only one of them answers counts 0 (Webber, Moffat and Zobel, TOIS 2010).
 
     >>> likeness({"7": "ABC"}, {"7": "ABC"}), likeness({"7": "ABC"}, {"7": "ABC", "8": "A"})

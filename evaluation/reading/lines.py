@@ -23,11 +23,11 @@ PEEKED = 512
 def numbered_lines(
     file: BinaryIO, problems: Problems, longest: int, most: int = maxsize
 ) -> Iterator[tuple[int, bytes]]:
-    """Number and bytes, without the line end, of every line.
+    """Yield the number and the bytes of every line, without the line end.
 
-    Collects E_LINE_LONG for each line of more than `longest` bytes, which is left out, and W_BOM
-    and W_CRLF once. Raises `Refused` with all `problems` where the file cannot be read on: UTF-16,
-    more than `most` lines, or a container that turns out to be damaged or too large.
+    Collects E_LINE_LONG for each line of more than `longest` bytes, which is skipped, and W_BOM
+    and W_CRLF once. Raises `Refused` with all `problems` if the file cannot be read further:
+    UTF-16, more than `most` lines, or a damaged or too large container.
     """
     number = 0
     crlf = False
@@ -56,7 +56,7 @@ def numbered_lines(
 def data_lines(
     lines: Iterable[tuple[int, bytes]], problems: Problems, *, comments: bool = True
 ) -> Iterator[tuple[int, bytes]]:
-    """The lines that are neither blank, which is W_BLANK once, nor a `#` comment.
+    """Yield the lines that are neither blank (W_BLANK, once) nor `#` comments.
 
     >>> lines = [(1, b"# by hand"), (2, b" "), (3, b"301 0 d1 2")]
     >>> list(data_lines(lines, Problems()))
@@ -85,7 +85,7 @@ def warn_of_blank(number: int, problems: Problems) -> None:
 
 
 def text_of(number: int, line: bytes, problems: Problems) -> str | None:
-    """The text of a line; None, with E_ENCODING in `problems`, where it is not UTF-8."""
+    """Return the text of a line; None, with E_ENCODING in `problems`, if it is not UTF-8."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -100,7 +100,7 @@ def text_of(number: int, line: bytes, problems: Problems) -> str | None:
 
 
 def first_bytes(file: BinaryIO) -> bytes:
-    """Some hundred bytes that come next, without a byte order mark or blanks, left unread."""
+    """Peek at the next few hundred bytes, without a byte order mark or blanks."""
     if isinstance(file, BufferedReader):
         head = file.peek(PEEKED)[:PEEKED]
     else:
@@ -111,13 +111,13 @@ def first_bytes(file: BinaryIO) -> bytes:
 
 
 def in_line_order(problems: Problems) -> Problems:
-    """The same problems, those of the whole file first, then by line."""
+    """Sort problems: those of the whole file first, then by line."""
     problems.kept.sort(key=lambda problem: problem.line or 0)
     return problems
 
 
 def errors_first(problems: Problems) -> Problems:
-    """The same problems, errors first, then by line, as a rejected run lists them."""
+    """Sort problems: errors first, then by line, as a rejected run lists them."""
     problems.kept.sort(key=lambda problem: (problem.severity != "error", problem.line or 0))
     return problems
 
@@ -145,7 +145,7 @@ def _skip_rest(start: bytes, file: BinaryIO) -> None:
 
 
 def refused_at(number: int, broken: Refused, problems: Problems) -> Refused:
-    """All problems so far, and why the file cannot be read beyond line `number`."""
+    """Return a refusal with all problems so far and why reading stopped at line `number`."""
     where = f" (after line {number:,})" if number > 1 else ""
     for problem in broken.problems:
         problems.error(problem.code, None, problem.message + where, problem.found, problem.hint)

@@ -1,4 +1,4 @@
-"""Listings: rankings of one topic as text, a docno on a line, many of them searched at once."""
+"""Listings: rankings of one topic as lines of docnos, many of which are searched at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from evaluation.reading.docnos import WORD, Places, Table, Words, hash_all_words
 from evaluation.reading.words import Text
 
 END_OF_LINE = ord("\n")
-# So many first bits of a hash name a switch; a few hundred documents turn few of them on.
+# How many first bits of a hash select a flag; a few hundred documents set few of these flags.
 SIEVE = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where documents stand: `docno[i]` of those wanted is in `listing[i]` at `rank[i]`, from 1.
+    """Ranks of documents: `docno[i]` of those wanted is in `listing[i]` at `rank[i]`, from 1.
 
     All are int[n], in the order of the listings and of their ranks.
     """
@@ -28,10 +28,10 @@ class Found:
 
 
 def find_among(listings: Sequence[bytes], wanted: Sequence[bytes]) -> Found:
-    """Which of the wanted documents stand where, in listings whose lines end all but the last.
+    """Find the wanted documents in listings, whose last lines may have no line feed.
 
-    A page of a hundred runs asks for fifty documents among a hundred thousand: by words, as runs
-    are read, that takes half of what looking up each line takes. `wanted` names none twice.
+    A page of a hundred runs looks for fifty documents among a hundred thousand. Comparing words
+    takes half the time of looking up each line. `wanted` has no document twice.
 
     >>> found = find_among([b"FT1\\nFT22\\nLA9", b"", b"LA9"], [b"LA9", b"FT22"])
     >>> found.listing.tolist(), found.rank.tolist(), found.docno.tolist()
@@ -47,9 +47,9 @@ def find_among(listings: Sequence[bytes], wanted: Sequence[bytes]) -> Found:
 
 
 def _found(docnos: Words, wanted: Words) -> tuple[Places, Places]:
-    """The rows that hold a wanted docno, and which one that is.
+    """Return the rows with a wanted docno, and which docno it is.
 
-    Most rows hold none, and all but a few of those are told by the first bits of their hash.
+    Most rows have none, and the first bits of their hash exclude nearly all of these.
     """
     width = max(docnos.shape[1], wanted.shape[1])
     docnos, wanted = _widened(docnos, width), _widened(wanted, width)

@@ -1,8 +1,8 @@
-"""Records in markup: the SGML of TREC, which is not XML, and XML itself.
+"""Records in markup: TREC's SGML, which is not XML, and XML.
 
-TREC's files leave tags open and ampersands bare, so they are taken apart by their known tags and
-never by an XML parser. XML is parsed by expat, and refused where it reaches beyond the file or
-could grow it: its own entities, other files, deep nesting.
+TREC's files have unclosed tags and unescaped ampersands, so they are split at their known tags and
+never parsed as XML. XML is parsed by expat, and refused if it refers to other files or could grow:
+entities of its own, deep nesting.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TOPIC_TAG = re.compile(r"<(/?)(num|title|desc|narr|dom|smry|con|fac|nat|def)\b[
 
 
 def trec_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records between `<top>` tags; a field ends where the next known tag begins.
+    """Yield the records between `<top>` tags; a field ends where the next known tag begins.
 
     >>> lines = [(1, b"<top>"), (2, b"<num> Number: 7"), (3, b"<title> flow & heat")]
     >>> next(trec_topic_records(lines, Problems())).fields
@@ -50,7 +50,7 @@ def trec_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 
 
 def trec_document_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records between `<doc>` tags; tags inside a field are dropped.
+    """Yield the records between `<doc>` tags; tags inside a field are dropped.
 
     >>> lines = [(1, b"<DOC><DOCNO> d7 </DOCNO><TEXT>boundary <b>layers</b></TEXT></DOC>")]
     >>> next(trec_document_records(lines, Problems())).fields
@@ -61,7 +61,7 @@ def trec_document_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 
 
 def ntcir_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records between `<TOPIC>` tags, the number in `<NUM>` or, as in NTCIR-1, in the tag itself.
+    """Yield the records between `<TOPIC>` tags; the number is in `<NUM>` or in the tag (NTCIR-1).
 
     >>> lines = [(1, b"<TOPIC q=0001><TITLE>robots & cars</TITLE></TOPIC>")]
     >>> next(ntcir_topic_records(lines, Problems()))
@@ -76,7 +76,7 @@ _NTCIR_NUMBER = re.compile(r"""q\s*=\s*["']?([^"'\s]+)["']?""", re.I)
 
 
 def _outermost(text: str) -> dict[str, list[str]]:
-    """What stands in each outermost element; "" is what stands in none."""
+    """Return the text of each outermost element; "" has the text outside of all elements."""
     before, *pieces = _TAG.split(text)
     outer = ""
     fields: dict[str, list[str]] = defaultdict(list, {outer: [before]})
@@ -102,7 +102,7 @@ def _unescaped(text: str) -> str:
 
 
 def _blocks(lines: Lines, name: str, problems: Problems) -> Iterator[tuple[int, str, str]]:
-    """The line, attributes and text of each `<name>` element, closed or not."""
+    """Yield the line, attributes and text of each `<name>` element, closed or not."""
     tag = re.compile(rf"<(/?){name}(\s[^<>]*)?>", re.I)
     start = size = 0
     attributes = ""
@@ -132,7 +132,7 @@ def _is_whole(start: int, size: int, name: str, problems: Problems) -> bool:
 
 
 def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Iterator[Record]:
-    """The outermost elements with one of the `names`, whether or not the file has one root.
+    """Yield the outermost elements with one of the `names`; the file need not have one root.
 
     Their children are fields; their own text is the field "".
 
@@ -155,9 +155,9 @@ def xml_records(lines: Lines, problems: Problems, names: Collection[str]) -> Ite
 
 
 def _pieces(lines: Lines, problems: Problems) -> Iterator[tuple[int, bytes]]:
-    """The lines in larger pieces, each with the number of its first line.
+    """Join lines to larger pieces, each with the number of its first line.
 
-    Expat reads a tag or comment that has not ended from its start with every piece it is given.
+    Expat reads an unfinished tag or comment from its start again with every piece.
     """
     first = size = 0
     piece: list[bytes] = []
@@ -181,16 +181,16 @@ def _hint(reason: str) -> str:
 
 
 def is_repairable(fault: Problem) -> bool:
-    """Whether broken XML may be read tag by tag instead: not where it declares entities."""
+    """Return whether broken XML may be read tag by tag: only if it declares no entities."""
     return "document type" not in fault.message
 
 
 class _TooMuch(Exception):
-    """XML that is nested too deeply or has too long a record."""
+    """The XML is nested too deeply, or a record is too long."""
 
 
 class _Elements:
-    """The records among the elements that an XML parser meets."""
+    """Collects the records from the elements that an XML parser finds."""
 
     def __init__(self, names: Collection[str]) -> None:
         self.names = names
@@ -209,7 +209,7 @@ class _Elements:
         self.parser.CharacterDataHandler = self.text
 
     def parse(self, first_line: int, data: bytes, *, last: bool = False) -> list[Record]:
-        """The records that end in these bytes."""
+        """Return the records that end in these bytes."""
         self.first_line, self.data = first_line, data
         self.records = []
         self.size += len(data)
@@ -219,12 +219,12 @@ class _Elements:
         return self.records
 
     def line_at(self, number: int) -> bytes:
-        """A line of the bytes parsed last; empty where it is not among them."""
+        """Return a line of the bytes parsed last; empty if it is not among them."""
         place = number - self.first_line
         return b"".join(self.data.split(b"\n")[place : place + 1]) if place >= 0 else b""
 
     def report(self, error: expat.ExpatError, problems: Problems) -> None:
-        """E_XML at its line; where a tag is not closed, at the line where it was opened."""
+        """Report E_XML at its line; for an unclosed tag, at the line where it was opened."""
         line = self.line_at(error.lineno)
         closing = _CLOSING.search(line, max(0, error.offset - 2 - self.shift(error.lineno)))
         tag, opened = self.opened[-1] if self.opened else ("", 0)
@@ -241,11 +241,11 @@ class _Elements:
         problems.error("E_XML", error.lineno, f"invalid XML: {reason}", line, _hint(reason))
 
     def shift(self, number: int) -> int:
-        """How far the tag around everything moves the columns of a line."""
+        """Return how far the added root tag shifts the columns of a line."""
         return len(ROOT) if number == 1 else 0
 
     def is_missing(self, closing: re.Match[bytes] | None) -> bool:
-        """Whether another closing tag stands where that of the last element should."""
+        """Return whether another closing tag is in the place of the expected one."""
         outer = [tag.encode() for tag, _ in self.opened[:-1]]
         return closing is None or closing[1] in outer
 

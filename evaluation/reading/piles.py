@@ -1,9 +1,8 @@
-"""Piles: the lines of a run whose topics are scattered, brought together without much memory.
+"""Piles: they bring together the scattered lines of topics with little memory.
 
-A run in any order, such as one that is sorted by document, cannot be taken topic by topic as it
-comes. Its topics are numbered as they appear; the rows of so many topics in turn make a pile, and
-all piles lie in one temporary file, a piece of each for every block. Taken up again, a pile is
-small enough to be sorted in memory.
+A run in any order, such as one sorted by document, cannot be read topic by topic. Its topics are
+numbered as they appear. The rows of some topics form a pile, and all piles are in one temporary
+file, with a piece of each pile for every block. A pile is small enough to be sorted in memory.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ NUMBER, RANK, SCORE, DOCNO = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What clean lines say, in the order of the file: docnos in words, ranks, scores."""
+    """The values of valid lines in the order of the file: docnos in words, ranks, scores."""
 
     docnos: Words
     ranks: IntArray
@@ -43,8 +42,8 @@ class Rows:
 class Numbers:
     """Topics numbered from 0 in the order in which they appear.
 
-    A line's topic is mostly one that came before: `slots` holds a number where the hash of its
-    topic points, and `words` the topic of each number, which decides whether it is the right one.
+    The topic of a line has mostly appeared before. `slots` has a number at the hash of each topic,
+    and `words` the topic of each number, which is compared.
     """
 
     names: list[bytes] = field(default_factory=list)
@@ -53,10 +52,10 @@ class Numbers:
     words: Words = field(default_factory=lambda: np.zeros((1, 1), np.uint64))
 
     def of(self, topics: Words) -> tuple[IntArray, Places]:
-        """The number of each topic, and the first lines of those that are new."""
+        """Return the number of each topic, and the first lines of new topics."""
         slot = (hash_all_words(topics) >> (65 - SLOTS.bit_length())).view(np.intp)
         numbers = self.slots[slot]
-        missed = np.flatnonzero(~self._named(topics, numbers))
+        missed = np.flatnonzero(~self._have_numbers(topics, numbers))
         new = []
         for line, name in zip(missed.tolist(), docnos_of(topics[missed]).tolist(), strict=True):
             numbers[line] = self.known.setdefault(name, len(self.names))
@@ -68,8 +67,8 @@ class Numbers:
         self.slots[slot[missed]] = numbers[missed]
         return numbers, np.array(new, np.intp)
 
-    def _named(self, topics: Words, numbers: IntArray) -> BoolArray:
-        """Which of the topics have these numbers; words that one has alone must be zero."""
+    def _have_numbers(self, topics: Words, numbers: IntArray) -> BoolArray:
+        """Return which topics have these numbers; extra words must be zero."""
         same = np.ones(len(topics), bool)
         columns = [words.T for words in (topics, self.words[numbers])]
         for one, other in zip_longest(*columns, fillvalue=0):
@@ -80,8 +79,8 @@ class Numbers:
 class Piles:
     """Rows by the numbers of their topics, in a temporary file.
 
-    A row is (number of the topic, rank, score, docno) in 64-bit words; `pieces` says for each
-    pile where in the file its rows lie, and in how many bytes.
+    A row is (number of the topic, rank, score, docno) in 64-bit words; `pieces` has for each
+    pile the places and sizes of its rows in the file.
     """
 
     def __init__(self) -> None:
@@ -90,7 +89,7 @@ class Piles:
         self.end = 0
 
     def deal(self, topic: IntArray, rows: Rows) -> None:
-        """Put the rows of a block onto the piles of their topics."""
+        """Write the rows of a block to the piles of their topics."""
         width = DOCNO + rows.docnos.shape[1]
         table = np.empty((len(topic), width), np.uint64)
         table[:, NUMBER], table[:, RANK] = topic, rows.ranks.view(np.uint64)
@@ -101,14 +100,14 @@ class Piles:
         counts = np.bincount(pile)
         sizes = WORD * width * counts
         starts = self.end + np.cumsum(sizes) - sizes
-        for each in np.flatnonzero(counts).tolist():
-            self.pieces[each].append((int(starts[each]), int(sizes[each]), width))
+        for number in np.flatnonzero(counts).tolist():
+            self.pieces[number].append((int(starts[number]), int(sizes[number]), width))
         self.end += int(sizes.sum())
 
     def taken(self) -> Iterator[tuple[int, Places, Rows]]:
-        """All rows, some topics at a time: the first topic, where each begins, the rows.
+        """Yield all rows, some topics at a time: the first topic, where each begins, the rows.
 
-        Within a topic they stand as in the file.
+        Within a topic they have the order of the file.
         """
         for number, pieces in sorted(self.pieces.items()):
             table = self._pile(pieces)
@@ -125,7 +124,7 @@ class Piles:
                 first = last
 
     def _pile(self, pieces: list[tuple[int, int, int]]) -> Words:
-        """The rows of one pile, all as wide as the widest."""
+        """Return the rows of one pile, all as wide as the widest."""
         widest = max(width for _, _, width in pieces)
         if all(width == widest for _, _, width in pieces):
             data = b"".join(os.pread(self.file.fileno(), size, start) for start, size, _ in pieces)

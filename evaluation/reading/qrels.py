@@ -6,7 +6,7 @@ of Cranfield, BEIR, NTCIR and SMART are read where they are asked for, see `qrel
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import BinaryIO
@@ -24,7 +24,6 @@ from evaluation.reading.containers import RUN_LIMITS
 from evaluation.reading.fast import read_grades
 from evaluation.reading.lines import data_lines, in_line_order, numbered_lines
 from evaluation.reading.qrels_lines import Judgment, Layout, layout_of
-from evaluation.reading.recognition import NOT_READ
 from evaluation.reading.words import Unclear
 
 HIGHEST_GRADE = 127
@@ -62,6 +61,30 @@ class Qrels:
         """The number of judgments."""
         return sum(len(judged) for judged in self.grades.values())
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether documents of a stratum were not drawn."""
+        return bool(self.strata) and any(
+            min(judged.values()) < 0 for judged in self.grades.values()
+        )
+
+    def names_of_subtopics(self) -> dict[bytes, list[bytes]]:
+        """The judged subtopics of each topic, in the order of the file; empty without subtopics."""
+        return {
+            topic: list(dict.fromkeys(name for graded in judged.values() for name in graded))
+            for topic, judged in self.subtopics.items()
+        }
+
+    def lines(self) -> Iterator[tuple[bytes, bytes, int]]:
+        """Yield topic, docno and grade of each line: one for each subtopic of a document."""
+        for topic, judged in self.grades.items():
+            by_subtopic = self.subtopics.get(topic)
+            for docno, grade in judged.items():
+                if by_subtopic is None:
+                    yield topic, docno, grade
+                else:
+                    yield from ((topic, docno, each) for each in by_subtopic[docno].values())
+
 
 def read_qrels(
     file: BinaryIO,
@@ -77,9 +100,10 @@ def read_qrels(
     the stratum, not drawn; "subtopics" for topic subtopic docno grade. The whole file is read;
     raises `Refused` with every problem, each at its physical line: E_EMPTY, E_COLUMNS,
     E_ENCODING, E_CHAR, E_LINE_LONG, E_TOPIC, E_DOCID, E_REL (not an integer from -127 to 127),
-    E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format that is recognised but
-    not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL, W_UNJUDGED (a document
-    outside the collection) and W_NFC (docnos in another Unicode form than NFC).
+    E_STRATUM, E_SUBTOPIC, E_DUP_QREL, E_UNKNOWN_TOPIC (once for a topic); E_FORMAT for a format
+    that is recognised but not read. Accepted qrels may carry W_BOM, W_CRLF, W_BLANK, W_NO_REL,
+    W_UNJUDGED (a document outside the collection) and W_NFC (docnos in another Unicode form than
+    NFC).
 
     >>> from io import BytesIO
     >>> qrels = read_qrels(BytesIO(b"7 0 d1 2\\n7 0 d2 0\\n8 0 d1 1\\n"))
@@ -154,8 +178,17 @@ class _QrelsLines:
         grade = self._grade(number, judgment.token, columns)
         good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
         good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
-        if good_topic and good_docno:
+        if good_topic and good_docno and self._check_names(number, judgment):
             self._store(number, judgment, grade)
+
+    def _check_names(self, number: int, judgment: Judgment) -> bool:
+        """Whether the subtopic or the stratum of a line is well formed."""
+        if self.layout.format == "subtopics":
+            subtopic = judgment.iteration
+            return check_identifier("subtopic", "E_SUBTOPIC", number, subtopic, self.problems)
+        return not judgment.stratum or check_identifier(
+            "stratum", "E_STRATUM", number, judgment.stratum, self.problems
+        )
 
     def _grade(self, number: int, token: bytes, columns: list[bytes]) -> int:
         token = self.layout.letters.get(token.upper(), token)
@@ -171,9 +204,11 @@ class _QrelsLines:
         first_line = self.first_line.setdefault(topic, {})
         if self.layout.format == "subtopics":
             of_document = self.subtopics.setdefault(topic, {}).setdefault(docno, {})
-            is_repeated = iteration in of_document
-            of_document.setdefault(iteration, grade)
-            grade = max(grade, judged.pop(docno, grade)) if not is_repeated else grade
+            if iteration in of_document:
+                self._report_repeated_subtopic(number, judgment, of_document[iteration])
+                return
+            of_document[iteration] = grade
+            grade = max(grade, judged.pop(docno, grade))
         if docno in judged:
             self.problems.error(
                 "E_DUP_QREL",
@@ -195,13 +230,23 @@ class _QrelsLines:
             message = "the judged document is not in the collection"
             self.problems.warn("W_UNJUDGED", number, message, docno, self._hint(docno))
 
+    def _report_repeated_subtopic(self, number: int, judgment: Judgment, grade: int) -> None:
+        self.problems.error(
+            "E_DUP_QREL",
+            number,
+            f"the document is already judged for subtopic {judgment.iteration.decode()}"
+            f" of topic {judgment.topic.decode()} with grade {grade}",
+            judgment.docno,
+            "Keep one judgment per document and subtopic.",
+        )
+
     def _hint_of_duplicate(self, judgment: Judgment) -> str:
         if (judgment.docno, judgment.token) == (b"0", b"0"):
             return hints.LIKE_SMART
         before = self.iterations.get((judgment.topic, judgment.docno), b"0")
         if judgment.iteration == before or {judgment.iteration, before} <= SINGLE:
             return "Keep one judgment per document and topic."
-        return f"Column 2 differs. {NOT_READ['diversity']}"
+        return "Column 2 differs. If it names subtopics, read the file as judgments of subtopics."
 
     def _hint(self, docno: bytes) -> str:
         if self.docnos is None or self.problems.counts["W_UNJUDGED"] >= HINTED:

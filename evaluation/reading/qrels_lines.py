@@ -1,4 +1,4 @@
-"""Lines of judgments: where topic, document and grade stand in the formats that people have."""
+"""Lines of judgments: the columns of topic, document and grade in each format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.reading.columns import ZERO
 from evaluation.reading.hints import HEADERS
 from evaluation.reading.recognition import NOT_READ, NTCIR_GRADE
 
-# Of the letters of NTCIR, S is highly relevant, C is not relevant; L0 to L9 say it in numbers.
+# NTCIR's letters: S is highly relevant, C is not relevant; L0 to L9 are grades as numbers.
 LETTERS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {
     b"L%d" % n: b"%d" % n for n in range(10)
 }
@@ -18,7 +18,7 @@ LETTERS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """One line of judgments, its grade still as it is written."""
+    """One line of judgments, with its grade as written."""
 
     topic: bytes
     docno: bytes
@@ -29,7 +29,7 @@ class Judgment:
 
 @dataclass(frozen=True)
 class Layout:
-    """A format of judgments: its columns, which of them count, and letters that are grades."""
+    """A format of judgments: its columns, the relevant ones, and letters that are grades."""
 
     format: str
     columns: tuple[str, ...]
@@ -49,7 +49,7 @@ class Layout:
         return self.format == "beir" and columns[0].lower() in HEADERS
 
     def judgment(self, columns: Sequence[bytes]) -> Judgment | None:
-        """Topic, docno and grade of a line; None where it has not the columns.
+        """Read topic, docno and grade of a line; None if it has other columns.
 
         >>> layout_of("ntcir").judgment([b"0001", b"C", b"gakkai-7", b"0"])
         Judgment(topic=b'0001', docno=b'gakkai-7', token=b'C', iteration=b'', stratum=b'')
@@ -92,7 +92,7 @@ LAYOUTS = {
 
 
 def _relevant(columns: Sequence[bytes]) -> Judgment:
-    """A line of a SMART file: a relevant document, then two zeros; topics may be padded.
+    """Read a line of a SMART file: a relevant document and two zeros; topics may be padded.
 
     >>> _relevant([b"01", b"1410", b"0", b"0.000000"])
     Judgment(topic=b'1', docno=b'1410', token=b'1', iteration=b'', stratum=b'')
@@ -102,14 +102,14 @@ def _relevant(columns: Sequence[bytes]) -> Judgment:
     return Judgment(topic.lstrip(b"0") or topic, docno, token)
 
 
-# What the names of columns in another order must be: the iteration may be missing.
+# The required names of columns in another order; the iteration may be missing.
 NAMES = ({"topic", "docno", "grade"}, {"topic", "docno", "grade", "iteration"})
 
 
 def layout_of(format: str) -> Layout:
-    """The layout of a format, or of columns that are named in their order.
+    """Return the layout of a format, or of columns named in their order.
 
-    Raises `Refused` with E_FORMAT for a format that is only recognised, and for any other word.
+    Raises `Refused` with E_FORMAT for a format that is not read, and for any other word.
 
     >>> layout_of("docno iteration topic grade").judgment([b"D1", b"0", b"301", b"2"])
     Judgment(topic=b'301', docno=b'D1', token=b'2', iteration=b'0', stratum=b'')

@@ -1,7 +1,7 @@
 """Rankings: the documents of every topic of a run, in scoring order.
 
-The order is score descending, ties by docno descending in byte order, as trec_eval has it. Many
-rankings together are a `Block` of flat arrays, in which all topics are worked on at once.
+The order is score descending, ties by docno descending in byte order, as in trec_eval. Many
+rankings form a `Block` of flat arrays, in which all topics are processed at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Words = npt.NDArray[np.uint64]
 
 IN_MEMORY = 16 * 1024 * 1024
 TOPICS_AT_ONCE = 64
-# So many for each key that few lose theirs, and so few that all lie in a cache.
+# So many slots per key that few keys lose theirs, and so few that all fit in a cache.
 SLOTS = 4
 
 
@@ -37,7 +37,7 @@ class Ranking:
 
     @classmethod
     def in_scoring_order(cls, docnos: list[bytes], scores: FloatArray) -> Ranking:
-        """Order by score descending, then docno descending by bytes; NaN is below every number.
+        """Sort by score descending, then docno descending by bytes; NaN is below every number.
 
         >>> Ranking.in_scoring_order([b"a", b"b", b"c"], np.array([1.0, 1.0, 2.0])).docnos
         [b'c', b'b', b'a']
@@ -51,10 +51,10 @@ class Ranking:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rankings of T topics side by side, n rows in all.
+    """Rankings of T topics, n rows in total.
 
-    starts: int[T + 1], the first row of every topic, and behind the last one n.
-    docnos: uint64[n, width], the bytes of each docno with zeros behind, see `docnos.words_of`.
+    starts: int[T + 1], the first row of every topic, and n at the end.
+    docnos: uint64[n, width], the bytes of each docno, padded with zeros, see `docnos.words_of`.
     """
 
     topics: Sequence[bytes]
@@ -75,18 +75,18 @@ class Block:
 
     @cached_property
     def topic(self) -> Places:
-        """The topic of every row, an index into `topics`."""
+        """Return the topic of every row, an index into `topics`."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.starts))
 
     @cached_property
     def hashes(self) -> Words:
-        """A hash of every docno: what asks for it is told apart by bytes where hashes are equal."""
+        """Return a hash of every docno; callers compare bytes if hashes are equal."""
         return hash_all_words(self.docnos)
 
     def keys(self, numbers: Places) -> Words:
-        """A hash of every (topic, docno), the topics by these numbers: uint64[n].
+        """Return a hash of every (topic, docno), with these numbers of the topics: uint64[n].
 
-        Equal pairs have equal keys, in every block; others hardly ever.
+        Equal pairs have equal keys in every block; other pairs almost never.
         """
         spread = numbers.astype(np.uint64) * SPREAD
         keys: Words = np.repeat(spread, np.diff(self.starts))
@@ -95,9 +95,9 @@ class Block:
 
     @cached_property
     def _level(self) -> tuple[Places, Places]:
-        """The rows after which the score of their topic stays, and those after which it rises.
+        """Return the rows after which the score stays equal, and those after which it rises.
 
-        In most runs it nearly always falls, and these few rows are all that needs to be ordered.
+        In most runs the score nearly always falls, so only these few rows need to be sorted.
         """
         falls = self.scores[1:] < self.scores[:-1]
         falls[self.starts[1:-1] - 1] = True
@@ -107,28 +107,28 @@ class Block:
 
     @property
     def ties(self) -> Places:
-        """The rows that have the score of the next row of their topic."""
+        """Return the rows that have the score of the next row of their topic."""
         return self._level[0]
 
     @property
     def rises(self) -> Places:
-        """The rows after which the score of their topic rises."""
+        """Return the rows after which the score of their topic rises."""
         return self._level[1]
 
     def topics_of(self, rows: Places) -> Places:
-        """The topics of these rows, each an index into `topics`."""
+        """Return the topics of these rows, each an index into `topics`."""
         return np.searchsorted(self.starts, rows, "right") - 1
 
     def may_repeat(self) -> bool:
-        """Whether a document may come twice for a topic; False is certain."""
+        """Return whether a document may be repeated in a topic; False is certain."""
         return has_equal(self.keys(np.arange(len(self.topics))))
 
     def in_scoring_order(self) -> Block:
-        """The same rankings in scoring order; most runs come in it, or all but their ties."""
+        """Return the rankings in scoring order, which most runs have, except for ties."""
         return self.taken(self.by_score()).with_ties_by_docno()
 
     def by_score(self) -> Places | None:
-        """The order in which no score rises, ties in any order; None where rows stand so."""
+        """Return an order in which no score rises; None if the rows already have one."""
         if not len(self.rises):
             return None
         order = np.arange(len(self.scores))
@@ -138,20 +138,20 @@ class Block:
         return order
 
     def taken(self, order: Places | None) -> Block:
-        """The same topics with their rows in another order."""
+        """Return the same topics with their rows in another order."""
         if order is None:
             return self
         return replace(self, docnos=self.docnos[order], scores=self.scores[order])
 
     def with_ties_by_docno(self) -> Block:
-        """The same, but rows of equal score, which follow each other, by docno, descending."""
+        """Return the same, with successive rows of equal score sorted by docno, descending."""
         tied = self.in_ties
         if not len(tied):
             return self
         as_above = np.zeros(len(self.scores), bool)
         as_above[self.ties + 1] = True
         group = np.cumsum(~as_above[tied])
-        # As big-endian numbers words order as bytes do; their complement orders the other way.
+        # As big-endian numbers, words sort like bytes; their complements sort in reverse.
         columns = (~self.docnos[tied]).byteswap().T
         order = tied[np.lexsort((*columns[::-1], group))]
         docnos, scores = self.docnos.copy(), self.scores.copy()
@@ -161,14 +161,14 @@ class Block:
 
     @cached_property
     def in_ties(self) -> Places:
-        """The rows that share their score with a neighbour of their topic."""
+        """Return the rows that share their score with a neighbour of their topic."""
         above, below = self.ties, self.ties + 1
         new = np.ones(len(below), bool)
         new[1:] = below[:-1] != above[1:]
         return np.sort(np.concatenate((above[new], below)))
 
     def in_float32(self) -> Block:
-        """The same rankings when scores are compared as 32-bit floats."""
+        """Return the rankings with scores compared as 32-bit floats."""
         with np.errstate(over="ignore", under="ignore"):
             scores = self.scores.astype(np.float32).astype(np.float64)
         return replace(self, scores=scores).in_scoring_order()
@@ -179,12 +179,12 @@ class Block:
 
 
 def has_equal(keys: Words) -> bool:
-    """Whether two of many hashes are equal, almost without sorting.
+    """Return whether two of many hashes are equal, almost without sorting.
 
-    Each takes the slot that its first bits name, over whoever sits there. Equals name one slot,
-    of which one of them at most is left in the end: the other lost it, and is compared with who
-    is left. Where neither is left both have lost, and of the few that have, neighbours are
-    compared in order.
+    Each hash takes the slot of its first bits and replaces the one there. Equal hashes share a
+    slot, so at most one of them keeps it. The others lost it, and are compared with the one that
+    kept it. If a third hash kept it, both lost it: the few losers are sorted, and neighbours
+    compared.
     """
     taken = np.empty(1 << (SLOTS * len(keys)).bit_length(), np.int32)
     slots = (keys >> (65 - len(taken).bit_length())).view(np.intp)
@@ -200,7 +200,7 @@ def has_equal(keys: Words) -> bool:
 
 
 def blocks_of(rankings: Mapping[bytes, Ranking]) -> Iterator[Block]:
-    """All rankings of a run in blocks, some topics at a time."""
+    """Yield all rankings of a run in blocks of some topics each."""
     if isinstance(rankings, StoredRankings):
         yield from rankings.blocks()
         return
@@ -211,7 +211,7 @@ def blocks_of(rankings: Mapping[bytes, Ranking]) -> Iterator[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block lies in the file of `StoredRankings`."""
+    """The place of a block in the file of `StoredRankings`."""
 
     start: int
     width: int
@@ -224,9 +224,9 @@ class Place:
 
 
 class StoredRankings(Mapping[bytes, Ranking]):
-    """The rankings of a run, block behind block in a temporary file; small ones in memory.
+    """The rankings of a run in blocks, in a temporary file or, if small, in memory.
 
-    So ten million lines take no memory: whoever judges or stores them takes block by block.
+    So ten million lines take little memory: they are judged and stored block by block.
     """
 
     def __init__(self) -> None:
@@ -237,7 +237,7 @@ class StoredRankings(Mapping[bytes, Ranking]):
         """How many documents are retrieved in all."""
 
     def add(self, block: Block) -> None:
-        """Keep a block of topics that are not here yet."""
+        """Add a block of new topics."""
         start = self.file.seek(0, 2)
         self.file.write(np.ascontiguousarray(block.docnos).data)
         self.file.write(block.scores.data)
@@ -245,18 +245,18 @@ class StoredRankings(Mapping[bytes, Ranking]):
         self.places.append(Place(start, block.docnos.shape[1], block.topics, block.starts))
 
     def note(self, block: Block) -> None:
-        """Know the topics of a block, and how much it holds."""
+        """Record the topics of a block and its number of rows."""
         number = len(self.places)
         self.known.update(zip(block.topics, zip(repeat(number), count()), strict=False))
         self.count += len(block.scores)
 
     @property
     def can_be_handed_over(self) -> bool:
-        """Whether another process can make a part of them: not where they lie in a file."""
+        """Return whether other processes can read parts: not if the rankings are in a file."""
         return False
 
     def take_over(self, others: StoredRankings) -> None:
-        """Add rankings that another process made."""
+        """Add the rankings that another process has read."""
         raise NotImplementedError
 
     def blocks(self) -> Iterator[Block]:

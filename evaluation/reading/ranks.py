@@ -1,6 +1,6 @@
-"""Ranks as nearly every run has them: each topic counts its lines, from the same number on.
+"""Ranks that count the lines of each topic from the same number on, as in nearly every run.
 
-To compare a rank with what it then must be takes a fraction of the time that reading it does.
+Comparing a rank with the expected one is much faster than reading it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from evaluation.reading.words import FIRST, WORD, Places, Words
 
 IntArray = npt.NDArray[np.int64]
 
-# Ranks below this one are counted, where so many lines of a topic follow each other.
+# Ranks below this one are compared with the expected ranks.
 COUNTED = 2048
 FEW = 8
 DIGITS = np.array([len(str(rank)) for rank in range(COUNTED)])
 
 
 def count_ranks(first: bytes, sizes: Places) -> IntArray | None:
-    """The rank of every line, if topics of these sizes all count on from the first rank.
+    """Return the rank of every line if all topics of these sizes count from the first rank.
 
-    None where ranks would be too many to be counted, or most lines are alone with their topic.
+    None if there would be too many ranks, or if most topics have a single line.
     """
     low = int(first) if first.isdigit() and len(first) < len(str(COUNTED)) else COUNTED
     lines = int(sizes.sum())
@@ -36,7 +36,7 @@ def count_ranks(first: bytes, sizes: Places) -> IntArray | None:
 
 
 def are_spelled(ranks: IntArray, words: Words, before: int, behind: int) -> bool:
-    """Whether each word, from the byte before a rank on, spells that rank between two bytes."""
+    """Return whether each word, from the byte before a rank, spells that rank between two bytes."""
     spelled, masks = _spelled(before, behind)
     differ = spelled.take(ranks)
     differ ^= words
@@ -46,6 +46,6 @@ def are_spelled(ranks: IntArray, words: Words, before: int, behind: int) -> bool
 
 @lru_cache(maxsize=4)
 def _spelled(before: int, behind: int) -> tuple[Words, Words]:
-    """A word for each rank from 0, as it stands between these bytes, and which of it counts."""
+    """Return a word for each rank from 0 between these bytes, and a mask of its bytes."""
     texts = [b"%c%d%c" % (before, rank, behind) for rank in range(COUNTED)]
     return np.array(texts, f"S{WORD}").view(np.uint64), FIRST[list(map(len, texts))]

@@ -132,12 +132,12 @@ JUDGMENT_FORMATS = {
     "beir": "judgments of BEIR (query-id corpus-id score)",
     "ntcir": "judgments of NTCIR (grades L0 to L3, or A, B, C)",
     "smart": "judgments of SMART (topic docno 0 0, relevant documents only)",
+    "strata": "a stratified sample (topic iteration docno stratum grade)",
+    "subtopics": "judgments of subtopics (topic subtopic docno grade)",
 }
 NOT_READ = {
     "prels": "Randomly sampled judgments (prels) need estimators, which are not supported.",
-    "xinf": "Stratified sampled judgments (xinfAP) need estimators, which are not supported.",
     "legal": "Legal track sampled judgments need estimators, which are not supported.",
-    "diversity": "Subtopic judgments grade a document several times. They are not supported.",
     "preferences": "Preferences between documents are not grades of documents.",
     "aspects": "Lines have several grades per document. Use the four columns of one.",
     "run": "This looks like a run, not relevance judgments.",
@@ -233,15 +233,20 @@ def _four_of_qrels(table: Table) -> list[Candidate]:
     if not table.is_whole(3):
         return []
     trec = Candidate("trec", table.described(), table.misplaced(0, 2))
-    if table.distinct(1) == 1 or not table.is_whole(1):
+    repeats = any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2))
+    if table.distinct(1) == 1 or not (repeats or table.is_whole(1)):
         return [trec]
     because = "Column 2 differs within a topic, as the numbers of subtopics do."
-    if any(len(set(pairs)) < len(pairs) for pairs in table.by_topic(2)):
+    if repeats and table.is_whole(1):
         because = "Topic and document repeat with another number in column 2, a subtopic."
-        return [Candidate("diversity", because, NOT_READ["diversity"])]
+        return [Candidate("subtopics", because)]
+    if repeats:
+        # Names in column 2 may also be those of assessors.
+        because = "Topic and document repeat with another name in column 2, perhaps a subtopic."
+        return [trec, Candidate("subtopics", because)]
     if all(len(set(values)) == 1 for values in table.by_topic(1)):
         return [trec]
-    return [trec, Candidate("diversity", because, NOT_READ["diversity"])]
+    return [trec, Candidate("subtopics", because)]
 
 
 def _sampled(table: Table) -> list[Candidate]:
@@ -251,11 +256,13 @@ def _sampled(table: Table) -> list[Candidate]:
         kind = "prels" if docno == 1 else "legal"
         what = "the last is a probability"
     elif table.is_whole(4):
-        kind = "preferences" if docno == 3 else "xinf"
+        kind = "preferences" if docno == 3 else "strata"
         what = "the last is a grade"
     else:
         return []
     because = f"The lines have 5 columns: the document is in column {docno + 1}, {what}."
+    if kind == "strata":
+        return [Candidate(kind, because, table.misplaced(0, 2))]
     return [Candidate(kind, because, NOT_READ[kind])]
 
 

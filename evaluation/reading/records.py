@@ -1,8 +1,8 @@
-"""Records: what every format of topics and documents comes down to, before it is understood.
+"""Records: the common form of all formats of topics and documents.
 
 A record is a topic or a document as named texts, with the line where it starts. Each format has
 one function that turns numbered lines into records as they are read, so that a file of any size
-needs little memory. What cannot be read becomes a problem; reading goes on where it can.
+needs little memory. Unreadable parts become problems, and reading continues if possible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Record:
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     def first_text(self, names: Iterable[str]) -> str:
-        """The first non-empty field, or attribute, of the given names."""
+        """Return the first non-empty field, or attribute, of the given names."""
         for texts in (self.fields, self.attributes):
             for name in names:
                 if texts.get(name, "").strip():
@@ -40,13 +40,13 @@ class Record:
         return ""
 
     def other_texts(self, names: Collection[str]) -> str:
-        """The texts of all other fields."""
+        """Return the texts of all other fields."""
         others = (text.strip() for name, text in self.fields.items() if name not in names)
         return "\n".join(text for text in others if text)
 
 
 def smart_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records of SMART: `.I number`, then fields under `.T`, `.A`, `.B`, `.W` and the like.
+    """Yield the records of SMART: `.I number`, then fields under `.T`, `.A`, `.B`, `.W` and others.
 
     >>> lines = [(1, b".I 7"), (2, b".W"), (3, b"boundary layers"), (4, b"in flow")]
     >>> list(smart_records(lines, Problems()))
@@ -63,7 +63,7 @@ def smart_records(lines: Lines, problems: Problems) -> Iterator[Record]:
                 yield _smart_record(start, fields)
             start, name, size, fields = number, "i", 0, {"i": [text[3:]]}
         elif _SMART_FIELD.fullmatch(text):
-            # A field that comes again is a stray line in the text: Cranfield's document 240.
+            # A repeated field is a stray line in the text, as in Cranfield's document 240.
             name = name if text[1].lower() in fields else text[1].lower()
             fields.setdefault(name, [])
         elif start and (size := size + len(text)) <= LONGEST_RECORD:
@@ -80,9 +80,9 @@ def _smart_record(line: int, fields: Mapping[str, list[str]]) -> Record:
 
 
 def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """One JSON object a line; strings and whole numbers are kept, names in lower case.
+    """Yield a record per line of JSON, with strings and whole numbers, names in lower case.
 
-    A list of strings is a text of so many paragraphs.
+    A list of strings is a text with these paragraphs.
 
     >>> list(json_records([(1, b'{"_id": 7, "text": "boundary layers"}')], Problems()))
     [Record(line=1, fields={'_id': '7', 'text': 'boundary layers'}, attributes={})]
@@ -103,7 +103,7 @@ def json_records(lines: Lines, problems: Problems) -> Iterator[Record]:
 
 
 class RepeatedNameError(ValueError):
-    """An object of JSON has two parts of one name: readers differ in which of them they keep."""
+    """A JSON object has a name twice: programs differ in which value they keep."""
 
 
 def _refuse_repeated_names(parts: list[tuple[str, object]]) -> dict[str, object]:
@@ -125,7 +125,7 @@ def json_fault(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JsonPart:
-    """A part of a list or object: where it starts, its name in an object, and what it holds."""
+    """A part of a list or object: its start, its name in an object, and its value."""
 
     text: str
     start: int
@@ -135,7 +135,7 @@ class JsonPart:
     value: object
 
     def record(self) -> Record:
-        """The part as a record; its name, where it has one, is the number."""
+        """Return the part as a record; its name, if any, is the number."""
         if isinstance(self.value, dict):
             fields = {name.lower(): _text(part) for name, part in self.value.items()}
         else:
@@ -143,13 +143,13 @@ class JsonPart:
         return Record(self.line, fields if self.name is None else {"number": self.name, **fields})
 
     def inner(self) -> Iterator[JsonPart]:
-        """The parts of this part, which is a list or an object."""
+        """Return the parts of this part, which is a list or an object."""
         line = self.line + self.text.count("\n", self.start, self.place)
         return _parts(self.text, self.place, line)
 
 
 def json_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
-    """The parts of a file that is one JSON value: a list of objects, or an object by number.
+    """Yield the parts of one JSON value: a list of objects, or an object by number.
 
     >>> [part.record() for part in json_parts([(1, b'{"7":'), (2, b'"flow"}')], Problems())]
     [Record(line=1, fields={'number': '7', 'text': 'flow'}, attributes={})]
@@ -167,7 +167,7 @@ def json_parts(lines: Lines, problems: Problems) -> Iterator[JsonPart]:
 
 
 def _whole(lines: Lines, problems: Problems) -> str | None:
-    """All lines as one text, at most 16 MiB."""
+    """Return all lines as one text of at most 16 MiB."""
     texts: list[str] = []
     size = 0
     for number, line in lines:
@@ -183,7 +183,7 @@ def _whole(lines: Lines, problems: Problems) -> str | None:
 
 
 def _parts(text: str, start: int, line: int) -> Iterator[JsonPart]:
-    """The parts of the list or object that starts in this line; repeated names too."""
+    """Yield the parts of the list or object that starts in this line, also repeated names."""
     decoder = json.JSONDecoder()
     named = text[start : start + 1] == "{"
     counted, place = start, _skip_separators(text, start + 1)
@@ -199,21 +199,21 @@ def _parts(text: str, start: int, line: int) -> Iterator[JsonPart]:
 
 
 def _skip_separators(text: str, place: int) -> int:
-    """The place after the blanks, commas and colons that stand here."""
+    """Return the place after blanks, commas and colons."""
     while place < len(text) and text[place] in " \t\r\n,:":
         place += 1
     return place
 
 
 def _text(part: object) -> str:
-    if isinstance(part, list) and all(isinstance(each, str) for each in part):
+    if isinstance(part, list) and all(isinstance(value, str) for value in part):
         return "\n".join(part)
     whole_number = isinstance(part, int) and not isinstance(part, bool)
     return str(part) if isinstance(part, str) or whole_number else ""
 
 
 def colon_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Lines of `number:text`; of `number:priority:text` where all the first lines have that.
+    """Yield lines of `number:text`, or of `number:priority:text` if all the first lines are such.
 
     >>> list(colon_records([(1, b"20001:obama family tree")], Problems()))
     [Record(line=1, fields={'number': '20001', 'text': 'obama family tree'}, attributes={})]
@@ -237,7 +237,7 @@ _PRIORITISED = re.compile(rb"[^:]+:\d{1,3}:")
 
 
 def first_lines(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-    """The first lines of a file, enough to recognise it by."""
+    """Return enough first lines of a file to recognise its format."""
     taken: list[tuple[int, bytes]] = []
     size = 0
     for number, line in lines:
@@ -249,7 +249,7 @@ def first_lines(lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 
 
 def is_storable(line: int, texts: Iterable[str], problems: Problems) -> bool:
-    """Whether no text holds what no database takes: a NUL or half a surrogate; else E_CHAR."""
+    """Check that a database can store all texts: E_CHAR for a NUL or half a surrogate."""
     for text in texts:
         match = _NOT_STORABLE.search(text)
         if match is not None:

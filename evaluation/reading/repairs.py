@@ -1,6 +1,6 @@
-"""Repairs: what a run was meant to be, where one cause explains many faulty lines.
+"""Repairs of runs in which one cause explains many faulty lines.
 
-A repair is offered only where it is certain what is meant, and made only where it is asked for.
+A repair is offered only if it is certain, and made only on request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIXES = {
 LONGEST_TAG = 64
 LISTED = 10
 
-# A tag may name a file, so it is not one of the two names that every folder has.
+# A tag may be used as a file name, so it is neither `.` nor `..`.
 TAG = re.compile(rb"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,%d}" % LONGEST_TAG)
 TAG_RULE = f"use 1 to {LONGEST_TAG} characters in a run tag: A-Z a-z 0-9 . _ -"
 COMMA = re.compile(rb"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
@@ -35,7 +35,7 @@ _OURS, _BASE, _THEIRS, _END = b"<" * 7, b"|" * 7, b"=" * 7, b">" * 7
 
 @dataclass(slots=True)
 class Cause:
-    """One cause of many faulty lines: the first line, what it has, and the next few lines."""
+    """One cause of many faulty lines: the first line with its value, and the next few lines."""
 
     line: int
     found: bytes
@@ -48,7 +48,7 @@ class Cause:
             self.lines.append(line)
 
     def where(self, total: int) -> str:
-        """In how many of so many lines it is, and in which, if not in all.
+        """Say in how many lines of a file a cause is found, and in which, if not in all.
 
         >>> Cause(4, b"", 2, [4, 9]).where(100)
         ', in 2 of 100 lines (4, 9)'
@@ -63,7 +63,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class SixColumns:
-    """The six columns that a line was meant to have; the tag may be empty or have blanks."""
+    """The intended six columns of a line; the tag may be empty or have blanks."""
 
     topic: bytes
     docno: bytes
@@ -76,7 +76,7 @@ class SixColumns:
 def guess_columns(
     columns: Sequence[bytes], docnos: Container[bytes] | None = None
 ) -> SixColumns | None:
-    """The one reading of a line by which rank and score are numbers; None where several are.
+    """Return the only reading of a line in which rank and score are numbers; None if several are.
 
     >>> guess_columns(b"7 Q0 d1 1 9.5 LMD m".split()).tag
     b'LMD m'
@@ -91,14 +91,14 @@ def guess_columns(
         without = columns[1] in docnos
         with_q0 = with_q0 and not (without and columns[2] not in docnos)
     elif len(columns) > 5:
-        # A tag with blanks too: only a known document shows that.
+        # A docno and a tag with blanks can only be separated by a known document.
         without = False
     if with_q0 == without:
         return None
     at = 2 if with_q0 else 1
     topic, docno, rank, score = columns[0], *columns[at : at + 3]
     tag = columns[at + 3 :]
-    # A docno with a blank moves rank and score to the right.
+    # A blank in a docno shifts rank and score to the right.
     shifted = len(tag) > 1 and _are_numbers(columns[-3:-1])
     if shifted and (docnos is None or docno not in docnos):
         return None
@@ -112,7 +112,7 @@ def _are_numbers(columns: Sequence[bytes]) -> bool:
 
 
 def guess_tag(texts: Collection[bytes]) -> bytes:
-    """The tag that is meant by what stands in its place; empty where nobody can tell.
+    """Return the tag that the last columns probably mean; empty if it is unclear.
 
     >>> guess_tag([b"LMD m"]), guess_tag([b"bm25", b"bm25 extra"]), guess_tag([b"a", b"b"])
     (b'LMD-m', b'bm25', b'')
@@ -128,9 +128,9 @@ def guess_tag(texts: Collection[bytes]) -> bytes:
 def match_known_topics(
     unknown: Iterable[bytes], topics: Container[bytes] | None, taken: Container[bytes]
 ) -> dict[bytes, bytes]:
-    """The known topics that are meant by unknown ones, if only their prefix or zeros differ.
+    """Match unknown topics with known ones if only a prefix or zeros differ.
 
-    Empty where it is not certain: several prefixes, or a known topic that would come twice.
+    Empty if it is not certain: several prefixes, or a known topic that would be repeated.
 
     >>> match_known_topics([b"MB001", b"MB002"], {b"1", b"2", b"3"}, {b"3"})
     {b'MB001': b'1', b'MB002': b'2'}
@@ -161,7 +161,7 @@ def match_known_topics(
 
 
 def is_decimal_comma(has_other: bool, commas: int, lines: int) -> bool:
-    """Whether commas in scores part decimals; if they part thousands in all, the order stays."""
+    """Return whether commas separate decimals; if all separate thousands, the order stays."""
     return has_other or commas == lines
 
 
@@ -174,7 +174,7 @@ def is_conflict_marker(line: bytes) -> bool:
 
 
 class Conflicts:
-    """The lines of a file without git's conflict markers and the other side of each conflict."""
+    """Reads a file without git's conflict markers and the other side of each conflict."""
 
     def __init__(self) -> None:
         self.cause: Cause | None = None

@@ -1,7 +1,7 @@
-"""What looks wrong with an accepted run as a whole: its ranks against its scores, and ties.
+"""Checks of an accepted run as a whole: its ranks compared with its scores, and ties.
 
-The checks ask the same few things of every topic: its `Traits`. `traits_of_lines` finds them
-topic by topic and says what they mean; `traits_of_block` finds them for many topics at once.
+The checks need a few values of every topic: its `Traits`. `traits_of_lines` computes them topic by
+topic and defines them; `traits_of_block` computes them for many topics at once.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Topics = dict[bytes, TopicLines]
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Of every topic of a run, in their order in the file: one value each.
+    """Traits of the topics of a run: one value per topic, in the order of the file.
 
     sizes: how many documents it has.
     from_zero: the lowest rank is 0.
     follow: the ranks agree with the scores, where ties may have any order.
     rise: the scores rise with the rank (Spearman, ties in the order of the file).
     all_tied, mostly_tied: all documents, or more than half, share their score with another.
-    across: ties go across the cutoff of the track.
+    across: ties cross the cutoff of the track.
     """
 
     sizes: IntArray
@@ -47,8 +47,8 @@ class Traits:
 
     @classmethod
     def join_traits(cls, parts: Sequence[Traits]) -> Traits:
-        """The traits of parts of a run that follow each other."""
-        names = [each.name for each in fields(cls)]
+        """Join the traits of successive parts of a run."""
+        names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
@@ -102,7 +102,7 @@ def _mostly_tied(rows: TopicLines) -> bool:
 def traits_of_block(
     block: Block, ranks: IntArray, order: Places | None, falling: Block, cutoff: int | None
 ) -> Traits:
-    """The same of a block in the order of its file with its ranks.
+    """Return the traits of a block, in the order of its file, with its ranks.
 
     `falling` is the block in an `order` in which no score rises; None is the order of the file.
     """
@@ -130,11 +130,11 @@ def traits_of_block(
 def _ranks_beside_scores(
     block: Block, ranks: IntArray, by_score: IntArray, mostly_tied: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
-    """`follow` and `rise`; `by_score` are the ranks in an order in which no score rises.
+    """Return `follow` and `rise`; `by_score` has the ranks in an order in which no score rises.
 
-    Only topics where these do not count up need to be sorted. Of n documents that count up,
-    those behind can have the higher score only by ties: Spearman's sum is -(n^3 - n) / 12, to
-    which k that are tied add (k^3 - k) / 6, and that is too little where no more than half are.
+    Only topics whose ranks do not count up need to be sorted. If n ranks count up, scores can
+    rise with the rank only by ties: Spearman's sum is -(n^3 - n) / 12, to which k tied documents
+    add (k^3 - k) / 6, which is too little if no more than half of them are tied.
     """
     counting = by_score[1:] > by_score[:-1]
     counting[block.starts[1:-1] - 1] = True
@@ -161,7 +161,7 @@ def _by_sorting(
     by_rank, by_score = np.empty(len(topic)), np.empty(len(topic))
     by_rank[np.lexsort((ranks, topic))] = place
     by_score[np.lexsort((scores, topic))] = place
-    # Sums of quarters, far below 2^53 of them, are exact in any order.
+    # Sums of far fewer than 2^53 quarters are exact in any order.
     rise = np.add.reduceat(by_rank * by_score, starts) > 0
     one_rank = np.minimum.reduceat(ranks, starts) == np.maximum.reduceat(ranks, starts)
     return np.logical_and.reduceat(grows, starts), rise & ~one_rank
@@ -171,7 +171,7 @@ LineOf = Callable[[int], int]
 
 
 def check_ranks(traits: Traits, first_line: LineOf, problems: Problems) -> None:
-    """W_UPSIDE_DOWN, W_RANK and the note W_RANK_FROM_0; ranks change no score."""
+    """Report W_UPSIDE_DOWN, W_RANK and the note W_RANK_FROM_0; ranks have no effect on scores."""
     topics, from_zero = len(traits.sizes), int(traits.from_zero.sum())
     if from_zero >= MOST * topics:
         message = f"the ranks start at 0 in {from_zero:,} of {topics:,} topics"
@@ -205,7 +205,7 @@ def check_ties(
     cutoff: int | None,
     problems: Problems,
 ) -> None:
-    """W_TIES and, where the cutoff of the track's measure is known, the note W_TIES_AT_CUTOFF."""
+    """Report W_TIES and, if the cutoff of the measure is known, the note W_TIES_AT_CUTOFF."""
     equal, tied = np.flatnonzero(traits.all_tied), np.flatnonzero(traits.mostly_tied)
     if len(tied):
         first = int(equal[0] if len(equal) else tied[0])

@@ -1,7 +1,7 @@
-"""Runs in the formats that people have besides TREC's six columns.
+"""Runs in other formats than TREC's six columns.
 
-Every format comes down to rows of topic, docno, rank or score, and perhaps a tag. Where a format
-has no score, the documents of a topic get k, k - 1 ... 1 by rank, so that there are no ties.
+Every format is read as rows of topic, docno, rank or score, and perhaps a tag. If a format has no
+score, the documents of a topic get k, k - 1 ... 1 by rank, so that there are no ties.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NumberedLines = Iterable[tuple[int, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What a run is and says of itself: `metadata` of ir_metadata, `description` of NTCIR."""
+    """The head of a run: its format, `metadata` of ir_metadata, `description` of NTCIR."""
 
     format: str = "trec"
     description: str = ""
@@ -52,8 +52,8 @@ class Heading:
 def take_run(file: BinaryIO, collected: RunLines) -> Heading:
     """Take all rows of a run in one of the formats that its track allows.
 
-    Raises `Refused` with E_FORMAT for a format that is recognised but not allowed, and where
-    two allowed formats fit.
+    Raises `Refused` with E_FORMAT for a format that is recognised but not allowed, and if two
+    allowed formats fit.
     """
     formats = collected.rules.formats
     by_bytes = run_by_first_bytes(first_bytes(file))
@@ -76,23 +76,33 @@ def take_run(file: BinaryIO, collected: RunLines) -> Heading:
 
 
 def only_fitting(candidates: Sequence[Candidate], formats: Sequence[str]) -> str:
-    """The only format of `formats` that fits; else one that is read to explain what is wrong.
+    """Return the only format of `formats` that fits, else one that explains the problems.
 
     >>> only_fitting([Candidate("msmarco", "Column 3 counts.")], ("trec", "msmarco"))
     'msmarco'
     """
-    fitting = [each for each in candidates if each.format in formats and not each.refused]
+    fitting = [
+        candidate
+        for candidate in candidates
+        if candidate.format in formats and not candidate.refused
+    ]
     if len(fitting) == 1:
         return fitting[0].format
     if len(fitting) > 1:
         message = "the file matches two formats; choose one"
-        hint = " ".join(f"{RUN_FORMATS[each.format]}? {each.because}" for each in fitting)
+        hint = " ".join(
+            f"{RUN_FORMATS[candidate.format]}? {candidate.because}" for candidate in fitting
+        )
         raise refuse("E_FORMAT", message, hint=hint)
-    faulty = [each.format for each in candidates[1:] if each.format in formats]
+    faulty = [candidate.format for candidate in candidates[1:] if candidate.format in formats]
     if faulty and not candidates[0].refused:
         return faulty[0]
     is_table = not candidates or candidates[0].format not in ("json", "jsonl", "ntcir", "list")
-    if "trec" in formats and is_table and [each.format for each in candidates] != ["trecvid"]:
+    if (
+        "trec" in formats
+        and is_table
+        and [candidate.format for candidate in candidates] != ["trecvid"]
+    ):
         return "trec"
     raise _not_allowed(candidates, formats)
 
@@ -184,7 +194,7 @@ def _score_by_rank(collected: RunLines) -> None:
 
 
 def _take_tag(collected: RunLines) -> None:
-    """The tag of a format that has none is the one that was given with the file."""
+    """For a format without a tag, use the tag that was given with the file."""
     asked = collected.rules.tag
     if collected.tags or not collected.count:
         return

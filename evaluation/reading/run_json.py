@@ -1,7 +1,7 @@
-"""Runs in JSON: an object of topics, as pytrec_eval and BEIR write them, or an object a line.
+"""Runs in JSON: an object of topics, as in pytrec_eval and BEIR, or an object per line.
 
-An object of topics is read as a stream, so that its size does not matter and no topic or
-document that comes twice is lost, as it is where a parser keeps the last of two equal names.
+An object of topics is read as a stream, so that its size does not matter. So repeated topics and
+documents are found; a parser would keep only the last of two equal names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DOCUMENT = re.compile(_NAME + rb'("[^"]*+"|[^\s,{}\[\]"]++)\s*+([,}])')
 
 
 def take_json(file: BinaryIO, collected: RunLines) -> None:
-    """Take `{"topic": {"docno": score}}`; E_DUP_TOPIC for a name that comes twice, E_JSON."""
+    """Take `{"topic": {"docno": score}}`; report E_JSON, and E_DUP_TOPIC for a repeated name."""
     scanner = _Scanner(file, collected)
     first_line: dict[bytes, int] = {}
     try:
@@ -75,11 +75,11 @@ def _take_documents(scanner: _Scanner, topic: bytes, collected: RunLines) -> Non
 
 
 class _UnexpectedJsonError(ValueError):
-    """The file goes on otherwise than a run in JSON does."""
+    """The next bytes do not fit a run in JSON."""
 
 
 class _Scanner:
-    """The coming bytes of a file, as far ahead as a name is long, and the line they are on."""
+    """Looks ahead in a file, by the length of a name, and counts its lines."""
 
     def __init__(self, file: BinaryIO, collected: RunLines) -> None:
         self.file = file
@@ -104,7 +104,7 @@ class _Scanner:
             raise _UnexpectedJsonError("nothing more")
 
     def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-        """What comes after blanks, taken if it is this."""
+        """Take this text after blanks, if it comes next."""
         self._skip_blanks()
         self._look_ahead()
         found = pattern.match(self.buffer, self.place)
@@ -136,7 +136,7 @@ class _Scanner:
 
 
 def _name(written: bytes) -> bytes:
-    r"""A name as it is meant; what is no JSON stays, to be refused as an identifier.
+    r"""Return a name without JSON escapes; invalid JSON stays, and is refused as an identifier.
 
     >>> _name(b"d\\u00e9\\/7"), _name(b"a\\q")
     (b'd\xc3\xa9/7', b'a\\q')
@@ -159,7 +159,7 @@ def take_json_lines(file: BinaryIO, collected: RunLines) -> None:
             collected.without_topic += 1
             continue
         try:
-            # Numbers stay as they are written: what a score may be, the checks decide.
+            # Numbers stay as written: the checks decide whether a score is valid.
             value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
         except (ValueError, RecursionError) as error:
             collected.without_topic += 1
@@ -185,7 +185,7 @@ def _rows(value: object) -> Iterator[Row | None]:
 
 
 def _row(part: object, outer: Mapping[str, object], position: str) -> Row | None:
-    """The row of an object; topic and tag may stand in the one around it."""
+    """Return the row of an object; topic and tag may be in the object around it."""
     if not isinstance(part, dict):
         return None
     topic = _first(part, TOPICS) or _first(outer, TOPICS)

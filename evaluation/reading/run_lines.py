@@ -33,7 +33,7 @@ ZERO = "They score 0."
 UNKNOWN = "Those that are judged score 0."
 HINTED = 50
 
-# A line without any fault; everything that does not match is taken apart by `RunLines.diagnose`.
+# Matches a line without problems; `RunLines.diagnose` explains any other line.
 CLEAN_LINE = re.compile(
     rb"[ \t]*([!-~]{1,128})[ \t]+[!-~]+[ \t]+([!-~]{1,128})[ \t]+([+-]?\d{1,18})[ \t]+"
     rb"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]+([A-Za-z0-9._-]{1,%d})[ \t]*"
@@ -43,7 +43,7 @@ CLEAN_LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a run in any format, as it is written; a part that the format lacks is empty."""
+    """One line of a run in any format, as written; a part that the format lacks is empty."""
 
     topic: bytes
     docno: bytes
@@ -75,7 +75,7 @@ class TopicLines:
         self.lines.append(line)
 
     def places(self) -> dict[bytes, int]:
-        """Where each document stands first; made once, when a topic is as deep as it may be."""
+        """Return the first place of each document, built when a topic reaches the depth."""
         if not self._places:
             self._places = {docno: i for i, docno in reversed(list(enumerate(self.docnos)))}
         return self._places
@@ -86,7 +86,7 @@ class TopicLines:
 
 @dataclass
 class RunLines:
-    """The lines of a run as far as they have been taken, with their problems."""
+    """The lines of a run that have been read so far, with their problems."""
 
     rules: RunRules
     problems: Problems = field(default_factory=lambda: Problems(KEPT + 1, most=KEPT))
@@ -115,16 +115,16 @@ class RunLines:
         self.diagnose(number, line)
 
     def diagnose(self, number: int, line: bytes) -> None:
-        """Say everything that is wrong with a line, and keep of it what can be compared."""
+        """Report every problem of a line, and keep the parts that can be compared."""
         columns = columns_of(number, line, self.problems)
         meant = guess_columns(columns, self.rules.docnos)
         if meant is not None:
             if meant.lacks_q0:
-                self._see("q0", number, line)
+                self._count_fault("q0", number, line)
             if not meant.tag:
-                self._see("no tag", number, line)
+                self._count_fault("no tag", number, line)
             elif b" " in meant.tag:
-                self._see("blank", number, line)
+                self._count_fault("blank", number, line)
             row = Row(meant.topic, meant.docno, meant.rank, meant.score, meant.tag)
             self.take_row(number, row)
         elif len(columns) == 6:
@@ -135,7 +135,7 @@ class RunLines:
             if columns:
                 self.report_columns(number, line, columns, SIX_COLUMNS)
 
-    def _see(self, what: str, number: int, found: bytes) -> None:
+    def _count_fault(self, what: str, number: int, found: bytes) -> None:
         """Count a fault that is reported once for the whole file."""
         cause = self._causes.get(what)
         if cause is None:
@@ -143,7 +143,7 @@ class RunLines:
         cause.add(number)
 
     def take_row(self, number: int, row: Row) -> None:
-        """Check every part of a line that a format may have, and keep what can be compared."""
+        """Check every part of a line, and keep the parts that can be compared."""
         topic, docno = row.topic, row.docno
         good_topic = check_identifier("topic number", "E_TOPIC", number, topic, self.problems)
         good_docno = check_identifier("document", "E_DOCID", number, docno, self.problems)
@@ -157,7 +157,7 @@ class RunLines:
             self.without_topic += 1
 
     def check_whole(self) -> None:
-        """What only the whole file can tell: tag, topics, depth, duplicates."""
+        """Check what needs the whole file: tag, topics, depth, duplicates."""
         self.report_causes()
         self._report_unknown_topics()
         self._note_unknown_documents()
@@ -189,7 +189,7 @@ class RunLines:
             self._store_deep(number, topic, docno, score, rank)
 
     def _store_deep(self, number: int, topic: bytes, docno: bytes, score: float, rank: int) -> None:
-        """A line beyond the depth: a repeated document makes no ranking deeper."""
+        """Handle a line beyond the depth; a repeated document makes no ranking deeper."""
         rows = self.by_topic[topic]
         places = rows.places()
         place = places.get(docno)
@@ -211,7 +211,7 @@ class RunLines:
             return True
         if len(self.unknown_topics) < KEPT:
             self.unknown_topics.setdefault(topic, number)
-        # Kept until the whole file shows whether they are known topics spelled otherwise.
+        # Kept until the end of the file shows whether they are known topics in another form.
         return "topics" in self.rules.fix
 
     def _rank_of(self, number: int, row: Row) -> int:
@@ -226,7 +226,7 @@ class RunLines:
         if len(row.score) > LONGEST_SCORE:
             message = f"the score is longer than {LONGEST_SCORE} characters"
         elif COMMA.fullmatch(row.score) and isfinite(_with_point(row.score)):
-            self._see("comma", number, row.score)
+            self._count_fault("comma", number, row.score)
             self._has_other_commas |= not THOUSANDS.fullmatch(row.score)
             return _with_point(row.score)
         elif not DECIMAL.fullmatch(row.score) or not isfinite(float(row.score)):
@@ -247,7 +247,7 @@ class RunLines:
             self.tag = tag
 
     def report_causes(self) -> None:
-        """Say or repair what one cause explains in many lines."""
+        """Report or repair problems of many lines that have one cause."""
         self._settle_tag()
         self._settle_q0()
         self._settle_commas()
@@ -265,7 +265,7 @@ class RunLines:
         if "tag" in self.rules.fix and (asked or meant):
             self._replace_tag(asked or meant)
             return
-        # A tag that was entered takes the place of one tag, not of several.
+        # A tag that was entered replaces one tag, not several.
         meant = asked if asked and meant else meant
         self._report_tag_columns("blank", meant)
         self._report_tag_columns("no tag", meant)
@@ -284,7 +284,7 @@ class RunLines:
         self.tag = tag
 
     def _report_tag_columns(self, what: str, meant: bytes) -> None:
-        """E_COLUMNS where the tag has blanks, or there is none."""
+        """Report E_COLUMNS if the tag has blanks or is missing."""
         cause = self._causes.get(what)
         if cause is None:
             return
@@ -300,7 +300,7 @@ class RunLines:
         )
 
     def _report_tags(self, meant: bytes) -> None:
-        """E_TAG for each tag that is not valid, is the second one, or not the one entered."""
+        """Report E_TAG for each tag that is invalid, a second one, or not the one entered."""
         asked, first = self.rules.tag, b""
         for tag, line in self.tags.items():
             if b" " in tag:
@@ -407,7 +407,7 @@ class RunLines:
             self.problems.error("E_UNKNOWN_TOPIC", left[topic], message, topic, hint, count=count)
 
     def _hints_for_topics(self, unknown: dict[bytes, int], known: int) -> dict[bytes, str]:
-        """The unknown topics to report, with hints; only the first where one hint explains all."""
+        """Return the unknown topics to report, with hints; only one if a hint explains all."""
         topics = self.rules.topics
         at_once = hints.hint_for_unknown_topics(unknown, topics, self.rules.docnos, known)
         if at_once:
@@ -436,7 +436,7 @@ class RunLines:
         )
 
     def _rename_topics(self, renamed: dict[bytes, bytes]) -> None:
-        """Give rows the topics that are meant; those of other unknown topics are not kept."""
+        """Give rows the topics that are meant; rows of other unknown topics are dropped."""
         self.by_topic = {
             renamed.get(topic, topic): rows
             for topic, rows in self.by_topic.items()
@@ -477,10 +477,10 @@ def warn_of_tag(line: int, found: bytes, tag: bytes, problems: Problems) -> None
 
 
 def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Problems) -> None:
-    """Add E_MISSING_TOPIC or W_MISSING_TOPIC where a topic that counts has no document.
+    """Report E_MISSING_TOPIC or W_MISSING_TOPIC if a topic that counts has no document.
 
-    Topics that are not judged score nothing, so they are missed only where the rules do not say
-    which are judged.
+    Topics without judgments have no score, so they are missing only if the rules do not say which
+    topics are judged.
     """
     topics = rules.topics if rules.judged is None else rules.judged
     if not isinstance(topics, Collection):
@@ -501,7 +501,7 @@ def report_missing_topics(answered: Set[bytes], rules: RunRules, problems: Probl
 def report_duplicates(
     topic: bytes, rows: TopicLines, retrieved: set[bytes], problems: Problems
 ) -> None:
-    """E_DUP_DOC for each line that repeats one of the `retrieved` documents of its topic."""
+    """Report E_DUP_DOC for each line that repeats a `retrieved` document of its topic."""
     first_line: dict[bytes, int] = {}
     for docno, line in zip(rows.docnos, rows.lines, strict=True):
         if docno in retrieved and first_line.setdefault(docno, line) != line:

@@ -1,7 +1,7 @@
-"""ir_metadata: what a run says of itself in comments above its lines.
+"""ir_metadata: metadata of a run in comments above its lines.
 
-The comments between `# ir_metadata.start` and `# ir_metadata.end` hold YAML (Breuer, Keller and
-Schaer, SIGIR 2022). Of YAML nested keys, lists and scalars are read, which is all its schema has.
+The comments between `# ir_metadata.start` and `# ir_metadata.end` contain YAML (Breuer, Keller
+and Schaer, SIGIR 2022). Nested keys, lists and scalars are read; the schema has nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NumberedLines = Iterator[tuple[int, bytes]]
 
 
 def split_header(lines: NumberedLines) -> tuple[list[tuple[int, str]], NumberedLines]:
-    """The comments at the head of a run without their `#`, and all its lines, those included."""
+    """Return the comments at the head of a run, without `#`, and all its lines with them."""
     taken: list[tuple[int, bytes]] = []
     for number, line in lines:
         taken.append((number, line))
@@ -40,7 +40,7 @@ def split_header(lines: NumberedLines) -> tuple[list[tuple[int, str]], NumberedL
 
 
 def read_metadata(comments: list[tuple[int, str]], problems: Problems) -> dict[str, str]:
-    """The metadata by path, items of lists by their number; W_METADATA where a line is not read.
+    """Return the metadata by path, list items by number; W_METADATA for an unreadable line.
 
     >>> comments = ["ir_metadata.start", "platform:", "  cpu:", "    model: Xeon", "  lang:",
     ...     "    - python", "    - c", "ir_metadata.end"]
@@ -65,7 +65,7 @@ def read_metadata(comments: list[tuple[int, str]], problems: Problems) -> dict[s
 
 
 def check_tag(metadata: dict[str, str], tag: str, problems: Problems) -> None:
-    """W_METADATA where the metadata are those of another run."""
+    """Report W_METADATA if the metadata belong to another run."""
     named = metadata.get("tag", tag)
     if named != tag:
         message = f'the ir_metadata tag is "{named}", but the run tag is "{tag}"'
@@ -74,7 +74,7 @@ def check_tag(metadata: dict[str, str], tag: str, problems: Problems) -> None:
 
 @dataclass
 class _Tree:
-    """What has been read: values by path, and the keys that are open at each indent."""
+    """The values read so far by path, and the open keys at each indent."""
 
     values: dict[str, str] = field(default_factory=dict)
     open: list[tuple[int, str]] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _Tree:
             self.values[self.open[-1][1]] = value
 
     def _close(self, indent: int, *, is_item: bool) -> None:
-        """Leave the keys that end here; a list may stand as deep as the key it belongs to."""
+        """Close the keys that end here; a list may have the indent of its key."""
         while self.open and self.open[-1][0] >= indent:
             is_key_of_list = is_item and not self._is_item() and self.open[-1][0] == indent
             if is_key_of_list:
@@ -127,7 +127,7 @@ def _key(text: str) -> tuple[str, str] | None:
 
 
 def _plain(text: str) -> str:
-    """A scalar without its quotes or the comment behind it.
+    """Return a scalar without quotes and without the comment after it.
 
     >>> [_plain(text) for text in ("'2020'", "bm25 # tuned", '"a # b"', "~", "[a, b]")]
     ['2020', 'bm25', 'a # b', '', 'a, b']
@@ -136,7 +136,7 @@ def _plain(text: str) -> str:
     """
     text = text.strip()
     if text[:1] == '"':
-        # JSON writes a text as YAML does, escapes and all.
+        # A text has the same form in JSON and YAML, with the same escapes.
         with suppress(ValueError):
             return str(json.JSONDecoder().raw_decode(text)[0])
     if text[:1] in ("'", '"') and text.find(text[0], 1) > 0:

@@ -1,4 +1,4 @@
-"""What a track asks of a run."""
+"""The rules of a track for runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from evaluation.reading.containers import RUN_LIMITS
 
 @dataclass(frozen=True)
 class RunRules:
-    """What a track asks of a run. `topics` or `docnos` None means: not checked.
+    """The rules of a track for runs. `topics` or `docnos` of None are not checked.
 
-    `formats` are those it takes, of `recognition.RUN_FORMATS`; `tag` is asserted where the file
-    has one, and is the tag where its format has none; ties across `cutoff` are noted. `line` and
+    `formats` are those it accepts, of `recognition.RUN_FORMATS`; `tag` must be that of the file
+    if it has one, and is the tag if its format has none; ties across `cutoff` are noted. `line` and
     `lines` limit the bytes of a line and the lines of the file, blank ones included. Missing
-    topics are those of `judged`, or of all `topics` where it is None: not to be told.
+    topics are those of `judged`, or of all `topics` if it is None because it is secret.
     `fix` names what to repair, of `repairs.FIXES`; with "tag" the `tag` replaces the file's.
     """
 

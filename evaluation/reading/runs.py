@@ -1,9 +1,8 @@
-"""Runs: what a system retrieved for each topic, in scoring order.
+"""Runs: the documents that a system retrieved for each topic, in scoring order.
 
 A run is a text file of six columns, `topic Q0 docno rank score tag`, or in another format that
-its track takes. The order of a ranking is
-score descending, ties by docno descending in byte order, as trec_eval has it; the rank column
-and the order of the lines decide nothing.
+its track accepts. The order of a ranking is score descending, ties by docno descending in byte
+order, as in trec_eval. The rank column and the order of lines have no effect.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ from evaluation.reading.run_rules import RunRules
 from evaluation.reading.sharing import read_shared
 from evaluation.reading.words import Unclear
 
-# What we tell of ranks and ties, and trec_eval does not look at.
+# Problems of ranks and ties, which trec_eval ignores.
 DISREGARDED = frozenset({"W_RANK", "W_RANK_FROM_0", "W_UPSIDE_DOWN", "W_TIES"})
 
 
 @dataclass(frozen=True)
 class Run:
-    """An accepted run; `lines` counts its data lines, `problems` holds only warnings and notes.
+    """An accepted run; `lines` counts its data lines, `problems` has only warnings and notes.
 
     `metadata` is its ir_metadata by path, such as "platform.hardware.cpu.model"; `description`
     its <SYSDESC>.
@@ -65,7 +64,7 @@ class Run:
 
     @property
     def num_retrieved(self) -> int:
-        """How many documents are retrieved, those of all topics."""
+        """Return the number of retrieved documents over all topics."""
         if isinstance(self.rankings, StoredRankings):
             return self.rankings.count
         return sum(len(ranking.docnos) for ranking in self.rankings.values())
@@ -77,10 +76,10 @@ def read_run(
     store: Callable[[], StoredRankings] = StoredRankings,
     processes: int = 1,
 ) -> Run:
-    """A run that keeps every rule of its track, in one of the formats that the track takes.
+    """Read a run that follows every rule of its track, in a format that the track accepts.
 
-    `store` makes what the rankings of a large run are put into, such as a `judging.Judging`;
-    into one that only judges, several `processes` read a large file.
+    `store` creates the store for the rankings of a large run, such as a `judging.Judging`; if
+    it only judges, several `processes` read a large file.
 
     The whole file is read; raises `Refused` with every problem, each at its physical line:
     E_SIZE, E_EMPTY, E_COLUMNS, E_ENCODING, E_CHAR, E_LINE_LONG, E_RANK, E_SCORE, E_TAG, E_DUP_DOC,
@@ -88,8 +87,8 @@ def read_run(
     formats E_FORMAT, E_JSON, E_DUP_TOPIC; the reading ends with E_TOO_MANY_ERRORS. An accepted
     run may carry W_BOM, W_CRLF, W_BLANK, W_RANK, W_RANK_FROM_0, W_UPSIDE_DOWN, W_TIES,
     W_TIES_AT_CUTOFF, W_MISSING_TOPIC, W_METADATA
-    and, where the rules let them pass, W_UNKNOWN_DOC and W_DUP_DOC; W_REPAIRED says what was
-    repaired. What one cause explains in many lines is one problem, with its `count`.
+    and, if the rules accept them, W_UNKNOWN_DOC and W_DUP_DOC; W_REPAIRED says what was
+    repaired. Problems of many lines with one cause are one problem, with its `count`.
 
     >>> from io import BytesIO
     >>> read_run(BytesIO(b"7 Q0 d1 1 9.5 bm25\\n7 Q0 d2 2 8.5 bm25\\n")).rankings[b"7"].docnos
@@ -108,7 +107,7 @@ def read_run(
 
 
 def read_run_plainly(file: BinaryIO, rules: RunRules = RunRules()) -> Run:
-    """The same line by line: what says how runs are read, and what is wrong with them."""
+    """Read a run line by line: this defines how runs are read, and reports their problems."""
     collected = RunLines(rules)
     try:
         heading = take_run(file, collected)
@@ -147,7 +146,7 @@ def _fold(collected: RunLines) -> None:
 def _read_fast(
     file: BinaryIO, rules: RunRules, store: Callable[[], StoredRankings], processes: int = 1
 ) -> Run:
-    """A run that the fast reader can prove; `Unclear` or `Refused` where the plain one must."""
+    """Read a run that the fast reader can prove valid; else raise `Unclear` or `Refused`."""
     start = file.tell()
     found = run_by_first_bytes(first_bytes(file))
     if found is not None and found.format != "markup":
@@ -193,12 +192,12 @@ def read_run_leniently(
     depth: int | None = None,
     store: Callable[[], StoredRankings] = StoredRankings,
 ) -> Run:
-    """A run as trec_eval reads it: at least six columns, any score, any tag, any bytes.
+    """Read a run like trec_eval: at least six columns, any score, any tag, any bytes.
 
     `float32` compares scores as 32-bit floats, as trec_eval 9.0.8 does. Like trec_eval, a
-    document that comes twice for a topic is refused; with `topics` (the judged ones) and `depth`
+    repeated document of a topic is refused; with `topics` (the judged ones) and `depth`
     (trec_eval's -M) only in these topics and down to that rank, which also cuts the rankings.
-    `store` is that of `read_run`.
+    For `store` see `read_run`.
 
     Raises `Refused` with E_COLUMNS, E_DUP_DOC, E_CHAR, E_LINE_LONG or E_EMPTY.
 
@@ -217,7 +216,7 @@ def read_run_leniently(
 
 
 def _read_clean(file: BinaryIO, store: Callable[[], StoredRankings]) -> Run:
-    """A run of which trec_eval and we read the same; `Unclear` where it may be otherwise."""
+    """Read a run that trec_eval and we read alike; raise `Unclear` if they may differ."""
     start = file.tell()
     first = file.readline(RUN_LIMITS.line)
     file.seek(start)
@@ -236,7 +235,7 @@ def read_run_leniently_plainly(
     topics: Container[bytes] | None = None,
     depth: int | None = None,
 ) -> Run:
-    """The same line by line."""
+    """Read a run like trec_eval, line by line."""
     problems = Problems()
     by_topic: dict[bytes, TopicLines] = {}
     tag = b""
@@ -273,7 +272,7 @@ def _as_trec_eval(rows: TopicLines, float32: bool, depth: int | None) -> Ranking
 
 
 def _best_of_each(rows: TopicLines, problems: Problems) -> Ranking:
-    """The ranking, where a document that comes more than once keeps its best score."""
+    """Return the ranking; a repeated document keeps its best score."""
     ranking = Ranking.in_scoring_order(rows.docnos, np.array(rows.scores))
     if not rows.has_duplicates():
         return ranking

@@ -1,8 +1,8 @@
-"""Sharing: one large run, read by several processes, each of which takes some of its topics.
+"""Sharing: several processes read one large run, each some of its topics.
 
-The file is cut where one topic ends and the next begins, each part is read by a fork of this
-process, and what came of it is put together as if one had read it all. Processes, not threads:
-two threads of numpy wait for each other longer than they work.
+The file is split where one topic ends and the next begins. A fork of this process reads each part,
+and the results are joined as if one process had read it all. We use processes because two threads
+of numpy wait for each other longer than they work.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from evaluation.reading.words import Unclear
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Less is read by one process before another has begun, and no topic is longer than the search.
+# One process reads a smaller part before another has started; no topic is longer than the search.
 SMALLEST = 32 * 1024 * 1024
 SEARCHED = 8 * 1024 * 1024
-# What a fork answers that has no run.
+# The answer of a fork that has no run.
 FAILURES = {"unclear": Unclear, "scattered": Scattered}
 
 
 class Part(RawIOBase):
-    """The bytes of an open file from one place to another; its own place is left alone."""
+    """The bytes of an open file between two places; the position of the file does not change."""
 
     def __init__(self, descriptor: int, start: int, end: int) -> None:
         self.descriptor = descriptor
@@ -53,7 +53,7 @@ class Part(RawIOBase):
 def read_shared(
     file: BinaryIO, head: bytes, rules: RunRules, rankings: StoredRankings, processes: int
 ) -> FastRun:
-    """What `read_fast` makes of the same, by so many processes where it pays."""
+    """Read a run like `read_fast`, by several processes if that is faster."""
     parts = split_by_topics(file, file.tell() - len(head), processes) if processes > 1 else []
     if len(parts) < 2 or not rankings.can_be_handed_over:
         return read_fast(file, head, rules, rankings)
@@ -66,7 +66,7 @@ def read_shared(
 
 
 def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
-    """So many parts of about one size, fewer where no topic ends near; none of what is no file."""
+    """Split a file at borders of topics into about equal parts; none if it is not a file."""
     try:
         descriptor = file.fileno()
     except UnsupportedOperation:
@@ -78,11 +78,11 @@ def split_by_topics(file: BinaryIO, start: int, count: int) -> list[Part]:
     borders = sorted(
         {start, size, *(find_topic_border(descriptor, guess, size) for guess in guesses)}
     )
-    return [Part(descriptor, *each) for each in pairwise(borders)]
+    return [Part(descriptor, *ends) for ends in pairwise(borders)]
 
 
 def find_topic_border(descriptor: int, place: int, size: int) -> int:
-    """Where the next topic behind a place begins; the size of the file where none is found."""
+    """Return where the next topic after a place begins; the size of the file if there is none."""
     text = os.pread(descriptor, SEARCHED, place)
     line = text.find(b"\n") + 1
     first = text[line : line + SEARCHED].split(None, 1)[:1]
@@ -103,17 +103,17 @@ class WorkerProcess:
 def worker_processes(
     parts: Sequence[Part], tag: bytes, rules: RunRules, rankings: StoredRankings
 ) -> Iterator[list[WorkerProcess]]:
-    """A process for each part; whatever happens here, none is left."""
+    """Start a process for each part; all end with this context."""
     running: list[WorkerProcess] = []
     try:
         for part in parts:
             running.append(start_process(part, tag, rules, rankings))
         yield running
     finally:
-        for each in running:
-            os.close(each.pipe)
-            os.kill(each.process, signal.SIGKILL)
-            os.waitpid(each.process, 0)
+        for worker in running:
+            os.close(worker.pipe)
+            os.kill(worker.process, signal.SIGKILL)
+            os.waitpid(worker.process, 0)
 
 
 def start_process(
@@ -132,7 +132,7 @@ def start_process(
 
 
 def read_part(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings) -> bytes:
-    """What a fork makes of its part."""
+    """Read one part of the file in a fork."""
     try:
         run = read_fast(cast(BinaryIO, part), b"", rules, rankings, tag)
         return pickle.dumps(run)
@@ -143,7 +143,7 @@ def read_part(part: Part, tag: bytes, rules: RunRules, rankings: StoredRankings)
 
 
 def receive_run(other: WorkerProcess) -> FastRun:
-    """The run of a fork; `Unclear` or `Scattered` where it met that, or died."""
+    """Receive the run of a fork; raise `Unclear` or `Scattered` if the fork did, or died."""
     with open(other.pipe, "rb", closefd=False) as pipe:
         said = pipe.read()
     run = pickle.loads(said) if said else "unclear"

@@ -1,8 +1,8 @@
-"""Tables: topics and documents in cells separated by tabs, as spreadsheets and pandas write them.
+"""Tables of topics and documents in tab-separated cells, as spreadsheets and pandas write them.
 
-A cell may be quoted, and then hold tabs, line ends and doubled quotation marks. Most files are
-not quoted, and in those a quotation mark is a character like any other: a cell is unquoted only
-where its file or its content shows that it is quoted.
+A quoted cell may contain tabs, line ends and doubled quotation marks. Most files are not quoted,
+and there a quotation mark is an ordinary character. So a cell is unquoted only if its file or its
+content shows that it is quoted.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def table_records(
     headers: Collection[str],
     texts: Collection[str] = (),
 ) -> Iterator[Record]:
-    """Rows of cells separated by tabs; `columns` names them by their number.
+    """Yield rows of tab-separated cells; `columns` names them by their number.
 
-    A first row that begins with one of the `headers` names the columns instead, and so does one
-    whose first cell is empty, as of the index of pandas, before one of `headers` or `texts`.
+    A first row that begins with one of the `headers` names the columns instead, and so does a row
+    whose first cell is empty (the index of pandas), followed by one of `headers` or `texts`.
 
     >>> list(table_records([(1, b"7\\tboundary layers")], Problems(), {2: ("id", "text")}, ()))
     [Record(line=1, fields={'id': '7', 'text': 'boundary layers'}, attributes={})]
@@ -63,7 +63,7 @@ def table_records(
 
 
 class _Rows:
-    """The rows of a table, each with its first line; a row whose cells have line ends is joined."""
+    """The rows of a table, each with its first line; rows with line ends in cells are joined."""
 
     def __init__(self, lines: Lines, counts: Collection[int]) -> None:
         self.lines = iter(lines)
@@ -85,11 +85,11 @@ class _Rows:
     def header(
         self, text: str, headers: Collection[str], texts: Collection[str]
     ) -> tuple[str, ...] | None:
-        """The names of the columns, where the first row holds them."""
+        """Return the names of the columns if the first row has them."""
         cells = text.split("\t")
         all_quoted = all(_QUOTED.fullmatch(cell) for cell in cells)
         names = [(cell[1:-1] if all_quoted else cell).strip().lower() for cell in cells]
-        found = _named(names, headers, texts)
+        found = _column_names(names, headers, texts)
         if found is not None:
             self.counts = {len(found)}
             self.quoted = all_quoted or not names[0]
@@ -110,12 +110,12 @@ class _Rows:
         return quoted[1].replace('""', '"')
 
     def hint(self) -> str:
-        """Where a quotation mark was opened last, which may have torn the rows; told once."""
+        """Say once where a quotation mark was opened last, since it may have split rows wrongly."""
         opened, self.unclosed = self.unclosed, 0
         return f"Is the quotation mark of line {opened:,} not closed?" if opened else ""
 
     def _joined(self, number: int, line: bytes) -> bytes:
-        """The line with those up to the end of its open cell; alone where there is no such end."""
+        """Join the lines up to the end of the open cell; return the line alone if there is none."""
         taken: list[tuple[int, bytes]] = []
         size, is_open = len(line), True
         while is_open and size <= LONGEST_RECORD and len(taken) < MOST_LINES:
@@ -137,19 +137,21 @@ class _Rows:
         return row
 
     def _is_one_row(self, row: bytes, following: Sequence[bytes]) -> bool:
-        """Whether joined lines have the right number of cells, and could not be rows themselves."""
+        """Return whether joined lines have the right number of cells and are not rows alone."""
         rows = all(more.strip() and more.count(TAB) + 1 in self.counts for more in following)
         text = row.decode("utf-8", "replace")
         return len(_split(text)) in self.counts and (self.quoted or not rows)
 
 
-def _named(
+def _column_names(
     names: Sequence[str], headers: Collection[str], texts: Collection[str]
 ) -> tuple[str, ...] | None:
-    """The columns that a header names; an empty name is an index, or the identifier.
+    """Return the column names of a header; an empty one is an index, or the identifier.
 
-    >>> _named(["", "qid", "query"], {"qid"}, {"query"}), _named(["", "query"], {"qid"}, {"query"})
-    (('', 'qid', 'query'), ('id', 'query'))
+    >>> _column_names(["", "qid", "query"], {"qid"}, {"query"})
+    ('', 'qid', 'query')
+    >>> _column_names(["", "query"], {"qid"}, {"query"})
+    ('id', 'query')
     """
     first, others = names[0], set(names[1:])
     if first in headers and others:
@@ -162,7 +164,7 @@ def _named(
 
 
 def _split(text: str) -> list[str]:
-    """Cells at tabs that are not quoted; a quotation mark within a cell is a character.
+    """Split cells at unquoted tabs; a quotation mark within a cell is a character.
 
     >>> _split('7\\t"a\\tb"\\t12" pipe')
     ['7', '"a\\tb"', '12" pipe']
@@ -178,7 +180,7 @@ def _split(text: str) -> list[str]:
 
 
 def _is_open(line: bytes) -> bool:
-    """Whether the last cell begins with a quotation mark that nothing closes.
+    """Return whether the last cell begins with a quotation mark that is not closed.
 
     >>> _is_open(b'7\\t"boundary'), _is_open(b'7\\t"boundary"'), _is_open(b'7\\t12" pipe')
     (True, False, False)

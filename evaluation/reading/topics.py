@@ -1,8 +1,7 @@
-"""Topics: the numbered needs for information that runs answer.
+"""Topics: the numbered information needs that runs answer.
 
-They come as SGML of TREC or NTCIR, as XML, in the format of SMART, as columns parted by tabs, as
-`number:text`, as JSON lines or as JSON in one piece. The format is recognised by its evidence,
-and the reader says which.
+The formats are SGML of TREC or NTCIR, XML, SMART, tab-separated columns, `number:text`, JSON lines
+and one JSON value. The format is recognised by evidence, which is reported.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ NUMBERS = ("num", "number", "_id", "id", "qid", "query_id", "query-id", "topic_i
 TITLES = ("title", "query", "text", "w", "question", "t")
 DESCRIPTIONS = ("desc", "description", "smry")
 NARRATIVES = ("narr", "narrative")
-# What the topics of TREC-1 to TREC-3 and of NTCIR-1 say besides; shown below the narrative.
+# Further texts of topics in TREC-1 to TREC-3 and NTCIR-1; shown below the narrative.
 BESIDES = ("dom", "con", "fac", "nat", "def", "conc", "concept", "back", "rel")
 
 XML_NAMES = frozenset({"top", "topic", "query"})
@@ -57,7 +56,7 @@ TABLE = {
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic; everything but its number and one of the texts may be empty."""
+    """A topic; all but its number and one of the texts may be empty."""
 
     number: str
     title: str
@@ -67,7 +66,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class TopicFile:
-    """The topics in the order of the file, the format it was read in, and why in that."""
+    """The topics in the order of the file, its format, and the evidence for that format."""
 
     topics: list[Topic]
     format: str
@@ -76,7 +75,7 @@ class TopicFile:
 
 
 def smart_topic_records(lines: Lines, problems: Problems) -> Iterator[Record]:
-    """Records of SMART without authors and notes; `.I 0` without text ends the file of CACM.
+    """Yield the records of SMART without authors and notes; CACM's last `.I 0` is ignored.
 
     >>> lines = [(1, b".I 1"), (2, b".W"), (3, b"flow"), (4, b".N"), (5, b"by Ada"), (6, b".I 0")]
     >>> [dict(record.fields) for record in smart_topic_records(lines, Problems())]
@@ -103,7 +102,7 @@ READERS: dict[str, Callable[[Lines, Problems], Iterator[Record]]] = {
 
 
 def read_topics(file: BinaryIO, format: str | None = None) -> TopicFile:
-    """Topics in the given format, or as recognised.
+    """Read topics in the given or recognised format.
 
     The formats are "trec", "ntcir", "xml", "smart", "tsv", "colon", "jsonl" and "json".
     The whole file is read; raises `Refused` with every problem: E_FORMAT, E_XML, E_JSON,
@@ -138,14 +137,14 @@ def _read(lines: Lines, format: str, because: str, problems: Problems) -> TopicF
 
 
 def _read_xml(lines: Lines, recognised: Recognised, problems: Problems) -> TopicFile:
-    """Topics in XML; where that is broken, as TREC's, whose tags may be left open."""
+    """Read topics in XML; if it is broken, in TREC's format, whose tags may be unclosed."""
     following = iter(lines)
-    kept = list(_up_to(following, LONGEST_RECORD))
+    kept = list(_lines_up_to(following, LONGEST_RECORD))
     again = problems.copy()
     try:
         return _read(chain(kept, following), recognised.format, recognised.because, problems)
     except Refused as refusal:
-        fault = next((each for each in refusal.problems if each.code == "E_XML"), None)
+        fault = next((problem for problem in refusal.problems if problem.code == "E_XML"), None)
         is_long = next(following, None) is not None
         if fault is None or is_long or not is_repairable(fault):
             raise
@@ -159,8 +158,8 @@ def _read_xml(lines: Lines, recognised: Recognised, problems: Problems) -> Topic
     return found
 
 
-def _up_to(lines: Lines, size: int) -> Iterator[tuple[int, bytes]]:
-    """The first lines, until they have this many bytes."""
+def _lines_up_to(lines: Lines, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the first lines, up to this many bytes."""
     for number, line in lines:
         yield number, line
         size -= len(line)
@@ -169,7 +168,7 @@ def _up_to(lines: Lines, size: int) -> Iterator[tuple[int, bytes]]:
 
 
 def recognise_topics(file: BinaryIO) -> Recognised:
-    """The format of a file of topics, by its first lines; raises `Refused` where none fits.
+    """Recognise the format of topics by the first lines; raises `Refused` if none fits.
 
     >>> from io import BytesIO
     >>> recognise_topics(BytesIO(b"20001:5:obama family tree\\n")).because
@@ -197,7 +196,7 @@ def _recognised(
 
 
 class _Topics:
-    """The topics taken so far, with their problems."""
+    """The topics read so far, with their problems."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
@@ -240,7 +239,7 @@ class _Topics:
 
 
 def _topic(record: Record) -> Topic:
-    """What a record says of a topic; without a title, the first text that it has is the title."""
+    """Read a topic from a record; without a title, its first text is the title."""
     title = _paragraphs(record.first_text(TITLES), "topic")
     description = _paragraphs(record.first_text(DESCRIPTIONS), "description|summary")
     narrative = _paragraphs(record.first_text(NARRATIVES), "narrative")
@@ -259,7 +258,7 @@ def _without_label(text: str, label: str) -> str:
 
 
 def _paragraphs(text: str, label: str) -> str:
-    """The text without the label that TREC puts first; lines joined, paragraphs kept.
+    """Return the text without TREC's label, with its paragraphs but without line breaks.
 
     >>> _paragraphs(" Description:\\nWhat is\\nknown?\\n\\nAnd what not?", "description")
     'What is known?\\n\\nAnd what not?'

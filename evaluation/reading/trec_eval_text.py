@@ -1,8 +1,8 @@
-"""What trec_eval takes from a line of text, for the lenient readers.
+"""Parsing of lines like in trec_eval, for the lenient readers.
 
-Restated from the behaviour of trec_eval 10.0: lines end at LF only; columns are parted by what
-C calls white space (blank, tab, CR, vertical tab, form feed), so a no-break space is part of an
-identifier; numbers are read as C's `atof` and `atol` read them, from the start as far as they go.
+This follows the behaviour of trec_eval 10.0. Lines end at LF only. Columns are separated by white
+space as in C (blank, tab, CR, vertical tab, form feed), so a no-break space is part of an
+identifier. Numbers are read like in C's `atof` and `atol`: the longest valid start of a token.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _INTEGER = re.compile(rb"([+-]?)0*(\d+)")
 
 
 def number(token: bytes) -> float:
-    """The score that C's `atof` reads: the longest number the token starts with, else 0.
+    """Read a score like C's `atof`: the longest number that starts the token, else 0.
 
     >>> [number(t) for t in (b"12.5", b"1,5", b"0x1p3", b"1e2x", b"abc", b"--3", b"-inf", b"nan")]
     [12.5, 1.0, 8.0, 100.0, 0.0, 0.0, -inf, nan]
@@ -44,7 +44,7 @@ def number(token: bytes) -> float:
 
 
 def integer(token: bytes) -> int | None:
-    """The grade that C's `atol` reads: leading digits, else 0; None outside 32 bits.
+    """Read a grade like C's `atol`: leading digits, else 0; None outside 32 bits.
 
     trec_eval allocates a table as long as the highest grade and fails on such a grade.
 
@@ -60,9 +60,9 @@ def integer(token: bytes) -> int | None:
 
 
 def data_lines(file: BinaryIO, problems: Problems, *, of_run: bool) -> Iterator[tuple[int, bytes]]:
-    """Physical line number and bytes of every line that trec_eval reads as data.
+    """Yield the line number and bytes of every line that trec_eval reads as data.
 
-    trec_eval skips blank lines and indented `#` lines in runs, and takes both for malformed
+    trec_eval skips blank lines and indented `#` lines in runs, and reads both as malformed
     data in qrels. Lines with a NUL byte, which crash trec_eval, become problems.
     """
     line_number = 0

@@ -1,8 +1,8 @@
-"""Text by the word: eight bytes of many tokens at once, and the numbers that they spell.
+"""Text as 64-bit words: eight bytes of many tokens at once, and their numbers.
 
-A file of runs is mostly digits, and Python looks at them line by line. Here the same eight bytes
-of every token are taken together, as one array of 64-bit words, and arithmetic on a word works
-on its eight characters side by side. The first character is the lowest byte (little-endian).
+A run is mostly digits, which Python would read line by line. Here the same eight bytes of every
+token form one array of 64-bit words, and arithmetic on a word works on its eight characters in
+parallel. The first character is the lowest byte (little-endian).
 
     >>> text = Text(b"0.25 17 -3.5e1")
     >>> starts, ends = np.array([0, 5, 8]), np.array([4, 7, 14])
@@ -36,23 +36,23 @@ LISTED = re.compile(rb"(?:%b\n)+" % DECIMAL.pattern)
 EACH = 0x0101010101010101
 HIGH_BITS = 0x80 * EACH
 ZEROS = ord("0") * EACH
-# Of a word, its first n bytes, and its last n.
+# Masks of the first n bytes of a word, and of the last n.
 FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 LAST = ~FIRST[::-1]
 TENS = 10 ** np.arange(MOST_DIGITS + 1, dtype=np.uint64)
 EXACT_TENS = TENS.astype(np.float64)
 EXACT = 1 << 53
-# x86 has floats of 64 significant bits, other machines more; where there are none, `float` reads.
+# x86 has floats of 64 significant bits, some machines more; without such floats, `float` is used.
 LONG = np.longdouble
 LONG_BITS = np.finfo(LONG).nmant + 1
 
 
 class Unclear(ValueError):
-    """This is not the plain case that can be read by the word; it need not be wrong."""
+    """The text cannot be read by the word; it may still be valid."""
 
 
 class Text:
-    """Bytes of a file with room on both sides, so that words may reach beyond its ends."""
+    """Bytes of a file with padding on both sides, so that words may reach beyond its ends."""
 
     ROOM = 8 * WORD
 
@@ -62,7 +62,7 @@ class Text:
 
     @classmethod
     def within(cls, padded: Bytes, end: int) -> Text:
-        """The text in a buffer between `ROOM` and `end`, which need not be copied."""
+        """Return the text in a buffer between `ROOM` and `end`, without copying it."""
         text = cls.__new__(cls)
         text.padded, text.bytes = padded, padded[cls.ROOM : end]
         return text
@@ -77,10 +77,10 @@ class Text:
         return self.bytes[start:end].tobytes()
 
     def around(self, places: Places, before: int, behind: int) -> Words:
-        """So many words that end at each place, and that begin there: uint64[n, width].
+        """Return the words before and after each place: uint64[n, width].
 
-        A view that holds a record at every byte makes this one gather, and most of what a gather
-        costs is finding the place: two columns around one blank cost no more than one of them.
+        A view with a record at every byte makes this a single gather. Most of its cost is finding
+        the place, so two columns around one blank cost no more than one of them.
         """
         size = (before + behind) * WORD
         start = self.ROOM - before * WORD
@@ -90,14 +90,14 @@ class Text:
         return words
 
     def tokens(self, starts: Places, lengths: Places) -> Words:
-        """Each token in words, zeros behind it: uint64[n, width of the longest]."""
+        """Return each token in words, padded with zeros: uint64[n, width of the longest]."""
         longest = int(lengths.max(initial=0))
         width = max(1, -(-longest // WORD))
         if width > 4:
             return self._long_tokens(starts, lengths, width)
         words = self.around(starts, 0, width)
         if lengths.min(initial=longest) < longest:
-            words &= firsts(width).take(lengths, axis=0)
+            words &= prefix_masks(width).take(lengths, axis=0)
         else:
             words[:, -1] &= FIRST[longest - WORD * (width - 1)]
         return words
@@ -111,7 +111,7 @@ class Text:
         return np.stack(columns, axis=1)
 
     def tokens_before(self, ends: Places, lengths: Places) -> tuple[Words, Words]:
-        """Each token as `tokens` has it, and the eight bytes from its end on: uint64[n]."""
+        """Return each token like `tokens`, and the eight bytes after it: uint64[n]."""
         if lengths.max(initial=0) > WORD:
             return self.tokens(ends - lengths, lengths), self.around(ends, 0, 1)[:, 0]
         around = self.around(ends, 1, 1)
@@ -119,15 +119,15 @@ class Text:
         return (around[:, 0] >> shift.view(np.uint64))[:, None], around[:, 1]
 
     def before_ending(self, ends: Places, ending: bytes) -> Words | None:
-        """The sixteen bytes before each end, where all are followed by these bytes; else None."""
+        """Return the sixteen bytes before each end if these bytes follow all ends; else None."""
         width = -(-len(ending) // WORD)
         around = self.around(ends, 2, width)
         differ = around[:, 2:] ^ np.frombuffer(ending.ljust(width * WORD, b"\0"), np.uint64)
-        differ &= firsts(width)[len(ending)]
+        differ &= prefix_masks(width)[len(ending)]
         return None if differ.any() else around[:, :2]
 
     def naturals(self, starts: Places, ends: Places) -> Words:
-        """The numbers that tokens of digits spell, 0 for none. `Unclear` where one is no digit.
+        """Read tokens of digits as numbers, 0 if empty; raise `Unclear` for any other character.
 
         The value of a token of over 19 digits is meaningless.
         """
@@ -142,7 +142,7 @@ class Text:
         return value
 
     def integers(self, starts: Places, ends: Places) -> npt.NDArray[np.int64]:
-        """Integers of at most 18 digits with an optional sign; else `Unclear`."""
+        """Read integers of up to 18 digits with an optional sign; else raise `Unclear`."""
         first = self.bytes[starts]
         negative = first == ord("-")
         starts = starts + (negative | (first == ord("+")))
@@ -153,13 +153,13 @@ class Text:
         return np.where(negative, -value, value)
 
     def decimals(self, starts: Places, ends: Places, last: Words | None = None) -> FloatArray:
-        """What `float` reads of each token, to the last bit; `Unclear` where it is no decimal.
+        """Read each token like `float`, to the last bit; raise `Unclear` if it is not a decimal.
 
-        `last` are the sixteen bytes before each end, for whoever has them already.
+        `last` are the sixteen bytes before each end, if the caller has them already.
 
         A number of digits and a point is a natural number m over a power of ten 10^d. Where both
         are exact as floats, m below 2^53 and d at most 22, their quotient is rounded once, as
-        IEEE 754 has it, and so is the nearest float (Clinger 1990). Longer ones: `_longer`.
+        in IEEE 754, and so is the nearest float (Clinger 1990). For longer numbers see `_longer`.
         """
         if not len(ends):
             return np.zeros(0)
@@ -194,9 +194,9 @@ class Text:
         return value
 
     def _points(self, starts: Places, ends: Places) -> Places:
-        """Where the first point of each token stands; its end where there is none.
+        """Return the place of the first point of each token; its end if there is none.
 
-        Mostly as far from the start or from the end as in the first token; others are searched.
+        It is mostly as far from the start or the end as in the first token; others are searched.
         """
         whole, _, part = self.token(int(starts[0]), int(ends[0])).partition(b".")
         points = starts + len(whole)
@@ -227,7 +227,7 @@ class Text:
         return points
 
     def _one_by_one(self, starts: Places, ends: Places) -> FloatArray:
-        """Decimals with exponents or of many digits, as Python reads them."""
+        """Read decimals with exponents or many digits by Python's `float`."""
         tokens = [self.token(*place) for place in zip(starts.tolist(), ends.tolist(), strict=True)]
         if max(map(len, tokens)) > LONGEST_DECIMAL:
             raise Unclear("a score of absurd length")
@@ -240,15 +240,15 @@ class Text:
 
 
 @lru_cache(maxsize=8)
-def firsts(width: int) -> Words:
-    """Masks that keep the first n bytes of so many words, for every n: uint64[.., width]."""
+def prefix_masks(width: int) -> Words:
+    """Return masks that keep the first n bytes of rows of words, for every n: uint64[.., width]."""
     lengths = np.arange(width * WORD + 1)[:, None] - WORD * np.arange(width)
     masks: Words = FIRST[np.clip(lengths, 0, WORD)]
     return masks
 
 
 def _of_eight_digits(last: Words, lengths: Places, decimals: int) -> FloatArray | None:
-    """Numbers of eight digits with a point before so many of them; None where one is not such.
+    """Read numbers of eight digits with a decimal point; None if one is not such a number.
 
     `last` are sixteen bytes that end where the numbers end. The digits before the point move
     one byte up, over the point, and are read together with those behind it.
@@ -276,7 +276,7 @@ def _of_eight_digits(last: Words, lengths: Places, decimals: int) -> FloatArray 
 
 
 def _eight_digits(word: Words, lengths: Places) -> Words:
-    """The numbers that the last characters of words spell, of each as many as `lengths` says."""
+    """Read the numbers in the last `lengths` characters of words."""
     digits: Words = np.bitwise_xor(word, ZEROS)
     digits &= LAST.take(lengths)
     if int(np.bitwise_or.reduce(beyond_nine(digits))) & HIGH_BITS:
@@ -285,7 +285,7 @@ def _eight_digits(word: Words, lengths: Places) -> Words:
 
 
 def beyond_nine(digits: Words) -> Words:
-    """Words with a high bit where a byte is above 9, which adding 0x76 carries into it.
+    """Return words with a high bit in each byte above 9, into which adding 0x76 carries.
 
     A byte that has it already may carry into the next, but is marked itself.
     """
@@ -295,7 +295,7 @@ def beyond_nine(digits: Words) -> Words:
 
 
 def spell_digits(digits: Words) -> Words:
-    """The numbers of eight digits whose bytes, from 0 to 9, stand in the words.
+    """Return the numbers of eight digits, given as bytes from 0 to 9 in the words.
 
     Neighbours are added, ten times the one before to the one behind: eight bytes of one digit,
     four pairs, two numbers of four digits, one of eight (Lemire 2018).
@@ -313,7 +313,7 @@ def spell_digits(digits: Words) -> Words:
 
 
 def _first_byte(word: Words, byte: int) -> Places:
-    """Where in each word the first such byte stands; 8 where there is none.
+    """Return the place of the first such byte in each word; 8 if there is none.
 
     Only a byte that is equal becomes 0, only a 0 borrows into its high bit, and below the first
     borrow nothing is disturbed; so the lowest marked bit is right (Mycroft 1987).
@@ -326,11 +326,11 @@ def _first_byte(word: Words, byte: int) -> Places:
 
 
 def _longer(mantissa: Words, decimals: Places) -> tuple[FloatArray, BoolArray]:
-    """Quotients of up to 19 digits, and which of them are not certain.
+    """Return quotients of up to 19 digits, and which of them are uncertain.
 
     In 64 bits, mantissa and power are exact again and the quotient is rounded once; a second
-    rounding, to 53 bits, goes the wrong way only from a tie, exactly between two floats. Twice
-    as far from the float it went to lies then another float: such a quotient is not certain.
+    rounding, to 53 bits, can be wrong only at a tie, exactly between two floats. Such a quotient
+    is uncertain: the rounded value mirrored at it, `across`, is then a float too.
     """
     if LONG_BITS < 64:
         return np.zeros(len(mantissa)), np.ones(len(mantissa), bool)

@@ -1,7 +1,7 @@
-"""The one regular member of a zip archive, found so that no two readers can disagree about it.
+"""The one regular member of a zip archive, found so that all readers agree about it.
 
 The archive must end with its end record, without comment; the directory must name exactly one
-member, whose local header stands at the start of the file and whose data fill it.
+member, whose local header is at the start of the file and whose data fill it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ENCRYPTED = 0x1 | 0x40 | 0x2000
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Where the packed bytes of a member lie, and what they must unpack to."""
+    """The place of a member's packed bytes, and what they must unpack to."""
 
     start: int
     packed: int
@@ -34,7 +34,7 @@ class Member:
 
 
 def only_member(file: BinaryIO, size: int) -> Member:
-    """The only member of an archive of `size` bytes.
+    """Return the only member of an archive of `size` bytes.
 
     Raises `Refused`: E_CONTAINER, E_MEMBERS, E_PATH, E_LINK, E_ENCRYPTED.
     """
@@ -60,7 +60,7 @@ def only_member(file: BinaryIO, size: int) -> Member:
 
 
 def _directory_size(file: BinaryIO, size: int) -> int:
-    """How long the archive says its directory is; nothing is allocated before it is known."""
+    """Return the stated size of the directory, which is checked before memory is allocated."""
     records = END_RECORD_64 + LOCATOR_64 + END_RECORD
     file.seek(max(0, size - records))
     tail = file.read(records)

@@ -4,6 +4,7 @@ Scores are float64[R, T], one row per run, topics in the order of their numbers,
 undefined. `alpha` is a significance level (0.05), `level` a confidence level (0.95).
 """
 
+from evaluation.significance.across import Collected, compare_over_collections
 from evaluation.significance.adjusting import benjamini_hochberg, holm
 from evaluation.significance.baseline import (
     TESTS,
@@ -21,14 +22,16 @@ from evaluation.significance.pairwise import (
     compare_all_pairs,
     decide_pairs,
     draw_maxima,
+    has_values,
 )
 from evaluation.significance.planning import (
     Variances,
     anova_topics,
     interval_topics,
+    pair_deviations,
     variances_of,
 )
-from evaluation.significance.posterior import Posterior, posterior_of
+from evaluation.significance.posterior import Posterior, posterior_of, posterior_of_pair
 from evaluation.significance.power import (
     minimum_detectable,
     power_of,
@@ -47,6 +50,7 @@ __all__ = [
     "TESTS",
     "AllPairs",
     "Bootstrap",
+    "Collected",
     "Difference",
     "Interval",
     "MeasuredError",
@@ -61,17 +65,21 @@ __all__ = [
     "bootstrap",
     "bootstraps",
     "compare_all_pairs",
+    "compare_over_collections",
     "compare_with_baseline",
     "decide_pairs",
     "decide_within_all_pairs",
     "draw_maxima",
+    "has_values",
     "holm",
     "interval_topics",
     "letters_of",
     "measured_error",
     "minimum_detectable",
+    "pair_deviations",
     "paired_t",
     "posterior_of",
+    "posterior_of_pair",
     "power_of",
     "randomised_tukey",
     "scale_of",

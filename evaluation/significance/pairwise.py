@@ -155,6 +155,20 @@ class PairDecisions:
         return interval_of(self.difference(run, other), margin, differs)
 
 
+def has_values(scores: FloatArray) -> BoolArray:
+    """bool[R]: whether each run of float64[R, T] has a score on some topic.
+
+    A run without one has no place among all pairs: every topic would be left out for its sake.
+
+    >>> has_values(np.array([[0.5, np.nan], [np.nan, np.nan]])).tolist()
+    [True, False]
+    """
+    if not scores.shape[1]:
+        return np.ones(len(scores), dtype=bool)
+    defined: BoolArray = np.any(~np.isnan(scores), axis=1)
+    return defined
+
+
 def compare_all_pairs(
     scores: FloatArray, level: float = 0.95, direction: int = 1, draws: int = PAIR_DRAWS
 ) -> PairDecisions:

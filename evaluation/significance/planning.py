@@ -49,6 +49,21 @@ def variances_of(scores: FloatArray) -> Variances:
     return Variances(float(np.square(within).sum() / (runs * (topics - 1))), float(2 * two_way))
 
 
+def pair_deviations(scores: FloatArray) -> FloatArray:
+    """The standard deviation of the differences of each pair of runs of float64[R, T].
+
+    float64[R (R - 1) / 2]; topics with NaN are excluded. Their mean square is `paired`.
+
+    >>> pair_deviations(np.array([[0.1, 0.4, 0.4], [0.1, 0.5, 0.6]])).round(6).tolist()
+    [0.1]
+    """
+    scores = scores[:, ~np.isnan(scores).any(axis=0)]
+    if len(scores) < 2 or scores.shape[1] < 2:
+        return np.zeros(0)
+    rows = [(scores[run + 1 :] - scores[run]).std(axis=1, ddof=1) for run in range(len(scores) - 1)]
+    return np.concatenate(rows)
+
+
 def anova_topics(
     difference: float, variance: float, runs: int, power: float = 0.8, alpha: float = 0.05
 ) -> int:

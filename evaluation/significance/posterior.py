@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import stdtr  # type: ignore[import-untyped]
 
+from evaluation.measures import Measure
 from evaluation.ragged import FloatArray
 from evaluation.significance.differences import EQUAL, summarise
+from evaluation.significance.pairwise import FEWEST_TOPICS
+from evaluation.significance.scales import scale_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,22 @@ class Posterior:
     better: float
     within: float
     worse: float
+
+
+def posterior_of_pair(
+    run: FloatArray, other: FloatArray, measure: Measure, region: float = 0.0
+) -> Posterior | None:
+    """Return how probable it is that a run is better than another, equivalent or worse.
+
+    float64[T] each, topics undefined for one of them excluded. `region` is in the unit in which
+    a difference is printed. None below six topics, where there is no verdict either.
+    """
+    scale = scale_of(measure)
+    gains = measure.direction * (scale.tested(run) - scale.tested(other))
+    gains = gains[np.isfinite(gains)]
+    if len(gains) < FEWEST_TOPICS:
+        return None
+    return posterior_of(gains, scale.tested_region(region, len(gains)))
 
 
 def posterior_of(differences: FloatArray, region: float = 0.0) -> Posterior:

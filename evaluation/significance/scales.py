@@ -1,6 +1,7 @@
 """The scale on which a measure is tested, so that a verdict is about what the board averages.
 
->>> gmap = scale_of("geometric mean")
+>>> from evaluation.measures import parse_measure
+>>> gmap = scale_of(parse_measure("GMAP"))
 >>> round(float(gmap.printed(gmap.tested(np.array([0.0])))[0]), 6), gmap.neutral
 (1e-05, 1.0)
 """
@@ -12,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from evaluation.measures import Measure
 from evaluation.ragged import FloatArray
 
 # The value that stands for less, as in trec_eval's gm_map.
@@ -49,11 +51,23 @@ class Scale:
             return ratio
         return difference * topics if self.unit == "total" else difference
 
+    def tested_region(self, region: float, topics: int) -> float:
+        """A region of equivalence on the tested scale: r of a ratio is 1 / (1 + r) to 1 + r.
+
+        >>> Scale("total").tested_region(5, topics=50)
+        0.1
+        >>> round(Scale("ratio").tested_region(0.1, topics=50), 4)
+        0.0953
+        """
+        if self.unit == "ratio":
+            return float(np.log1p(region))
+        return region / topics if self.unit == "total" else region
+
 
 MEAN = Scale()
 UNITS: dict[str, Unit] = {"sum": "total", "geometric mean": "ratio"}
 
 
-def scale_of(aggregate: str) -> Scale:
-    """The scale of a measure, by how it aggregates topics (`Definition.aggregate`)."""
-    return Scale(UNITS.get(aggregate, "mean"))
+def scale_of(measure: Measure) -> Scale:
+    """The scale of a measure, by how it aggregates topics."""
+    return Scale(UNITS.get(measure.definition.aggregate, "mean"))

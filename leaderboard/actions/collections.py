@@ -12,8 +12,19 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.actions.uploads import clean_filename, file_size, hash_file, refuse_files
+from leaderboard.actions.uploads import (
+    clean_filename,
+    file_size,
+    hash_file,
+    refuse_files,
+    store_intents,
+)
 from leaderboard.collections.answers import Answers, complete_grade_map
+from leaderboard.collections.preview import (
+    JudgmentsPreview,
+    read_judgments_preview,
+    read_preview,
+)
 from leaderboard.jobs import queue
 from leaderboard.models import AuditEvent, Collection, JudgmentSet, User
 from leaderboard.models.collections import ImportState
@@ -28,6 +39,7 @@ class Replacements:
     topics: UploadedFile | None = None
     documents: UploadedFile | None = None
     judgments: UploadedFile | None = None
+    intents: UploadedFile | None = None
 
 
 def replace_files(collection: Collection, user: User, files: Replacements) -> None:
@@ -35,7 +47,7 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
 
     Raises NotAccepted for a file that is too large, and ActionError once it is imported.
     """
-    refuse_files((files.topics, files.documents, files.judgments))
+    refuse_files((files.topics, files.documents, files.judgments, files.intents))
     with transaction.atomic():
         check_again(collection, user)
         formats = dict(collection.formats)
@@ -52,6 +64,7 @@ def replace_files(collection: Collection, user: User, files: Replacements) -> No
                 collection=collection, version=FIRST_VERSION, created_by=user
             )
             replace_judgment_file(judgment_set, files.judgments)
+        replace_intents(collection.judgment_sets.first(), files.intents)
         collection.formats = formats
         collection.save(update_fields=[*FILE_FIELDS, "formats"])
 
@@ -63,13 +76,19 @@ def sum_sizes(collection: Collection) -> int:
 FILE_FIELDS = ("size", "topics_file", "topics_filename", "documents_file", "documents_filename")
 
 
-def replace_judgments(judgment_set: JudgmentSet, user: User, file: UploadedFile | None) -> None:
-    """Replace the file of rejected judgments and check them again."""
-    refuse_files((file,))
+def replace_judgments(
+    judgment_set: JudgmentSet,
+    user: User,
+    file: UploadedFile | None,
+    intents: UploadedFile | None = None,
+) -> None:
+    """Replace the files of rejected judgments and check them again."""
+    refuse_files((file, intents))
     with transaction.atomic():
         check_judgments_again(judgment_set, user)
         if file is not None:
             replace_judgment_file(judgment_set, file)
+        replace_intents(judgment_set, intents)
 
 
 def replace_judgment_file(judgment_set: JudgmentSet, file: UploadedFile) -> None:
@@ -81,6 +100,12 @@ def replace_judgment_file(judgment_set: JudgmentSet, file: UploadedFile) -> None
     judgment_set.format, judgment_set.grade_map, judgment_set.relevant_from = "", {}, 1
     judgment_set.state = ImportState.QUEUED
     judgment_set.save()
+
+
+def replace_intents(judgment_set: JudgmentSet | None, file: UploadedFile | None) -> None:
+    """Replace the probabilities of subtopics, if a file was sent for these judgments."""
+    if judgment_set is not None and file is not None:
+        JudgmentSet.objects.filter(pk=judgment_set.pk).update(**store_intents(file))
 
 
 def store_part(part: str, file: UploadedFile) -> str:
@@ -113,7 +138,7 @@ def preview_answers(collection: Collection, user: User, answers: Answers) -> Non
         check_again(collection, user, answers)
         return
     waiting = collection.judgment_sets.filter(state=ImportState.PREVIEW)
-    waiting.update(**_grade_fields(answers, collection.preview.get("judgments", {})))
+    waiting.update(**_grade_fields(answers, read_preview(collection).judgments))
 
 
 @transaction.atomic
@@ -140,16 +165,21 @@ def _check_again(
     collection.judgment_sets.update(
         state=ImportState.QUEUED,
         format=collection.formats.get("judgments", ""),
-        **_grade_fields(answers, collection.preview.get("judgments", {})),
+        **_grade_fields(answers, read_preview(collection).judgments),
     )
     queue.enqueue("check_collection", collection)
 
 
-def _grade_fields(answers: Answers, preview: dict[str, Any]) -> dict[str, Any]:
+def _grade_fields(answers: Answers, preview: JudgmentsPreview | None) -> dict[str, Any]:
     """Return the fields of a judgment set that the answers change."""
     fields: dict[str, Any] = {}
     if answers.grade_map is not None:
-        fields["grade_map"] = complete_grade_map(answers.grade_map, preview.get("grades", {}))
+        grades = [] if preview is None else [str(grade) for grade in preview.grades]
+        grade_map = complete_grade_map(answers.grade_map, grades)
+        # A document of a sample that was not drawn has no grade to map.
+        is_sample = preview is not None and preview.strata is not None
+        kept = (grade for grade in grade_map if not is_sample or int(grade) >= 0)
+        fields["grade_map"] = {grade: grade_map[grade] for grade in kept}
     if answers.relevant_from is not None:
         fields["relevant_from"] = answers.relevant_from
     return fields
@@ -185,7 +215,7 @@ def _check_judgments_again(
         state=ImportState.QUEUED,
         asks_first=asks_first,
         format=(answers.formats or {}).get("judgments", judgment_set.format),
-        **_grade_fields(answers, judgment_set.preview),
+        **_grade_fields(answers, read_judgments_preview(judgment_set)),
     )
     if not queued:
         raise ActionError("These judgments are not awaiting confirmation.")

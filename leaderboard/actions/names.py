@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from evaluation.measures import DIVERSITY, SAMPLED, Measure
-
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -22,11 +20,3 @@ def clean_slug(text: str) -> str:
 RESERVED = {"new", "admin", "api", "account", "static", "tracks", "runs", "collections", "measures"}
 MOST_MEASURES = 40
 LARGEST_INTEGER = 2**31 - 1
-
-
-def refuse_unstored_judgments(measure: Measure) -> None:
-    """Raise ValueError if a measure needs judgments that collections do not store yet."""
-    if measure.name in DIVERSITY:
-        raise ValueError(f"{measure.name} needs judgments of subtopics, which boards do not read")
-    if measure.name in SAMPLED:
-        raise ValueError(f"{measure.name} needs a stratified sample, which boards do not read")

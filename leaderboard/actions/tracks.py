@@ -9,13 +9,14 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions.submission_rules import (
-    ActionError,
-)
+from leaderboard.actions.people import get_or_create_organisers_team
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.jobs import queue
+from leaderboard.jobs.erasure import erase_track
 from leaderboard.models import (
     AuditEvent,
     Edition,
+    Job,
     JudgmentSet,
     Run,
     Track,
@@ -25,11 +26,17 @@ from leaderboard.models import (
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
+from leaderboard.scoring.baselines import MOST_DOCUMENTS
+from leaderboard.scoring.judgments import explain_first_missing
 
 
 @transaction.atomic
 def open_track(track: Track, user: User) -> Track:
-    """Save a new track and queue its scoring."""
+    """Save a new track and queue its scoring.
+
+    Raises ActionError for measures that its judgments cannot give.
+    """
+    _refuse_missing_judgments(track.measures, track.judgment_set)
     track.owner = user
     track.save(force_insert=True)
     AuditEvent.objects.record(user, "open", track, after={"slug": track.slug})
@@ -38,15 +45,57 @@ def open_track(track: Track, user: User) -> Track:
 
 
 @transaction.atomic
+def create_draft(track: Track, user: User) -> Track:
+    """Save a new track that only organisers see until they open it."""
+    track.owner, track.is_draft = user, True
+    track.save(force_insert=True)
+    AuditEvent.objects.record(user, "create", track, after={"slug": track.slug})
+    renew_edition(track)
+    return track
+
+
+def open_draft(track: Track, user: User) -> None:
+    """Show a draft to everyone who may see the track."""
+    with transaction.atomic():
+        if Track.objects.filter(pk=track.pk, is_draft=True).update(is_draft=False):
+            AuditEvent.objects.record(user, "open", track)
+
+
+@transaction.atomic
+def delete_draft(track: Track, user: User) -> None:
+    """Delete a track that never opened, with its runs; its collection stays."""
+    AuditEvent.objects.record(user, "delete", track, before={"slug": track.slug})
+    erase_track(track)
+
+
+def make_baseline(track: Track, user: User) -> None:
+    """Queue a baseline run by BM25.  Raises ActionError without documents or with too many."""
+    if not 0 < track.collection.num_documents <= MOST_DOCUMENTS:
+        raise ActionError(
+            f"A baseline can be made from up to {MOST_DOCUMENTS:,} documents on this site. "
+            "Upload a run instead."
+        )
+    with transaction.atomic():
+        if not Job.objects.of("make_baseline", track).open().exists():
+            get_or_create_organisers_team(track)
+            AuditEvent.objects.record(user, "make baseline", track)
+            queue.enqueue("make_baseline", track)
+
+
+@transaction.atomic
 def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     """Change fields of a track; a change that affects scores makes new editions.
 
     Unchanged fields, which a form also sends, are ignored.  Raises ActionError if a setting would
-    reveal what only a release may.
+    reveal what only a release may, or if the judgments cannot give a measure.
     """
     _refuse_showing_unreleased(track, changes.get("disclosure", track.disclosure))
     tried, deadline = editions.find_trial_judgments(track), track.closes_at
     after = {name: value for name, value in changes.items() if value != getattr(track, name)}
+    if {"measures", "judgment_set"} & after.keys():
+        _refuse_missing_judgments(
+            after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
+        )
     before = {name: _plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
@@ -60,6 +109,13 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
     if tried is not None and tried != track.judgment_set:
         renew_edition(editions.with_judgments(track, tried))
     return track
+
+
+def _refuse_missing_judgments(measures: list[str], judgment_set: JudgmentSet | None) -> None:
+    if judgment_set is None:
+        return
+    if reason := explain_first_missing(measures, judgment_set):
+        raise ActionError(f"{reason}. Change the measures of the track or choose other judgments.")
 
 
 def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
@@ -111,7 +167,11 @@ def rescore_track(track: Track, user: User) -> None:
 
 
 def try_judgments(track: Track, user: User, judgment_set: JudgmentSet) -> None:
-    """Score every run of the track with these judgments too; the board does not change."""
+    """Score every run of the track with these judgments too; the board does not change.
+
+    Raises ActionError if they cannot give a measure of the track.
+    """
+    _refuse_missing_judgments(track.measures, judgment_set)
     with transaction.atomic():
         AuditEvent.objects.record(user, "try", track, after={"judgments": judgment_set.version})
         renew_edition(editions.with_judgments(track, judgment_set))

@@ -219,6 +219,8 @@ class CollectionFiles:
     topics: UploadedFile
     documents: UploadedFile | None = None
     judgments: UploadedFile | None = None
+    # The probabilities of the subtopics that the judgments name.
+    intents: UploadedFile | None = None
 
 
 def refuse_files(files: Iterable[UploadedFile | None]) -> None:
@@ -241,7 +243,7 @@ def accept_collection(
 ) -> Collection:
     """Store the files of a new collection and queue their check."""
     folder = f"collections/{secrets.token_hex(8)}"
-    refuse_files((files.topics, files.documents, files.judgments))
+    refuse_files((files.topics, files.documents, files.judgments, files.intents))
     collection.size = file_size(files.topics) + file_size(files.documents)
     collection.topics_file.name = default_storage.save(f"{folder}/topics", files.topics)
     collection.topics_filename = clean_filename(files.topics)
@@ -260,6 +262,7 @@ def accept_collection(
                 collection.owner,
                 format=collection.formats.get("judgments", ""),
                 top_grade=top_grade,
+                intents=files.intents,
             )
         AuditEvent.objects.record(collection.owner, "upload", collection)
         queue.enqueue("check_collection", collection)
@@ -275,9 +278,10 @@ def accept_judgments(
     format: str = "",
     asks_first: bool = True,
     pool: Pool | None = None,
+    intents: UploadedFile | None = None,
 ) -> JudgmentSet:
     """Store new judgments, possibly those of a pool, and queue their check."""
-    refuse_files((file,))
+    refuse_files((file, intents))
     with transaction.atomic():
         judgment_set = _create_judgment_set(
             collection,
@@ -288,6 +292,7 @@ def accept_judgments(
             format=format,
             asks_first=asks_first,
             pool=pool,
+            intents=intents,
         )
         if pool is not None:
             record_pooled_runs(judgment_set, pool)
@@ -296,8 +301,21 @@ def accept_judgments(
     return judgment_set
 
 
+def store_intents(file: UploadedFile | None) -> dict[str, str]:
+    """Store the probabilities of subtopics; return the fields of their judgments."""
+    if file is None:
+        return {}
+    name = default_storage.save(f"collections/{secrets.token_hex(8)}/intents", file)
+    return {"intents_file": name, "intents_filename": clean_filename(file)}
+
+
 def _create_judgment_set(
-    collection: Collection, file: UploadedFile, version: str, user: User, **fields: Any
+    collection: Collection,
+    file: UploadedFile,
+    version: str,
+    user: User,
+    intents: UploadedFile | None = None,
+    **fields: Any,
 ) -> JudgmentSet:
     sha256 = hash_file(file)
     name = default_storage.save(f"collections/{secrets.token_hex(8)}/judgments", file)
@@ -308,9 +326,10 @@ def _create_judgment_set(
                 version=version,
                 file=name,
                 filename=clean_filename(file),
-                size=file_size(file),
+                size=file_size(file) + file_size(intents),
                 sha256=sha256,
                 created_by=user,
+                **store_intents(intents),
                 **fields,
             )
     except IntegrityError:

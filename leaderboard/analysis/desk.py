@@ -39,6 +39,7 @@ KINDS = {
     "try_judgments": "Scoring all runs with the judgments",
     "score_again": "Scoring all runs again:",
     "compare": "Comparing the runs:",
+    "make_baseline": "Making a baseline run:",
     "gather_pool": "Gathering the pool",
     "check_judgments": "Reading the judgments",
     "import_judgments": "Importing the judgments",

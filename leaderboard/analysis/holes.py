@@ -27,6 +27,7 @@ from leaderboard.display.csv_tables import Table, tabulate
 from leaderboard.display.numbers import count
 from leaderboard.models import Edition, Run, ScoreSet
 from leaderboard.runs.rankings import TOP, Rankings
+from leaderboard.scoring.families import match_measure
 from leaderboard.scoring.judgments import load_judgments, resolve_measure
 
 CUTOFFS = (5, 10, 20, 100)
@@ -162,7 +163,7 @@ def _column_around(ranges: Sequence[tuple[float, float]], grid: str) -> Column:
 def build_hole_table(board: Board, asked: str = "") -> HoleTable:
     """Build the table of the runs that a board shows, by a measure that has bounds."""
     measures = [text for text in board.measures if parse_measure(text).definition.bounds != "none"]
-    text = asked if asked in measures else choose_measure(board.measure, measures)
+    text = match_measure(asked, measures) or choose_measure(board.measure, measures)
     shown = board.shown[:MOST_RUNS]
     doubts = _bound_board_verdicts(board, text) if text else {}
     records = _records(board.edition, shown)
@@ -243,6 +244,7 @@ def _cut_to_measure(run: JudgedRun, measure: Measure) -> JudgedRun:
         rank=run.rank[keep],
         grade=run.grade[keep],
         retrieved=np.minimum(run.retrieved, cutoff),
+        document=None if run.document is None else run.document[keep],
     )
 
 

@@ -26,7 +26,7 @@ from leaderboard.scoring.comparisons import (
     load_tested_differences,
     score_matrix,
 )
-from leaderboard.scoring.families import family_of, load_measure_means
+from leaderboard.scoring.families import family_of, load_measure_means, match_measure
 from leaderboard.scoring.judgments import topic_mask
 
 
@@ -138,7 +138,8 @@ class Impact:
 
     def by(self, measure: str) -> MeasureImpact:
         """Return the effects by this measure, or by the first if the board does not have it."""
-        found = (found for found in self.measures if found.measure == measure)
+        name = match_measure(measure, [found.measure for found in self.measures])
+        found = (found for found in self.measures if found.measure == name)
         return next(found, self.measures[0])
 
     @property
@@ -294,7 +295,9 @@ def _significant_pairs(
     pairs = load_all_pairs(edition, measure, boards.families[edition.pk])
     if pairs is None:
         return away, np.zeros(away.shape, dtype=bool)
-    return away, decide_between(edition, measure, pairs, boards.family).decisions.different
+    return away, decide_between(edition, measure, pairs, boards.family).different_among(
+        boards.family
+    )
 
 
 def _changed_topics(

@@ -128,7 +128,15 @@ def estimate_worth(
     tries = {
         b"%d" % number: _with_document_at(docnos, missed) for number, missed in enumerate(fallen)
     }
-    qrels = Qrels(dict.fromkeys(tries, grades), Problems())
+    whole = load_judgments(board.edition.pk).qrels
+    number = line.topic.number.encode()
+    # Each try is a topic of its own, with the judgments of this one.
+    details = {
+        name: dict.fromkeys(tries, by_topic[number])
+        for name in ("strata", "subtopics", "probabilities")
+        if number in (by_topic := getattr(whole, name))
+    }
+    qrels = Qrels(dict.fromkeys(tries, grades), Problems(), **details)
     run = evaluation.Run("tried", tries, lines=0, problems=Problems())
     convention = CONVENTIONS[board.edition.convention]
     known = prepare(qrels, list(tries), top)

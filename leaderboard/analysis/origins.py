@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from evaluation.judging import JudgedRun
-from evaluation.measures import Measure, parse_measure
+from evaluation.measures import SAMPLED, Measure, parse_measure
 from evaluation.measures.declaring import value_text
 from evaluation.significance import Difference, scale_of, sign_flip
 from leaderboard.analysis.holes import CUTOFFS
@@ -23,7 +23,7 @@ from leaderboard.boards.standings import AGAINST_ALL, AGAINST_BASELINE, Board, S
 from leaderboard.models import Edition, JudgmentSet, Run, Score, ScoreSet, Topic
 from leaderboard.runs.rankings import TOP
 from leaderboard.scoring.comparisons import tested_scores
-from leaderboard.scoring.judgments import load_judgments
+from leaderboard.scoring.judgments import is_not_estimated, load_judgments
 
 JUDGED = [f"Judged@{cutoff}" for cutoff in CUTOFFS]
 
@@ -63,6 +63,16 @@ class Origin:
         return self.measure.parameters.get("holes") == "condensed"
 
     @property
+    def is_not_estimated(self) -> bool:
+        """Whether documents of a sample that were not drawn count as not relevant."""
+        return is_not_estimated(str(self.measure), self.edition.judgment_set)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the value is estimated from a stratified sample."""
+        return self.measure.name in SAMPLED
+
+    @property
     def aggregate(self) -> str:
         return self.measure.definition.aggregate
 
@@ -74,9 +84,14 @@ class Origin:
 
     @property
     def trec_command(self) -> str:
-        """The trec_eval command; empty if it lacks the measure or cannot exclude our topics."""
+        """The trec_eval command; empty if it lacks the measure or cannot read the judgments.
+
+        It cannot exclude topics, nor read strata and subtopics.
+        """
         name = re.sub(r"_(\d[\d.]*)$", r".\1", self.measure.trec_name)
-        if not name or not self.command or _topics_left_out(self.edition):
+        judged = self.edition.judgment_set
+        in_other_columns = judged.num_strata or judged.num_subtopics
+        if not name or not self.command or _topics_left_out(self.edition) or in_other_columns:
             return ""
         words = ["trec_eval", "-c", "-M", str(self.edition.settings["depth"])]
         relevance = self.measure.parameters.get("rel")
@@ -108,6 +123,14 @@ def compare_command(board: Board, question: str, other: Run, *first: Run) -> str
     return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
 
 
+def probability_command(board: Board, run: Run, other: Run, region: float) -> str:
+    """Return the command for the probability that a run is better than another; empty as above."""
+    edition = board.edition
+    files = [qrels_name(edition.judgment_set), run_name(other), run_name(run)]
+    how = ["--region", str(region)]
+    return _command(edition, ["compare", *files, *_options(edition, [board.measure]), *how])
+
+
 def family_runs(board: Board) -> list[Run]:
     """Return the runs that the tests of a board count, under the names that the viewer sees."""
     shown = {standing.run.pk: standing.run for standing in board.standings}
@@ -136,6 +159,20 @@ def overlap_command(board: Board, run_id: str, other_id: str) -> str:
     """Return the command for the overlap of two runs, which needs no judgments."""
     runs = [standing_or_404(board, named_id).run for named_id in (other_id, run_id)]
     return _join_words(["overlap", *map(run_name, runs), "-p", str(PERSISTENCE), "-M", str(TOP)])
+
+
+def curve_command(board: Board, number: str, run_id: str) -> str:
+    """Return the command for precision and recall on a topic of one run, or of all; empty as above.
+
+    The threshold of the track decides what is relevant, so no measure is named.
+    """
+    edition = board.edition
+    runs = [standing_or_404(board, run_id).run] if run_id else [s.run for s in board.ranked]
+    files = [qrels_name(edition.judgment_set), *map(run_name, runs)]
+    words = ["--topic", number, "--levels", *_options(edition, [])]
+    if not edition.settings["drop_empty_topics"]:
+        words += ["-l", str(edition.settings["relevance_threshold"])]
+    return _command(edition, ["curve", *files, *words])
 
 
 def reuse_command(board: Board) -> str:
@@ -190,6 +227,10 @@ def _options(edition: Edition, measures: Sequence[str]) -> list[str]:
     words = [word for measure in resolved for word in ("-m", measure)]
     words += ["-M", str(edition.settings["depth"])]
     words += ["--top-grade", str(edition.judgment_set.top_grade)]
+    if edition.judgment_set.num_subtopics:
+        words.append("--subtopics")
+    if edition.judgment_set.num_intents:
+        words += ["--intents", intents_name(edition.judgment_set)]
     if edition.convention != "house":
         words += ["--convention", edition.convention]
     return [*words, *_topics_left_out(edition)]
@@ -209,6 +250,11 @@ def _topics_left_out(edition: Edition) -> list[str]:
 def qrels_name(judgment_set: JudgmentSet) -> str:
     """Return the name of the downloaded judgments file."""
     return f"qrels.{judgment_set.version}.txt"
+
+
+def intents_name(judgment_set: JudgmentSet) -> str:
+    """Return the name of the downloaded file of probabilities of subtopics."""
+    return f"intents.{judgment_set.version}.txt"
 
 
 def run_name(run: Run) -> str:
@@ -287,7 +333,7 @@ def compare_run_with_run(board: Board, run_id: str, other_id: str) -> RunCompari
 
 
 def _p_alone(board: Board, run: Run, other: Run) -> float | None:
-    scale = scale_of(parse_measure(board.measure).definition.aggregate)
+    scale = scale_of(parse_measure(board.measure))
     pair = [run.pk, other.pk]
     scores = scale.tested(tested_scores(board.edition, board.measure, pair))
     difference = scores[0] - scores[1]

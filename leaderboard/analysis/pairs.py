@@ -11,10 +11,10 @@ from django.http import Http404
 
 from evaluation.agreement import rbo
 from evaluation.measures import parse_measure
-from evaluation.significance import Difference, posterior_of, scale_of
+from evaluation.significance import Difference, Posterior, posterior_of_pair, topic_order
 from leaderboard.analysis.rankings import open_rankings
 from leaderboard.analysis.scores import read_scores
-from leaderboard.boards.standings import FEWEST_TOPICS, Board, decide_pair, verdict_of
+from leaderboard.boards.standings import Board, decide_pair, verdict_of
 from leaderboard.display.csv_tables import TOPIC_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
 from leaderboard.scoring.families import load_measure_means
@@ -121,31 +121,37 @@ def compare_runs(board: Board, a: Run, b: Run) -> Pair:
 
 @dataclass(frozen=True)
 class RunAhead:
-    """The run of a pair that is ahead, with the probability that it is the better one."""
+    """The run of a pair that is ahead, with the probabilities that it is better, or is not.
+
+    Differences up to `region`, in the unit of the measure, count as equivalent.
+    """
 
     run: Run
     other: Run
-    probability: float
+    region: float
+    unit: str
+    probability: Posterior
 
 
-def find_run_ahead(pair: Pair) -> RunAhead | None:
+def find_run_ahead(pair: Pair, region: float = 0.0) -> RunAhead | None:
     """Return the run that is ahead; None below six topics or where neither is.
 
     The probability is for a pair that was named before its results were seen.
     """
-    measure = parse_measure(pair.measure)
-    scores = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2)
-    of_a, of_b = scale_of(measure.definition.aggregate).tested(scores).T
-    gains = measure.direction * (of_b - of_a)
-    gains = gains[np.isfinite(gains)]
-    if len(gains) < FEWEST_TOPICS:
+    found = compute_probability(pair, region)
+    if found is None or (found.better == found.worse and not region):
         return None
-    found = posterior_of(gains)
-    if found.better == found.worse:
-        return None
-    if found.better > found.worse:
-        return RunAhead(pair.b, pair.a, found.better)
-    return RunAhead(pair.a, pair.b, found.worse)
+    if found.better >= found.worse:
+        return RunAhead(pair.b, pair.a, region, pair.against.unit, found)
+    turned = Posterior(found.worse, found.within, found.better)
+    return RunAhead(pair.a, pair.b, region, pair.against.unit, turned)
+
+
+def compute_probability(pair: Pair, region: float = 0.0) -> Posterior | None:
+    """Return how probable it is that `b` is better than `a`, equivalent or worse."""
+    order = topic_order([line.topic.number.encode() for line in pair.topics])
+    of_a, of_b = np.array([[line.a, line.b] for line in pair.topics]).reshape(-1, 2)[order].T
+    return posterior_of_pair(of_b, of_a, parse_measure(pair.measure), region)
 
 
 def _or_nan(mean: float | None) -> float:

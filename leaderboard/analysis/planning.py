@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.measures import parse_measure
 from evaluation.pooling import PoolDepth, compare_depths
@@ -12,17 +16,27 @@ from evaluation.significance import (
     anova_topics,
     interval_topics,
     minimum_detectable,
+    pair_deviations,
     topics_needed,
     variances_of,
 )
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
 from leaderboard.boards.columns import Cell
-from leaderboard.boards.standings import Board
+from leaderboard.boards.disclosure import Sight, sights_of
+from leaderboard.boards.standings import Board, Choice, find_untested_board
+from leaderboard.models import Track
 from leaderboard.scoring.comparisons import score_matrix
 
 DEPTHS = (5, 10, 20, 50, 100)
 # Below this effect size the topics would be millions.
 SMALLEST_EFFECT = 0.001
+# The numbers of topics in the table of costs, beside those that the plan needs.
+USUAL_TOPICS = (25, 40, 50, 60, 80, 100)
+MOST_PLANNED = 10_000
+# The line of detectable differences: its first topics, its last at least and at most, its points.
+FIRST_DRAWN, MOST_DRAWN, LAST_TOPIC, DRAWN = 10, 200, 2_000, 32
+# Boards of the site to choose from, the newest.
+MOST_SOURCES = 100
 # Beyond this, two topics always suffice.
 LARGEST_EFFECT = 100.0
 
@@ -38,6 +52,17 @@ class PlanRequest:
     power: float
     seconds: float
     variance: float | None = None
+    # The hours that assessors have, and the share of documents that two of them judge.
+    hours: float | None = None
+    twice: float = 0.0
+
+    def hours_of(self, documents: float) -> float:
+        """Return the hours that so many documents take."""
+        return documents * (1 + self.twice / 100) * self.seconds / 3600
+
+    def is_over(self, hours: float) -> bool:
+        """Whether these are more hours than assessors have."""
+        return self.hours is not None and hours > self.hours
 
 
 @dataclass(frozen=True)
@@ -73,6 +98,61 @@ class DepthLine:
         pool = self.pool
         counts = (pool.depth, pool.documents, pool.judged, pool.relevant)
         return [*counts, self.hours, pool.tau, pool.tau_ap]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The hours that topics and a depth of pool take."""
+
+    hours: float
+    is_over: bool
+    is_planned: bool
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """A depth of pool with the documents of a topic, and the cost of each number of topics.
+
+    `found` is the share of the relevant documents that the pool has.
+    """
+
+    pool: PoolDepth
+    documents: float
+    found: float
+    costs: list[Cost]
+
+
+@dataclass(frozen=True)
+class CostTable:
+    """What numbers of topics cost by the depth of the pool, and which difference they detect.
+
+    `planned` is the cost of the topics that the plan needs, in the deepest pool within the hours.
+    """
+
+    topics: list[int]
+    detectable: list[float]
+    lines: list[CostLine]
+
+    @property
+    def planned(self) -> tuple[CostLine, Cost] | None:
+        every = ((line, cost) for line in self.lines for cost in line.costs)
+        return next((each for each in every if each[1].is_planned), None)
+
+
+def find_sources(sight: Sight) -> list[Sight]:
+    """Return the other tracks whose boards, with all scores, this viewer may see."""
+    tracks = Track.objects.visible_to(sight.viewer).exclude(pk=sight.track.pk)
+    tracks = tracks.select_related(
+        "collection", "judgment_set", "edition__judgment_set", "public_edition__judgment_set"
+    )
+    sights = sights_of(list(tracks.order_by("-created_at")[:MOST_SOURCES]), sight.viewer)
+    return [each for each in sights if each.can_see_scores and each.edition is not None]
+
+
+def find_source_board(sources: Sequence[Sight], slug: str, measure: str) -> Board | None:
+    """Return the board of one of these tracks, by this measure if it has it."""
+    sight = next((each for each in sources if each.track.slug == slug), None)
+    return find_untested_board(sight, Choice(measure=measure)) if sight is not None else None
 
 
 def find_variances(board: Board) -> Variances | None:
@@ -113,6 +193,81 @@ def find_detectable(board: Board, request: PlanRequest, variances: Variances) ->
     if topics < 2:
         return None
     return minimum_detectable(topics, request.power, request.alpha) * float(variances.paired**0.5)
+
+
+@dataclass(frozen=True)
+class DetectableCurves:
+    """The difference that each number of topics detects, and that of quiet and of noisy pairs.
+
+    float64[n] each; `low` and `high` bound the middle half of all pairs, None without a board.
+    """
+
+    topics: NDArray[np.float64]
+    difference: NDArray[np.float64]
+    low: NDArray[np.float64] | None
+    high: NDArray[np.float64] | None
+
+
+def compute_detectable(
+    request: PlanRequest, variances: Variances, needed: int, board: Board | None
+) -> DetectableCurves:
+    """Compute the curve up to 200 topics, or to twice those that the plan needs."""
+    last = min(max(MOST_DRAWN, 2 * needed), LAST_TOPIC)
+    topics = np.unique(np.geomspace(FIRST_DRAWN, last, DRAWN).round())
+    effects = np.array(
+        [minimum_detectable(int(n), request.power, request.alpha) for n in topics.tolist()]
+    )
+    low = high = None
+    if board is not None and request.variance is None:
+        pairs = pair_deviations(score_matrix(board.edition, board.measure, board.ranked_ids))
+        low, high = (effects * quartile for quartile in np.percentile(pairs, [25, 75]))
+    return DetectableCurves(topics, effects * variances.paired**0.5, low, high)
+
+
+def plan_costs(
+    request: PlanRequest,
+    variances: Variances,
+    needed: int | None,
+    depths: Sequence[DepthLine],
+    board: Board,
+) -> CostTable | None:
+    """Return the hours for each depth of pool and number of topics; None without pools."""
+    judged = board.edition.num_evaluated
+    if not depths or not judged:
+        return None
+    has_room = needed is not None and needed <= MOST_PLANNED
+    topics = sorted({*USUAL_TOPICS, *([needed] if needed is not None and has_room else [])})
+    per_topic = [line.pool.documents / judged for line in depths]
+    fitting = [
+        place
+        for place, documents in enumerate(per_topic)
+        if needed is not None and not request.is_over(request.hours_of(documents * needed))
+    ]
+    deepest = max(fitting, default=None)
+    deviation = variances.paired**0.5
+    relevant = max(depths[-1].pool.relevant, 1)
+    return CostTable(
+        topics=topics,
+        detectable=[
+            minimum_detectable(n, request.power, request.alpha) * deviation for n in topics
+        ],
+        lines=[
+            CostLine(
+                pool=line.pool,
+                documents=documents,
+                found=line.pool.relevant / relevant,
+                costs=[
+                    _cost(request, documents * n, place == deepest and n == needed) for n in topics
+                ],
+            )
+            for place, (line, documents) in enumerate(zip(depths, per_topic, strict=True))
+        ],
+    )
+
+
+def _cost(request: PlanRequest, documents: float, is_planned: bool) -> Cost:
+    hours = request.hours_of(documents)
+    return Cost(hours, request.is_over(hours), is_planned)
 
 
 def plan_depths(board: Board, seconds: float) -> list[DepthLine]:

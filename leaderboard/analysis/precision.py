@@ -52,13 +52,13 @@ class Precision:
 
     def depth_lines(self, run: Run) -> list[PrecisionLine]:
         own, best = self.by_depth[self.runs.index(run)], self.by_depth.max(axis=0)
-        return _lines(self.depths, own, np.median(self.by_depth, axis=0), best)
+        return precision_lines(self.depths, own, np.median(self.by_depth, axis=0), best)
 
     def level_lines(self, run: Run) -> list[PrecisionLine]:
         """The precision at each level of recall, beside that of the first run of the board."""
         median, best = np.median(self.by_recall, axis=0), self.curve_of(self.best_run)
         levels = np.linspace(0, 1, self.by_recall.shape[1]).round(1).tolist()
-        return _lines(levels, self.curve_of(run), median, best)
+        return precision_lines(levels, self.curve_of(run), median, best)
 
     def tables_of(self, run: Run) -> dict[str, Table]:
         values: Columns = [("run", "own"), ("median", "median")]
@@ -69,7 +69,7 @@ class Precision:
         }
 
 
-def _lines(places: Sequence[float], *columns: NDArray[np.float64]) -> list[PrecisionLine]:
+def precision_lines(places: Sequence[float], *columns: NDArray[np.float64]) -> list[PrecisionLine]:
     values = zip(places, *(column.tolist() for column in columns), strict=True)
     return [PrecisionLine(*of_place) for of_place in values]
 

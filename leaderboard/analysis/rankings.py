@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from django.core.files.storage import default_storage
@@ -20,6 +20,7 @@ from leaderboard.analysis.gains import (
     find_gain_scale,
 )
 from leaderboard.analysis.snippets import LENGTH, Piece, cut_snippet, find_terms
+from leaderboard.analysis.subtopics import Coverage, find_visible_coverage
 from leaderboard.boards.disclosure import Sight
 from leaderboard.collections.documents import open_documents
 from leaderboard.display.csv_tables import Cell, Table
@@ -102,6 +103,8 @@ class Retrieved:
     look: str
     title: str
     snippet: list[Piece]
+    # The subtopics for which the document is relevant.
+    subtopics: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class RankingPage:
     total: int
     page: Page
     gains: GainCurves | None
+    # None if the judgments have no subtopics, or if they may not be shown.
+    coverage: Coverage | None
     further: list[UnseenDocument]
 
 
@@ -136,17 +141,28 @@ def build_ranking_page(
     page = Paginator(ranked.docnos, PAGE_SIZE).get_page(asked)
     first, last = max(page.start_index(), 1) - 1, page.end_index()
     before, after = find_neighbours(topic)
+    coverage = find_visible_coverage(sight, topic, ranked.docnos)
+    documents = build_retrieved(sight, topic, grades, ranked, first, last)
     return RankingPage(
         run=run,
         topic=topic,
         previous=before,
         next=after,
-        documents=build_retrieved(sight, topic, grades, ranked, first, last),
+        documents=documents if coverage is None else with_subtopics(documents, coverage),
         total=len(ranked.docnos),
         page=page,
         gains=build_gain_curves(find_gain_scale(sight.track), grades, ranked.docnos, cutoff),
+        coverage=coverage,
         further=find_unseen(sight.track, grades, ranked.docnos, ranked.docnos[:last]),
     )
+
+
+def with_subtopics(documents: Iterable[Retrieved], coverage: Coverage) -> list[Retrieved]:
+    """Return the documents with the subtopics that they cover."""
+    return [
+        replace(document, subtopics=coverage.by_document.get(document.docno, []))
+        for document in documents
+    ]
 
 
 def tabulate_ranking(sight: Sight, run: Run, topic: Topic) -> Table:

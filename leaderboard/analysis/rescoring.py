@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, Judgments, judge, prepare
 from evaluation.measures import Measure, parse_measure
-from evaluation.problems import Problems
 from evaluation.reading.qrels import Qrels
 from evaluation.reading.runs import Run as ReadRun
 from leaderboard.analysis.rankings import open_rankings
@@ -41,8 +40,7 @@ class Rescoring:
     @property
     def qrels(self) -> Qrels:
         """The judgments of the topics that count."""
-        pairs = zip(self.judgments.topics, self.judgments.grades, strict=True)
-        return Qrels(dict(pairs), Problems())
+        return self.judgments.qrels
 
     def means(self, qrels: Qrels, numbers: Sequence[int]) -> NDArray[np.float64]:
         """Return the values of these runs on a board with some of the judgments, float64[runs]."""
@@ -55,12 +53,11 @@ class Rescoring:
     @cached_property
     def records(self) -> list[JudgedRun]:
         """Every run judged once, its documents numbered: fewer judgments only leave some out."""
-        one_stratum = {t: dict.fromkeys(judged, b"") for t, judged in self.qrels.grades.items()}
-        numbered = prepare(
-            replace(self.qrels, strata=one_stratum),
-            self.judgments.topics,
-            self.judgments.top_grade,
-        )
+        qrels = self.qrels
+        if not (qrels.strata or qrels.subtopics):
+            one_stratum = {t: dict.fromkeys(judged, b"") for t, judged in qrels.grades.items()}
+            qrels = replace(qrels, strata=one_stratum)
+        numbered = prepare(qrels, self.judgments.topics, self.judgments.top_grade)
         depth = self.edition.settings["depth"]
         convention = CONVENTIONS[self.edition.convention]
         return [judge(run, numbered, depth, convention) for run in self.runs]
@@ -70,13 +67,17 @@ def _keep(record: JudgedRun, is_kept: NDArray[np.bool_], judgments: Judgments) -
     """Return the record of a run with the judgments that are kept."""
     assert record.document is not None
     keep = is_kept[record.document]
+    document = None
+    if judgments.strata or judgments.subtopics:
+        numbers = np.cumsum(is_kept, dtype=np.int32) - 1
+        document = numbers[record.document[keep]]
     return replace(
         record,
         topic=record.topic[keep],
         rank=record.rank[keep],
         grade=record.grade[keep],
         judgments=judgments,
-        document=None,
+        document=document,
     )
 
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean
 
+import numpy as np
+
 from evaluation.measures import parse_measure
-from evaluation.pooling import Reusability, TeamRuns, depth_pool, leave_one_team_out
+from evaluation.pooling import Reusability, TeamLeftOut, TeamRuns, depth_pool, leave_one_team_out
 from leaderboard.analysis.rescoring import is_too_large, load_rescoring
 from leaderboard.boards.columns import Cell
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.models import Run, Team
+from leaderboard.scoring.families import load_measure_means
 
 # The depth where the judgments do not say how deep their pool was.
 USUAL_DEPTH = 100
@@ -49,6 +52,13 @@ class TeamLine:
         return self.after - self.before
 
     @property
+    def moved(self) -> str:
+        """Whether the rank of its best run is `better` or `worse` without its own documents."""
+        if self.rank == self.rank_without:
+            return ""
+        return "worse" if self.rank_without > self.rank else "better"
+
+    @property
     def cells(self) -> list[Cell]:
         """The values of `COLUMNS`."""
         return [
@@ -84,6 +94,40 @@ class LeftOutTeams:
         return max(self.lines, key=lambda line: abs(line.change), default=None)
 
 
+@dataclass(frozen=True)
+class MeasureTrust:
+    """How a measure bears new teams: the mean τ, and the largest change of any best run."""
+
+    measure: str
+    mean_tau: float | None
+    largest_change: float
+
+
+def rate_measures(board: Board) -> list[MeasureTrust]:
+    """Return this for every measure of a board, the steadiest first; none if that takes long."""
+    runs = [standing.run for standing in board.ranked]
+    if is_too_large(runs * len(board.measures)):
+        return []
+    rated = []
+    for measure in board.measures:
+        means = load_measure_means(board.edition, measure)
+        if any(means.get(run.pk) is None for run in runs):
+            continue
+        direction, found = parse_measure(measure).direction, _compute(board, measure)
+        changes = [_change_of_best(team, direction) for team in found.teams]
+        taus = [team.tau for team in found.teams if team.tau is not None]
+        rated.append(
+            MeasureTrust(measure, fmean(taus) if taus else None, max(changes, key=abs, default=0.0))
+        )
+    return sorted(rated, key=lambda each: -(each.mean_tau or 0.0))
+
+
+def _change_of_best(team: TeamLeftOut, direction: int) -> float:
+    """Return how the best run of a team changes."""
+    best = int(np.argmax(direction * team.before))
+    return float(team.after[best] - team.before[best])
+
+
 def teams_of(board: Board) -> dict[Team, list[Standing]]:
     """Return the ranked runs of each team, the best first."""
     teams: dict[Team, list[Standing]] = {}
@@ -104,8 +148,7 @@ def is_too_large_to_leave_out(board: Board) -> bool:
 def leave_teams_out(board: Board) -> LeftOutTeams:
     """Leave out each team of a board in turn, by its measure."""
     teams, depth = teams_of(board), pool_depth_of(board)
-    family = tuple(tuple(standing.run.pk for standing in standings) for standings in teams.values())
-    found = compute_reusability(board.edition.pk, board.measure, family, depth)
+    found = _compute(board, board.measure)
     direction = parse_measure(board.measure).direction
     lines = []
     for (team, standings), left_out in zip(teams.items(), found.teams, strict=True):
@@ -126,6 +169,12 @@ def leave_teams_out(board: Board) -> LeftOutTeams:
         )
     lines.sort(key=lambda line: direction * line.change)
     return LeftOutTeams(board.measure, depth, len(board.ranked), lines)
+
+
+def _compute(board: Board, measure: str) -> Reusability:
+    teams = teams_of(board).values()
+    family = tuple(tuple(standing.run.pk for standing in standings) for standings in teams)
+    return compute_reusability(board.edition.pk, measure, family, pool_depth_of(board))
 
 
 # Neither the judgments of an edition nor an accepted run ever change.

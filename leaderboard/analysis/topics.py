@@ -16,6 +16,7 @@ from leaderboard.analysis.scores import Scores, read_scores
 from leaderboard.analysis.summaries import tabulate_grades
 from leaderboard.analysis.topic_map import item_total_correlations
 from leaderboard.boards.standings import Board
+from leaderboard.collections.stored_judgments import load_topic_qrels
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Run, Topic
@@ -86,6 +87,16 @@ class UnjudgedDocument:
 
 
 @dataclass(frozen=True)
+class JudgedSubtopic:
+    """A subtopic with its relevant documents and the runs that cover it in their first ten."""
+
+    name: str
+    probability: float | None
+    relevant: int
+    runs: int
+
+
+@dataclass(frozen=True)
 class Place:
     """The place of a topic among all by its median, counted from the nearer end."""
 
@@ -117,6 +128,8 @@ class TopicBreakdown:
     # The unjudged documents of the first tens: all without titles, then the first with titles.
     unjudged: list[UnjudgedDocument]
     never_judged: list[UnjudgedDocument]
+    # Empty if the judgments have no subtopics.
+    subtopics: list[JudgedSubtopic]
 
     @property
     def num_judged(self) -> int:
@@ -150,12 +163,43 @@ class TopicBreakdown:
             *ranks,
         ]
         unjudged = [("docno", "docno"), ("runs_in_top_10", "runs"), ("best_rank", "best_rank")]
+        subtopics = [(name, name) for name in ("probability", "relevant", "runs")]
         return {
+            "subtopics": tabulate(self.subtopics, [("subtopic", "name"), *subtopics]),
             "runs": tabulate(self.answers, runs),
             "grades": tabulate_grades(self.grades),
             "judged": tabulate(self.documents, judged),
             "unjudged": tabulate(self.unjudged, unjudged),
         }
+
+
+def _subtopics(board: Board, topic: Topic, retrieved: dict[str, Retrieved]) -> list[JudgedSubtopic]:
+    """Return the subtopics of the topic with the runs that cover each."""
+    if not board.edition.judgment_set.num_subtopics:
+        return []
+    qrels = load_topic_qrels(board.edition.judgment_set, topic)
+    threshold = board.edition.track.relevance_threshold
+    relevant: dict[str, set[str]] = {
+        name.decode(): set() for names in qrels.names_of_subtopics().values() for name in names
+    }
+    for judged in qrels.subtopics.values():
+        for docno, graded in judged.items():
+            for name, grade in graded.items():
+                if grade >= threshold:
+                    relevant[name.decode()].add(docno.decode())
+    likely = qrels.probabilities.get(topic.number.encode(), {})
+    return [
+        JudgedSubtopic(
+            name=name,
+            probability=likely.get(name.encode()),
+            relevant=len(docnos),
+            runs=sum(
+                any(has.ranks[docno] <= TOP for docno in docnos & has.ranks.keys())
+                for has in retrieved.values()
+            ),
+        )
+        for name, docnos in relevant.items()
+    ]
 
 
 def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBreakdown:
@@ -188,6 +232,7 @@ def build_topic_breakdown(board: Board, topic: Topic, page: int = 1) -> TopicBre
         relevant=[document for document in documents if document.grade >= threshold],
         unjudged=unjudged,
         never_judged=_titled(unjudged[:NEVER_JUDGED], titles),
+        subtopics=_subtopics(board, topic, retrieved),
     )
 
 

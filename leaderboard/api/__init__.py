@@ -25,7 +25,11 @@ for values that you may not see. A value of null is undefined.
 
 
 class Docs(DocsBase):
-    """All calls as a page like the others, which needs no script."""
+    """A page of all calls that needs no script.
+
+    The page that Ninja brings runs under our content security policy, but it is empty without
+    JavaScript and fails six rules of axe.
+    """
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         context = {
@@ -40,7 +44,7 @@ class Docs(DocsBase):
 class Api(NinjaAPI):
     @property
     def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
-        """Ninja's addresses, with its own refusals in the one shape too."""
+        """Return Ninja's URLs, with Ninja's own errors in our shape too."""
         patterns, app, namespace = super().urls
         for pattern in patterns:
             pattern.callback = with_api_errors(pattern.callback)
@@ -56,7 +60,7 @@ api = Api(
 )
 register_error_handlers(api)
 account = Router(tags=["account"])
-elsewhere = Router()
+unknown_paths = Router()
 
 
 @account.get("/me", auth=READ, response=response_schemas(Me))
@@ -68,15 +72,18 @@ def me(request: HttpRequest) -> dict[str, Any]:
         "user": user.username,
         "may_organise": user.may_organise,
         "scopes": request.auth.token.scopes,
-        "teams": [{"track": each.track.slug, "team": each.team.name} for each in memberships],
+        "teams": [
+            {"track": membership.track.slug, "team": membership.team.name}
+            for membership in memberships
+        ],
     }
 
 
-@elsewhere.api_operation(
+@unknown_paths.api_operation(
     ["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:rest}", include_in_schema=False
 )
-def nothing_here(request: HttpRequest, rest: str) -> None:
-    """An address that does not exist answers as one that may not be known."""
+def answer_unknown_path(request: HttpRequest, rest: str) -> None:
+    """Answer an unknown path like one that the viewer may not see."""
     raise Http404("no such call")
 
 
@@ -86,4 +93,4 @@ api.add_router("/tracks", boards.router)
 api.add_router("", runs.router)
 api.add_router("", account)
 # The last, since it takes every path.
-api.add_router("", elsewhere)
+api.add_router("", unknown_paths)

@@ -1,4 +1,4 @@
-"""Who calls: a user by a bearer token, or anybody where a call is public.
+"""Authentication: a user by a bearer token, or anyone if a call is public.
 
 A browser's session is enough to read what pages link to; it never writes, so no page elsewhere can
 act for its user.  A token in the address does not count, since addresses
@@ -68,7 +68,7 @@ class Token(HttpBearer):
             return None
         if request.method not in SAFE_METHODS:
             return Caller(AnonymousUser())
-        # Asked now, so that every answer says `Vary: Cookie` and not only one about what is there.
+        # Checked here, so that every answer has `Vary: Cookie`, even if nothing is found.
         if request.user.is_authenticated:
             refuse_without_second_factor(request.user)
         return Caller(request.user)
@@ -90,7 +90,7 @@ class Token(HttpBearer):
 
 
 def is_run_for_own_track(request: HttpRequest, token: ApiToken) -> bool:
-    """Whether an organiser sends a run to the own track, as with a whole old task."""
+    """Return whether an organiser submits a run to their own track."""
     if "organise" not in token.scopes or request.resolver_match is None:
         return False
     slug = request.resolver_match.kwargs["slug"]
@@ -114,7 +114,7 @@ def refuse_without_second_factor(user: User) -> None:
 
 
 def refuse_large(request: HttpRequest, user: User) -> None:
-    """Refuse, unread, a body that is larger than this user may send to this address."""
+    """Refuse a body that is larger than this user may send, before it is read."""
     if (
         not request_bodies.is_chunked(request.META)
         and request_bodies.content_length(request) <= request_bodies.FORM_LIMIT
@@ -150,7 +150,7 @@ def limit_writes(user_id: int) -> None:
 
 
 def record_use(token: ApiToken) -> None:
-    """When the token was last used, to the minute, so that reading does not mean writing."""
+    """Record when the token was used, once per minute, so that few reads cause a write."""
     now = timezone.now()
     before = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):

@@ -9,9 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Router
 
 from leaderboard.analysis import Pair, compare_runs
+from leaderboard.analysis.pairs import compute_probability
 from leaderboard.api.auth import PUBLIC, viewer
 from leaderboard.api.errors import field_error
-from leaderboard.api.fields import Label
+from leaderboard.api.fields import Label, Region
 from leaderboard.api.runs import TEST_FIELDS, find_measure, serialise_test
 from leaderboard.api.schemas import BoardOut, Comparison, response_schemas
 from leaderboard.boards import exports
@@ -97,18 +98,19 @@ def compare(
     b: Label,
     measure: Label = "",
     family: Literal["", "baseline", "all"] = "",
+    region: Region = 0.0,
 ) -> dict[str, Any]:
     """Compare run `b` with run `a`. Differences are b minus a.
 
-    A pair without the baseline is answered by the decisions about all pairs.
+    A pair without the baseline is answered by the decisions about all pairs. The `probability` is
+    for a pair named before its results were seen; differences up to `region` count as equivalent.
     """
     sight = track_or_404(viewer(request), slug).with_every_run()
     measure = find_measure(sight, measure)
     choice = Choice(measure=measure, family=family)
     board = board_or_404(find_board(sight, choice), choice)
-    return serialise_pair(
-        board, compare_runs(board, run_on_board(board, "a", a), run_on_board(board, "b", b))
-    )
+    pair = compare_runs(board, run_on_board(board, "a", a), run_on_board(board, "b", b))
+    return serialise_pair(board, pair, region)
 
 
 def run_on_board(board: Board, name: str, run_id: str) -> Run:
@@ -118,6 +120,14 @@ def run_on_board(board: Board, name: str, run_id: str) -> Run:
     return standing.run
 
 
-def serialise_pair(board: Board, pair: Pair) -> dict[str, Any]:
+def serialise_pair(board: Board, pair: Pair, region: float) -> dict[str, Any]:
+    found = compute_probability(pair, region)
+    probability = None if found is None else {"region": region, **asdict(found)}
     topics = [{"number": each.topic.number, "a": each.a, "b": each.b} for each in pair.topics]
-    return {"a": pair.a.pk, "b": pair.b.pk, "topics": topics, **serialise_test(board.sight, pair)}
+    return {
+        "a": pair.a.pk,
+        "b": pair.b.pk,
+        "topics": topics,
+        "probability": probability,
+        **serialise_test(board.sight, pair),
+    }

@@ -46,8 +46,12 @@ def create_collection(
     documents: OptionalFile,
     docnos: OptionalFile,
     judgments: OptionalFile,
+    intents: OptionalFile,
 ) -> Status[dict[str, Any]]:
-    """Add a collection: topics, documents (or only docnos) and judgments."""
+    """Add a collection: topics, documents (or only docnos) and judgments.
+
+    `intents` are the probabilities of the subtopics of the judgments, if these name subtopics.
+    """
     user = viewer(request)
     if not user.may_organise:
         raise permission_error("Your account cannot add collections. Ask staff for access.")
@@ -86,6 +90,7 @@ def read_files(request: HttpRequest) -> CollectionFiles:
         topics=only_file(request, "topics"),
         documents=documents or docnos,
         judgments=only_file(request, "judgments"),
+        intents=only_file(request, "intents"),
     )
 
 
@@ -160,6 +165,7 @@ def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str,
             "topics": judgment_set.num_topics,
             "relevant": judgment_set.num_relevant,
             "grades": judgment_set.grade_counts,
+            **serialise_form(judgment_set),
         },
         "sha256": judgment_set.sha256,
     }
@@ -168,6 +174,16 @@ def serialise_judgments(judgment_set: JudgmentSet, organises: bool) -> dict[str,
         found = ("preview", "questions", "problems", "problem_totals")
         answer |= {name: getattr(judgment_set, name) for name in said + found}
     return answer
+
+
+def serialise_form(judgment_set: JudgmentSet) -> dict[str, int]:
+    """Count strata, subtopics and their probabilities; nothing for ordinary judgments."""
+    counts = {
+        "strata": judgment_set.num_strata,
+        "subtopics": judgment_set.num_subtopics,
+        "intents": judgment_set.num_intents,
+    }
+    return {name: count for name, count in counts.items() if count}
 
 
 @router.post(
@@ -204,9 +220,16 @@ def is_grade(text: str) -> bool:
     "/{slug:slug}/judgments", auth=ORGANISE, response=response_schemas(JudgmentsReceipt, 202)
 )
 def create_judgments(
-    request: HttpRequest, slug: str, form: Form[JudgmentsIn], file: File[UploadedFile]
+    request: HttpRequest,
+    slug: str,
+    form: Form[JudgmentsIn],
+    file: File[UploadedFile],
+    intents: OptionalFile,
 ) -> Status[dict[str, Any]]:
-    """Add a new version of the judgments. Older versions do not change."""
+    """Add a new version of the judgments. Older versions do not change.
+
+    `intents` are the probabilities of its subtopics, if it names subtopics.
+    """
     user = viewer(request)
     collection = organised_collection_or_403(user, slug)
     refuse_truncated_body(request)
@@ -225,6 +248,7 @@ def create_judgments(
         note=form.note,
         format=form.format,
         asks_first=form.confirm == "ask",
+        intents=only_file(request, "intents"),
     )
     return Status(202, serialise_judgments_receipt(judgment_set))
 
@@ -274,13 +298,19 @@ def organised_judgments_or_403(user: Viewer, slug: str, version: str) -> Judgmen
     response=response_schemas(JudgmentsReceipt, 202),
 )
 def replace_judgments(
-    request: HttpRequest, slug: str, version: str, file: File[UploadedFile]
+    request: HttpRequest,
+    slug: str,
+    version: str,
+    file: File[UploadedFile],
+    intents: OptionalFile,
 ) -> Status[dict[str, Any]]:
     """Replace a file before import. It is checked, then awaits confirmation."""
     user = viewer(request)
     judgment_set = organised_judgments_or_403(user, slug, version)
     refuse_truncated_body(request)
-    collections.replace_judgments(judgment_set, user, only_file(request, "file") or file)
+    collections.replace_judgments(
+        judgment_set, user, only_file(request, "file") or file, only_file(request, "intents")
+    )
     judgment_set.refresh_from_db()
     return Status(202, serialise_judgments_receipt(judgment_set))
 

@@ -1,4 +1,4 @@
-"""The calls of the API as its page prints them, read from their own OpenAPI description."""
+"""The calls of the API for its documentation page, from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACES = {"path": "In the path", "query": "After the ?", "header": "Header"}
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of words, or of code where they stood between backticks."""
+    """A piece of a text: words, or code that was between backticks."""
 
     words: str
     is_code: bool
@@ -39,7 +39,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Part:
-    """What goes in by one way, or comes back."""
+    """The fields of one part of a call: of its path, its query, its body or its answer."""
 
     title: str
     fields: list[Field]
@@ -65,25 +65,28 @@ class Group:
 
 
 def group_calls(document: Schema) -> list[Group]:
-    """Every call under the word that it stands under, in the order of the document."""
+    """Group the calls by their tag, in the order of the document."""
     schemas = document["components"]["schemas"]
     groups: dict[str, Group] = {}
     for path, calls in document["paths"].items():
-        for method, each in calls.items():
-            [tag] = each["tags"]
+        for method, operation in calls.items():
+            [tag] = operation["tags"]
             call = Call(
                 method=method.upper(),
                 path=path,
-                title=each["summary"].capitalize(),
-                says=[split_code(words) for words in split_paragraphs(each.get("description", ""))],
-                parts=[part for part in _parts(each, schemas) if part.fields],
+                title=operation["summary"].capitalize(),
+                says=[
+                    split_code(words)
+                    for words in split_paragraphs(operation.get("description", ""))
+                ],
+                parts=[part for part in _parts(operation, schemas) if part.fields],
             )
             groups.setdefault(tag, Group(tag.capitalize(), [])).calls.append(call)
     return list(groups.values())
 
 
 def split_paragraphs(text: str) -> list[str]:
-    return [" ".join(each.split()) for each in text.split("\n\n") if each.strip()]
+    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
 
 
 def split_code(text: str) -> list[Piece]:
@@ -97,8 +100,8 @@ def split_code(text: str) -> list[Piece]:
 
 def _parts(call: Schema, schemas: Schema) -> Iterator[Part]:
     for place, title in PLACES.items():
-        given = [each for each in call.get("parameters", []) if each["in"] == place]
-        yield Part(title, [_field(each["name"], each, schemas) for each in given])
+        given = [parameter for parameter in call.get("parameters", []) if parameter["in"] == place]
+        yield Part(title, [_field(parameter["name"], parameter, schemas) for parameter in given])
     for kind, body in call.get("requestBody", {}).get("content", {}).items():
         yield Part(BODIES[kind], _properties(body["schema"], schemas))
     for status, answer in call["responses"].items():
@@ -113,8 +116,8 @@ def _properties(schema: Schema, schemas: Schema) -> list[Field]:
     schema = _resolve(schema, schemas)
     required = schema.get("required", [])
     return [
-        _field(name, {"schema": each, "required": name in required}, schemas)
-        for name, each in schema.get("properties", {}).items()
+        _field(name, {"schema": value, "required": name in required}, schemas)
+        for name, value in schema.get("properties", {}).items()
     ]
 
 
@@ -136,7 +139,7 @@ def describe_type(schema: Schema, schemas: Schema) -> str:
     if "const" in schema:
         return str(schema["const"])
     if choices := schema.get("anyOf"):
-        return " or ".join(_distinct(describe_type(each, schemas) for each in choices))
+        return " or ".join(_distinct(describe_type(choice, schemas) for choice in choices))
     if schema.get("type") == "array":
         return f"list of {describe_type(schema.get('items', {}), schemas)}"
     schema = _resolve(schema, schemas)
@@ -152,6 +155,6 @@ def _distinct(words: Iterable[str]) -> list[str]:
 
 
 def _resolve(schema: Schema, schemas: Schema) -> Schema:
-    """What a reference leads to; of several that are all to hold, the first."""
+    """Return the schema that a reference names; of an `allOf`, the first."""
     [schema] = schema.get("allOf", [schema])[:1]
     return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema

@@ -38,7 +38,7 @@ MALFORMED = (
 
 
 class ApiError(Exception):
-    """A request that is refused, with the status and the words of the answer."""
+    """A refused request, with the status and the message of the answer."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ApiError(Exception):
 
 
 def field_error(name: str, message: str, found: str = "", hint: str = "") -> ApiError:
-    """A field of the request that cannot be taken; the message begins with its name."""
+    """Build the error of an invalid field; the message begins with its name."""
     problem = field_problem(name, message, found, hint)
     return ApiError(422, "E_FIELD", problem.message, [problem])
 
@@ -80,7 +80,7 @@ def permission_error(message: str) -> ApiError:
 
 
 def register_error_handlers(api: NinjaAPI) -> None:
-    """Let `api` answer every exception in the one shape."""
+    """Make `api` answer every exception in the same shape."""
     api.add_exception_handler(ApiError, lambda request, error: error.answer())
     api.add_exception_handler(NotAccepted, lambda request, error: upload_error(error).answer())
     api.add_exception_handler(ActionError, lambda request, error: state_error(error).answer())
@@ -106,14 +106,14 @@ def state_error(error: ActionError) -> ApiError:
 
 def validation_error(error: ValidationError) -> ApiError:
     problems = [
-        field_problem(field_name(each["loc"]), describe_validation_error(each))
-        for each in error.errors
+        field_problem(field_name(found["loc"]), describe_validation_error(found))
+        for found in error.errors
     ]
     return ApiError(422, "E_FIELD", problems[0].message, problems)
 
 
 def field_name(place: tuple[Any, ...]) -> str:
-    """The field behind pydantic's place: ("body", "body", "depth") is "depth".
+    """Return the field of pydantic's location: ("body", "body", "depth") is "depth".
 
     >>> [field_name(place) for place in [("body", "body", "measures", 2), ("form", "slug")]]
     ['measures.2', 'slug']
@@ -127,7 +127,7 @@ def field_name(place: tuple[Any, ...]) -> str:
 
 
 def describe_validation_error(error: dict[str, Any]) -> str:
-    """Pydantic's words, beginning with a small letter and without its own prefix."""
+    """Return pydantic's message in lower case and without its prefix."""
     if error["type"] == "missing":
         return "is missing"
     words = str(error["msg"]).removeprefix("Value error, ")
@@ -155,7 +155,7 @@ def answer_malformed(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def with_api_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """What ninja refuses before any call is found: a wrong method, a wrong address."""
+    """Answer in our shape what Ninja refuses by itself: a wrong method or path."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -174,7 +174,7 @@ def with_api_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 
 
 def answer_failure(request: HttpRequest, error: Exception) -> HttpResponse:
-    """What nobody expected; an outage says when to try again."""
+    """Answer an unexpected exception; after an outage, say when to retry."""
     if outage := find_outage(error):
         log.warning("%s %s: %s", request.method, request.path, str(error).strip())
         return ApiError(

@@ -1,4 +1,4 @@
-"""Types of the fields that come in: what is out of range never reaches the database."""
+"""Types of the request fields; they reject values that the database cannot store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
-from leaderboard.actions.names import LARGEST_INTEGER, clean_slug
+from leaderboard.actions.names import clean_slug
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
 
 FIRST_YEAR, LAST_YEAR = 2000, 2999
@@ -20,14 +20,14 @@ FACT_NAMES = [fact.name for fact in REQUIRABLE]
 
 
 def clean_text(text: str) -> str:
-    """Text that any database takes: no NUL, no half of a surrogate pair."""
+    """Return stripped text; reject NUL and half a surrogate pair, which no database stores."""
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
         raise ValueError("has a character that cannot be stored")
     return text.strip()
 
 
 def clean_instant(value: Any) -> datetime:
-    """An ISO 8601 time that names its zone, in UTC."""
+    """Parse an ISO 8601 time with a zone and return it in UTC."""
     try:
         instant = datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -40,7 +40,7 @@ def clean_instant(value: Any) -> datetime:
 
 
 def clean_object(value: Any) -> dict[str, Any]:
-    """A flat JSON object, itself or as the text of a form field."""
+    """Return a flat JSON object, which may be the text of a form field."""
     value = _parse_json(value)
     if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
         raise ValueError(f"is a JSON object of at most {MOST_ENTRIES} entries")
@@ -58,7 +58,7 @@ def read_facts(value: Any) -> dict[str, Any]:
 
 
 def _parse_json(value: Any) -> Any:
-    """JSON, itself or as the text of a form field."""
+    """Parse JSON if the value is the text of a form field."""
     if not isinstance(value, str):
         return value
     try:
@@ -82,7 +82,7 @@ def _clean_plain(value: Any) -> str | int | float | bool | None:
 
 
 def clean_fixes(value: Any) -> tuple[str, ...]:
-    """Names of repairs, as a list or parted by commas."""
+    """Return the names of repairs, given as a list or separated by commas."""
     entries = value if isinstance(value, list | tuple) else [value]
     if not all(isinstance(entry, str) for entry in entries):
         raise ValueError("is a list of names of repairs")
@@ -104,11 +104,11 @@ Slug = Annotated[str, StringConstraints(max_length=60), AfterValidator(clean_slu
 Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_slug)]
 GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
 Label = Annotated[Text, StringConstraints(max_length=128)]
+Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]
 RunTag = Annotated[Text, AfterValidator(clean_tag)]
 Fixes = Annotated[tuple[str, ...], BeforeValidator(clean_fixes), WithJsonSchema({"type": "string"})]
 Measure = Annotated[Text, StringConstraints(min_length=1, max_length=80)]
-Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, strict=True)]
 Instant = Annotated[datetime, BeforeValidator(clean_instant)]
 PlainObject = Annotated[dict[str, Any], BeforeValidator(clean_object)]
 FactName = Annotated[

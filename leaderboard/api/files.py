@@ -1,4 +1,4 @@
-"""The files of a multipart body: each at most once, and all of them whole."""
+"""The files of a multipart body, each complete and sent only once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaderboard.api.errors import ApiError, field_error
 
 
 def only_file(request: HttpRequest, name: str) -> UploadedFile | None:
-    """The file sent as `name`; of two with one name nobody knows which is meant."""
+    """Return the file sent as `name`; refuse two files of one name."""
     files = request.FILES.getlist(name)
     if len(files) > 1:
         raise field_error(name, f"was sent {len(files)} times; one file is taken")
@@ -17,7 +17,7 @@ def only_file(request: HttpRequest, name: str) -> UploadedFile | None:
 
 
 def refuse_truncated_body(request: HttpRequest) -> None:
-    """A sender who goes away leaves a body shorter than announced, of which nothing is kept."""
+    """Refuse a body that is shorter than announced, because the sender disconnected."""
     stream = request._stream
     if stream._pos < stream.limit:
         raise ApiError(400, "E_FIELD", "The body is shorter than Content-Length.")

@@ -26,7 +26,7 @@ def page_by_slug(rows: QuerySet[Row], paging: Paging) -> Page[Row]:
 
 
 def page_newest_first(runs: RunQuerySet, paging: Paging) -> Page[Run]:
-    """Runs that come in while somebody pages do not move the others."""
+    """Return a page of runs; runs that arrive meanwhile do not move the others."""
     if paging.after:
         last = runs.filter(pk=paging.after).first()
         if last is None:

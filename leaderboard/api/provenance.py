@@ -11,7 +11,7 @@ from leaderboard.scoring.judgments import resolve_measure
 
 
 def provenance_of(sight: Sight, run: Run) -> dict[str, Any]:
-    """The file for those inside; judgments and edition where scores may be seen."""
+    """Return the file for team and organisers, and judgments and edition if scores are visible."""
     provenance: dict[str, Any] = {"sha256": run.sha256}
     if sight.can_see_file(run):
         provenance |= {

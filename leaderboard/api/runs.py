@@ -44,10 +44,11 @@ from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.runs.facts import all_facts
+from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
 
-# What a test says of one run beside another.
+# The fields of a test of two runs.
 TEST_FIELDS = tuple(
     ["difference", "low", "high", "p", "p_adjusted", "effect_size", "wins", "losses", "ties"]
 )
@@ -103,7 +104,7 @@ def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
 
 
 def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
-    """The team for which an organiser sends a run; from everybody else the field is ignored."""
+    """Return the team for which an organiser submits a run; for others the field is ignored."""
     if not name or not sight.is_organiser or not request.auth.has_scope("organise"):
         return None
     team = sight.track.teams.filter(key=team_key(name)).first()
@@ -122,7 +123,7 @@ def list_runs(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[st
     runs = [sight.with_shown_name(run) for run in page.rows]
     means = read_means(sight, runs)
     seen = receipts.build_receipts(sight, runs)
-    return {"items": [serialise_run(sight, each, means) for each in seen], "next": page.next}
+    return {"items": [serialise_run(sight, receipt, means) for receipt in seen], "next": page.next}
 
 
 @router.get(
@@ -188,7 +189,7 @@ def serialise_receipt(sight: Sight, run: Run) -> dict[str, Any]:
 
 
 def serialise_run(sight: Sight, receipt: Receipt, means: Means) -> dict[str, Any]:
-    """A run as this viewer may see it: its way and its facts only from inside."""
+    """Serialise a run for this viewer; only team and organisers see its progress and facts."""
     run = receipt.run
     answer = {
         **serialise_receipt(sight, run),
@@ -244,18 +245,17 @@ def get_topics(request: HttpRequest, run_id: str, measure: Label = "") -> dict[s
 
 
 def find_measure(sight: Sight, text: str) -> str:
-    """The measure that `text` names, however it is spelled; without one that which ranks."""
-    measures = sight.measures
-    if not text or text in measures:
-        return text or sight.primary_measure
-    try:
-        wanted = parse_measure(text)
-    except MeasureError as error:
-        raise field_error("measure", str(error), text) from None
-    for each in measures:
-        if parse_measure(each) == wanted:
-            return each
-    raise field_error("measure", f"is one of {', '.join(measures)}", text)
+    """Return the measure that `text` names in any spelling; by default, the ranking measure."""
+    if not text:
+        return sight.primary_measure
+    found = match_measure(text, sight.measures)
+    if found is None:
+        try:
+            parse_measure(text)
+        except MeasureError as error:
+            raise field_error("measure", str(error), text) from None
+        raise field_error("measure", f"is one of {', '.join(sight.measures)}", text)
+    return found
 
 
 @router.get("/runs/{slug:run_id}/file", auth=PUBLIC)
@@ -332,7 +332,7 @@ def repair_run(request: HttpRequest, run_id: str, body: RepairIn) -> dict[str, A
 
 
 def own_run_or_403(request: HttpRequest, run_id: str) -> VisibleRun:
-    """A run of one's own team, or of another with a token that may organise."""
+    """Return a run of the viewer's team, or of any team if the token may organise."""
     seen = managed_run_or_403(request, run_id)
     if not seen.sight.owns(seen.run) and not request.auth.has_scope("organise"):
         raise permission_error("This token lacks the scope organise.")

@@ -1,6 +1,6 @@
-"""The bodies that come in and go out; these and the docs page are the same text.
+"""Schemas of requests and answers; the documentation page prints their texts.
 
-Of an answer only what was set is sent: what the caller may not see has no key at all.
+An answer contains only keys that were set: a value that the caller may not see has no key.
 """
 
 from __future__ import annotations
@@ -9,20 +9,14 @@ import math
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from django.conf import settings
 from ninja import Schema
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
-from evaluation.conventions import CONVENTIONS
-from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
+from leaderboard.actions.names import MOST_MEASURES
 from leaderboard.api.fields import (
-    Count,
-    FactName,
     Facts,
     Fixes,
     GradeScale,
-    Instant,
     Label,
     Measure,
     Name,
@@ -32,11 +26,12 @@ from leaderboard.api.fields import (
     Text,
     Version,
 )
+from leaderboard.api.track_settings import TrackSettings
 from leaderboard.models import Run, Track
 
 
 def nan_to_null(value: float | None) -> float | None:
-    """JSON has no NaN: what is undefined is null."""
+    """Return null for an undefined value, because JSON has no NaN."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
@@ -64,7 +59,7 @@ class Refusal(Schema):
 
 
 def response_schemas(schema: Any, *statuses: int) -> dict[int, Any]:
-    """What a call answers: `schema` where it goes well, a Refusal where it does not."""
+    """Return the schemas of a call's answers: `schema` on success, else a Refusal."""
     refusals = dict.fromkeys((401, 403, 404, 409, 413, 422, 429), Refusal)
     return {**dict.fromkeys(statuses or (200,), schema), **refusals}
 
@@ -111,7 +106,9 @@ class JudgmentsIn(Schema):
     version: Version
     note: Annotated[Text, StringConstraints(max_length=2000)] = ""
     format: Label = Field(
-        "", description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, or the columns."
+        "",
+        description="`trec`, `cranfield`, `beir`, `ntcir`, `smart`, `strata`, `subtopics`, "
+        "or the columns.",
     )
     confirm: Literal["auto", "ask"] = "auto"
 
@@ -167,63 +164,6 @@ class CollectionList(Schema):
 
 
 # Tracks
-
-
-class TrackSettings(Schema):
-    """Settings an organiser can change."""
-
-    model_config = ConfigDict(use_enum_values=True)
-
-    name: Name = ""
-    description: Annotated[Text, StringConstraints(max_length=20_000)] = ""
-    judgments: Version | None = Field(None, description="A version, or null if none.")
-    measures: Annotated[list[Measure], Field(min_length=1, max_length=MOST_MEASURES)] = []
-    primary_measure: Measure = ""
-    relevance_threshold: int = Field(
-        1, ge=1, le=127, strict=True, description="Default: the level of its judgments."
-    )
-    depth: int = Field(1000, ge=1, le=LARGEST_INTEGER, strict=True)
-    convention: Literal[tuple(CONVENTIONS)] = "house"  # type: ignore[valid-type]
-    drop_empty_topics: bool = False
-    test: str = Field("sign_flip", max_length=20)
-    opens_at: Instant | None = None
-    closes_at: Instant | None = None
-    release_at: Instant | None = Field(
-        None, description="Planned release. It does not happen automatically."
-    )
-    grace_minutes: Count = 0
-    late_runs: Track.LateRuns = Track.LateRuns.REFUSE
-    excluded_topics: list[Label] = Field([], max_length=10_000)
-    exclusion_reason: Annotated[Text, StringConstraints(max_length=500)] = ""
-    disclosure: Track.Disclosure = Track.Disclosure.BLIND
-    pseudonyms: bool = Field(False, description="Show pseudonyms until release.")
-    shares_judgments: bool = Field(
-        False, description="Let everyone who sees all scores download the judgments."
-    )
-    ladder_step: float = Field(
-        0.0, ge=0, le=0.5, description="Margin to beat the team's shown score; 0: no ladder."
-    )
-    public_topics: list[Label] = Field(
-        [], max_length=10_000, description="Leaderboard topics. Only organisers see them."
-    )
-    public_share: int | None = Field(
-        None, ge=1, le=99, strict=True, description="Percentage of topics to draw as public."
-    )
-    visibility: Track.Visibility = Track.Visibility.PUBLIC
-    joining: Track.Joining = Track.Joining.EVERYONE
-    terms: Annotated[Text, StringConstraints(max_length=20_000)] = ""
-    selection: Track.Selection = Track.Selection.ALL
-    quota_per_day: Count | None = settings.RUNS_PER_DAY
-    quota_total: Count | None = None
-    attempts_per_day: Count = settings.ATTEMPTS_PER_DAY
-    run_formats: list[Literal[tuple(RUN_FORMATS)]] = Field(  # type: ignore[misc]
-        ["trec"], min_length=1, description="Accepted run formats."
-    )
-    required_facts: list[FactName] = Field([], description="Facts required for every team run.")
-    missing_topics: Track.Refusal = Track.Refusal.WARN
-    unknown_documents: Track.UnknownDocuments = Track.UnknownDocuments.REFUSE
-    duplicates: Track.Duplicates = Track.Duplicates.REFUSE
-    repeated_tags: Track.Refusal = Track.Refusal.WARN
 
 
 class TrackIn(TrackSettings):
@@ -470,9 +410,21 @@ class TopicPair(Schema):
     b: Number
 
 
+class Probability(Schema):
+    """How probable it is that run `b` is better than `a` by more than the region, or is not."""
+
+    region: float = Field(description="Differences up to this count as equivalent.")
+    better: float
+    within: float
+    worse: float
+
+
 class Comparison(Tested):
     """Run `b` against run `a`: a positive difference says that b is better."""
 
     a: str
     b: str
+    probability: Probability | None = Field(
+        description="From the paired t-test of this pair alone; null below six topics."
+    )
     topics: list[TopicPair]

@@ -13,7 +13,6 @@ from evaluation.measures import Measure, parse_measure
 from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
-from leaderboard.actions.names import refuse_unstored_judgments
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, permission_error
@@ -36,6 +35,7 @@ from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
+from leaderboard.scoring.judgments import explain_missing_judgments
 
 router = Router(tags=["tracks"])
 
@@ -78,7 +78,7 @@ def ready_collection_or_error(user: Viewer, slug: str) -> Collection:
 
 
 def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[str, Any]:
-    """The fields that `body` gives the track, checked beside those that it keeps."""
+    """Return the fields that `body` changes, checked together with the unchanged ones."""
     changes = {name: getattr(body, name) for name in names if name in PLAIN_SETTINGS}
     if "judgments" in names:
         changes["judgment_set"] = find_judgments(track, body.judgments)
@@ -96,6 +96,7 @@ def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[st
         name: changes.get(name, getattr(track, name)) for name in [*PLAIN_SETTINGS, "public_topics"]
     }
     refuse_contradictions(merged)
+    refuse_missing_judgments(track, changes)
     return changes
 
 
@@ -115,7 +116,7 @@ def find_judgments(track: Track, version: str | None) -> JudgmentSet | None:
 def read_public_topics(
     track: Track, body: TrackSettings, names: list[str], changes: dict[str, Any]
 ) -> dict[str, list[str]]:
-    """The public topics, where some are named or a share of them is to be drawn."""
+    """Return the public topics if the body lists them or asks to draw a share."""
     if "public_share" in names and body.public_share is not None:
         left_out = changes.get("excluded_topics", track.excluded_topics)
         return {
@@ -137,28 +138,38 @@ def check_topics(track: Track, numbers: list[str], field: str) -> list[str]:
 
 
 def drop_repeated_measures(texts: list[str]) -> list[str]:
-    """Each measure once, spelled as it was first."""
+    """Return each measure once, in its first spelling."""
     first = {str(check_measure("measures", text)): text for text in reversed(texts)}
     return [text for text in dict.fromkeys(texts) if text in first.values()]
 
 
 def match_spelling(text: str, measures: list[str]) -> str:
-    """The text among `measures` that means the same; `text` where there is none."""
+    """Return the spelling among `measures` of the same measure, or `text` if there is none."""
     wanted = check_measure("primary_measure", text)
     same = (each for each in measures if parse_measure(each) == wanted)
     return text if text in measures else next(same, text)
 
 
 def check_measure(field: str, text: str) -> Measure:
-    """The measure of that text, short enough to be stored with any threshold of the track."""
+    """Parse a measure whose name is short enough to be stored with any threshold."""
     try:
         measure = parse_measure(text)
-        refuse_unstored_judgments(measure)
     except ValueError as error:
         raise field_error(field, str(error), text) from None
     if len(str(measure.resolved(127))) > LONGEST_MEASURE:
         raise field_error(field, "is too long a measure", text)
     return measure
+
+
+def refuse_missing_judgments(track: Track, changes: dict[str, Any]) -> None:
+    """Refuse measures that the judgments of the track cannot give."""
+    judgment_set = changes.get("judgment_set", track.judgment_set)
+    measures = changes.get("measures", track.measures)
+    if judgment_set is None or not {"judgment_set", "measures"} & changes.keys():
+        return
+    for text in measures:
+        if reason := explain_missing_judgments(parse_measure(text), judgment_set):
+            raise field_error("measures", reason, text)
 
 
 def refuse_contradictions(merged: dict[str, Any]) -> None:
@@ -208,7 +219,7 @@ def serialise_quota(track: Track, team: Team) -> dict[str, Any]:
 
 
 def serialise_track(sight: Sight) -> dict[str, Any]:
-    """A track; what tells of its judgments only where its scores may be seen."""
+    """Serialise a track; what reveals its judgments only if the viewer may see scores."""
     track = sight.track
     answer = {name: getattr(track, name) for name in PLAIN_SETTINGS}
     answer |= {
@@ -288,8 +299,8 @@ def join_track(request: HttpRequest, slug: str, body: JoinIn = None) -> dict[str
 
 
 def joinable_track_or_404(user: Viewer, slug: str, invitation: str) -> Track:
-    """A track that one sees, or whose invitation one has."""
-    track = Track.objects.filter(slug=slug).first()
+    """Return a track that the user can see, or to which the user is invited."""
+    track = Track.objects.opened().filter(slug=slug).first()
     if track is None:
         raise Http404("no such track")
     return track if people.can_join(track, invitation) else track_or_404(user, slug).track

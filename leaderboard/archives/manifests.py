@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.db import models
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,6 +18,7 @@ LOCAL_FIELDS: dict[type[models.Model], set[str]] = {
     JudgmentSet: {
         *("id", "version", "state", "asks_first", "note", "sha256", "top_grade", "relevant_from"),
         *("pool_depth", "grade_counts", "num_judgments", "num_topics", "num_relevant"),
+        *("num_strata", "num_subtopics", "num_intents"),
         *("preview", "questions", "problems", "problem_totals"),
     },
     Track: {"id", "slug", "invitation", "badge_code"},
@@ -46,6 +47,10 @@ class CollectionEntry(Entry):
     slug: str
     name: str = Field(max_length=120)
     description: str = Field(max_length=5000)
+    licence: str = Field("", max_length=120)
+    shares_documents: bool = False
+    source_url: str = Field("", max_length=300)
+    source_note: str = Field("", max_length=2000)
 
 
 class JudgmentsEntry(Entry):
@@ -57,6 +62,10 @@ class JudgmentsEntry(Entry):
     # The SHA-256 of the original file, which may have other grades.
     sha256: str
     pooled_runs: list[str]
+    # How the judgments are printed; ordinary ones are written as versions before this wrote them.
+    format: Literal["trec", "strata", "subtopics"] = Field(
+        "trec", exclude_if=lambda format: format == "trec"
+    )
     fields: dict[str, Any] = {}
 
 
@@ -123,6 +132,9 @@ class Manifest(Entry):
     runs: list[RunEntry]
     refused: list[RunEntry] = []
     announcements: list[dict[str, Any]]
+    milestones: list[dict[str, Any]] = []
+    # The texts of the home page, if the organisers wrote any.
+    task_page: dict[str, Any] | None = None
     editions: list[EditionEntry]
     pools: list[PoolEntry]
     snapshots: list[SnapshotEntry]

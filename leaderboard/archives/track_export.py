@@ -8,6 +8,7 @@ name who did them.
     docnos.txt or documents.jsonl        where the collection has documents
     judgments/<version>.qrels            as they count, with mapped grades
     judgments/<version>.file             the original file
+    judgments/<version>.intents          the probabilities of its subtopics, if it has any
     runs/<id>                            the original file
     problems/<id>.jsonl                  of a rejected run with many problems
     scores/<edition>/<id>.json           its values in each edition
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.conf import settings
@@ -56,12 +57,21 @@ from leaderboard.boards.columns import ALL_COLUMNS, paper_columns, shown_columns
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.infrastructure.batches import iterate_batches
-from leaderboard.models import Collection, Edition, JudgmentSet, Pool, Run, Score, Team, Track
+from leaderboard.models import (
+    Collection,
+    Edition,
+    JudgmentSet,
+    Pool,
+    Run,
+    Score,
+    TaskPage,
+    Team,
+    Track,
+)
 from leaderboard.models.collections import ImportState
 
-# How many topics' judgments are in memory at once.
-TOPICS_AT_A_TIME = 50
 # The kinds of events to export; the others are about people or contain their URLs.
 EXPORTED_KINDS = ("track", "run", "snapshot", "pool", "judgmentset", "grant", "announcement")
 EXCLUDED_ACTS = ("add organiser", "remove organiser")
@@ -79,6 +89,8 @@ def build_track_members(track: Track, with_documents: bool = False) -> Iterator[
     for judged in ready_judgments(collection):
         yield Member(f"judgments/{judged.version}.qrels", render_qrels(judged))
         yield Member(f"judgments/{judged.version}.file", read_chunks(judged.file))
+        if judged.num_intents:
+            yield Member(f"judgments/{judged.version}.intents", read_chunks(judged.intents_file))
     editions = ready_editions(track)
     for run in accepted_runs(track):
         yield Member(f"runs/{run.pk}", read_chunks(run.file))
@@ -170,15 +182,6 @@ def document_rows(collection: Collection) -> Iterator[dict[str, str]]:
         yield {"docno": document.docno, "title": document.title, "text": document.text}
 
 
-def render_qrels(judgment_set: JudgmentSet, left_out: Sequence[str] = ()) -> Iterator[bytes]:
-    """Yield the lines of a qrels file, without the topics that are left out."""
-    kept = judgment_set.collection.topics.exclude(number__in=left_out)
-    for topics in iterate_batches(kept, "position", TOPICS_AT_A_TIME):
-        rows = judgment_set.judgments.filter(topic__in=topics).order_by("topic__position", "pk")
-        for number, docno, grade in rows.values_list("topic__number", "docno", "grade"):
-            yield f"{number} 0 {docno} {grade}\n".encode()
-
-
 def read_chunks(stored: FieldFile) -> Iterator[bytes]:
     with default_storage.open(stored.name) as file:
         yield from file.chunks(CHUNK_SIZE)
@@ -218,7 +221,7 @@ def page_members(board: Board) -> Iterator[Member]:
 
 
 def build_manifest(track: Track) -> Manifest:
-    judged = track.judgment_set
+    judged, page = track.judgment_set, TaskPage.objects.filter(track=track).first()
     return Manifest(
         archive=ARCHIVE_VERSION,
         rankfield=settings.VERSION,
@@ -240,6 +243,8 @@ def build_manifest(track: Track) -> Manifest:
         announcements=[
             plain_values(announcement) for announcement in track.announcements.order_by("pk")
         ],
+        milestones=[plain_values(milestone) for milestone in track.milestones.all()],
+        task_page=None if page is None else plain_values(page),
         editions=[edition_entry(edition) for edition in ready_editions(track)],
         pools=[pool_entry(pool) for pool in approved_pools(track)],
         snapshots=[
@@ -258,8 +263,24 @@ def judgments_entry(judged: JudgmentSet) -> JudgmentsEntry:
         pool_depth=judged.pool_depth,
         sha256=judged.sha256,
         pooled_runs=list(judged.pooled_runs.order_by("pk").values_list("pk", flat=True)),
-        fields=plain_values(judged),
+        format=find_judgment_format(judged),
+        fields=judgment_values(judged),
     )
+
+
+def judgment_values(judged: JudgmentSet) -> dict[str, Any]:
+    """Return the fields of the judgments; versions before this know none of probabilities."""
+    values = plain_values(judged)
+    if not judged.intents_filename:
+        del values["intents_filename"]
+    return values
+
+
+def find_judgment_format(judged: JudgmentSet) -> str:
+    """Return the format in which the judgments are printed."""
+    if judged.num_subtopics:
+        return "subtopics"
+    return "strata" if judged.num_strata else "trec"
 
 
 def team_entry(team: Team) -> TeamEntry:

@@ -47,10 +47,12 @@ from leaderboard.models import (
     Edition,
     Grant,
     JudgmentSet,
+    Milestone,
     Pool,
     Run,
     Score,
     Snapshot,
+    TaskPage,
     Team,
     Track,
     User,
@@ -85,20 +87,25 @@ def restore_collection(archive: Archive, manifest: Manifest, owner: User, slug: 
     entry = manifest.collection
     judged = manifest.judgments[0] if manifest.judgments else None
     documents = next((name for name in DOCUMENT_FORMATS if name in archive), "")
-    formats = {"topics": "jsonl", "judgments": "trec"}
+    formats = {"topics": "jsonl", "judgments": judged.format if judged else "trec"}
     if documents:
         formats["documents"] = DOCUMENT_FORMATS[documents]
     collection = Collection(
         slug=slug,
         name=entry.name,
         description=entry.description,
+        licence=entry.licence,
+        # Without the texts there is nothing to hand out.
+        shares_documents=entry.shares_documents and documents == "documents.jsonl",
+        source_url=entry.source_url,
+        source_note=entry.source_note,
         owner=owner,
         asks_first=False,
         formats=formats,
         arrives_until=timezone.now() + ABSENCE_LIMIT,
     )
     with ExitStack() as stack:
-        names = ("topics.jsonl", documents, qrels_path(judged) if judged else "")
+        names = ("topics.jsonl", documents, *judgment_members(archive, judged))
         files = CollectionFiles(*(open_member(archive, name, stack) for name in names))
         if judged is None:
             return uploads.accept_collection(collection, files)
@@ -143,6 +150,17 @@ def qrels_path(entry: JudgmentsEntry) -> str:
     return f"judgments/{entry.version}.qrels"
 
 
+def intents_path(archive: Archive, entry: JudgmentsEntry) -> str:
+    """Return the member with the probabilities of subtopics, empty if there is none."""
+    name = f"judgments/{entry.version}.intents"
+    return name if name in archive else ""
+
+
+def judgment_members(archive: Archive, entry: JudgmentsEntry | None) -> tuple[str, str]:
+    """Return the members with the judgments and with the probabilities of their subtopics."""
+    return ("", "") if entry is None else (qrels_path(entry), intents_path(archive, entry))
+
+
 def judgment_fields(entry: JudgmentsEntry) -> dict[str, Any]:
     return {
         "note": entry.note,
@@ -155,10 +173,18 @@ def restore_judgments(
     archive: Archive, entry: JudgmentsEntry, collection: Collection
 ) -> JudgmentSet:
     """Restore a further version of the judgments and queue its check."""
-    with archive.member(qrels_path(entry)) as file, transaction.atomic():
-        sent = File(file, name=f"{entry.version}.qrels")
+    with ExitStack() as stack, transaction.atomic():
+        sent, intents = (
+            open_member(archive, name, stack) for name in judgment_members(archive, entry)
+        )
         judged = uploads.accept_judgments(
-            collection, sent, entry.version, collection.owner, format="trec", asks_first=False
+            collection,
+            sent,
+            entry.version,
+            collection.owner,
+            format=entry.format,
+            asks_first=False,
+            intents=intents,
         )
         kept = {**judgment_fields(entry), "top_grade": entry.top_grade}
         JudgmentSet.objects.filter(pk=judged.pk).update(**kept)
@@ -258,6 +284,14 @@ def restore_announcements(manifest: Manifest, track: Track) -> None:
     Announcement.objects.bulk_create(
         Announcement(track=track, created_by=track.owner, **values) for values in rows
     )
+
+
+def restore_task_page(manifest: Manifest, track: Track) -> None:
+    """Restore the texts of the home page and the schedule."""
+    if manifest.task_page is not None:
+        TaskPage.objects.create(track=track, **clean_values(TaskPage, manifest.task_page))
+    rows = [clean_values(Milestone, milestone) for milestone in manifest.milestones]
+    Milestone.objects.bulk_create(Milestone(track=track, **values) for values in rows)
 
 
 def restore_run(archive: Archive, entry: RunEntry, track: Track) -> Run:

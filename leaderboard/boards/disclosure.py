@@ -16,12 +16,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from evaluation.measures import parse_measure
+from evaluation.measures import DIVERSITY, parse_measure
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
 from leaderboard.runs.facts import FILTERS
-from leaderboard.scoring.families import find_measures, ranking_measure, select_runs
+from leaderboard.scoring.families import find_measures, match_measure, ranking_measure, select_runs
 from leaderboard.scoring.ladder import Ladder, build_ladder
 
 # Facts in fixed words and figures; links and free text can name people, places and systems.
@@ -136,7 +136,7 @@ class Sight:
 
     def measure_or_primary(self, asked: str) -> str:
         """Return the measure that a reader asks for, or the primary one if there is no such."""
-        return asked if asked in self.measures else self.primary_measure
+        return match_measure(asked, self.measures) or self.primary_measure
 
     @property
     def other_editions(self) -> EditionQuerySet:
@@ -256,7 +256,8 @@ def hides_judgments(text: str) -> bool:
     Counts, and measures that depend on which documents are judged, reveal too much even if rounded.
     """
     measure = parse_measure(text)
-    shares = measure.definition.range == (0, 1) and measure.definition.bounds != "none"
+    is_bounded = measure.definition.bounds != "none" or measure.name in DIVERSITY
+    shares = measure.definition.range == (0, 1) and is_bounded
     return shares and measure.parameters.get("holes") != "condensed"
 
 

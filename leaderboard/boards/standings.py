@@ -29,7 +29,15 @@ from leaderboard.scoring.comparisons import (
     load_all_pairs,
     load_differences,
 )
-from leaderboard.scoring.families import EditionMeans, family_ids, load_means, ranking_measure
+from leaderboard.scoring.families import (
+    EditionMeans,
+    family_ids,
+    load_means,
+    match_measure,
+    ranking_measure,
+    with_values,
+)
+from leaderboard.scoring.judgments import is_not_estimated
 
 LEVEL = 0.05
 # The fields of a run that pages of many runs print; its own page prints the others.
@@ -161,8 +169,11 @@ class Board:
 
     @property
     def num_in_family(self) -> int:
-        """How many runs the tests count; more than are ranked where score chose those."""
-        return len(self.tests.family)
+        """How many runs the tests count; more than are ranked where score chose those.
+
+        Runs that the measure is undefined for on every topic do not count.
+        """
+        return len(self.tests.family) - len(self.tests.undefined)
 
     @cached_property
     def decisions(self) -> RunPairs | None:
@@ -185,6 +196,14 @@ class Board:
 
     def standing_with(self, run_id: str) -> Standing | None:
         return next((standing for standing in self.standings if standing.run.pk == run_id), None)
+
+    @property
+    def unestimated(self) -> list[str]:
+        """The measures that a stratified sample cannot estimate, where scores are shown."""
+        if not self.sight.can_see_scores:
+            return []
+        judgment_set = self.edition.judgment_set
+        return [text for text in self.measures if is_not_estimated(text, judgment_set)]
 
     @property
     def uses_pseudonyms(self) -> bool:
@@ -238,6 +257,11 @@ class Board:
     def ranked(self) -> list[Standing]:
         """The standings with a rank; the measure is undefined for the others."""
         return [standing for standing in self.standings if standing.rank is not None]
+
+    @property
+    def unranked(self) -> list[Standing]:
+        """The standings that the measure is undefined for on every topic."""
+        return [standing for standing in self.standings if standing.rank is None]
 
     @property
     def leaders(self) -> list[Standing]:
@@ -302,6 +326,8 @@ class BoardTests:
 
     question: str = AGAINST_ALL
     family: tuple[str, ...] = ()
+    # The runs of the family without a value, which no test counts.
+    undefined: frozenset[str] = frozenset()
     pairs: RunPairs | None = None
     baseline: Run | None = None
     against: Mapping[str, Difference] = field(default_factory=dict)
@@ -406,8 +432,10 @@ def _complete_measures(track: Track, means: Iterable[Mapping[str, object]]) -> l
 def _valid_choice(choice: Choice, sight: Sight, measures: list[str]) -> Choice:
     track = sight.track
     home = ranking_measure(track, measures)
-    measure = choice.measure if choice.measure in measures else home
-    sort = choice.sort if choice.sorted_by in {*measures, *ORDERS} else ""
+    measure = match_measure(choice.measure, measures) or home
+    column = choice.sorted_by if choice.sorted_by in ORDERS else None
+    column = column or match_measure(choice.sorted_by, measures)
+    sort = f"{'-' if choice.is_reversed else ''}{column}" if choice.sort and column else ""
     baseline = choice.baseline or (track.baseline_id or "")
     return replace(choice, measure=measure, sort=sort, baseline=baseline)
 
@@ -434,20 +462,22 @@ def _compare(
     question = AGAINST_ALL if asks_all else AGAINST_BASELINE
     means = load_means(edition).means
     family = tuple(run_id for run_id in family if measure in means.get(run_id, {}))
+    values = {run_id: means[run_id][measure] for run_id in family}
+    undefined = frozenset(family) - frozenset(with_values(family, values))
     if not tested:
-        return BoardTests(question, family, baseline=baseline)
+        return BoardTests(question, family, undefined, baseline=baseline)
     if baseline is not None and not asks_all:
         against = load_differences(edition, measure, baseline.pk, list(family))
-        return BoardTests(question, family, None, baseline, against)
+        return BoardTests(question, family, undefined, None, baseline, against)
     pairs = _decide_all_pairs(edition, measure, family, list(runs))
     if baseline is None:
-        return BoardTests(question, family, pairs)
+        return BoardTests(question, family, undefined, pairs)
     against = compute_differences(edition, measure, baseline.pk, list(runs), most_scores=0)
     if pairs is not None:
         against = {
             run_id: pairs.decide(alone, run_id, baseline.pk) for run_id, alone in against.items()
         }
-    return BoardTests(question, family, pairs, baseline, against)
+    return BoardTests(question, family, undefined, pairs, baseline, against)
 
 
 def _decide_all_pairs(
@@ -466,10 +496,13 @@ def _rank_intervals(
     """Return the rank interval of each run, and the places that separate all above from below."""
     if pairs is None:
         return [None] * len(ordered), set()
-    places = np.array([pairs.places[run_id] for run_id in ordered], dtype=np.int64)
+    # Runs without a value come last, and have no place among the pairs.
+    known = [run_id for run_id in ordered if run_id in pairs.places]
+    places = np.array([pairs.places[run_id] for run_id in known], dtype=np.int64)
     low, high = pairs.decisions.rank_low[places], pairs.decisions.rank_high[places]
     intervals = list(zip(low.tolist(), high.tolist(), strict=True))
-    return [*intervals], set(pairs.decisions.separated_in(places))
+    without: list[tuple[int, int] | None] = [None] * (len(ordered) - len(known))
+    return [*intervals, *without], set(pairs.decisions.separated_in(places))
 
 
 def _rank(

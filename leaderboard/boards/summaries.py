@@ -28,7 +28,7 @@ from leaderboard.scoring.comparisons import (
     StoredComparison,
     load_comparisons,
 )
-from leaderboard.scoring.families import family_ids, load_runs
+from leaderboard.scoring.families import family_ids, load_runs, with_values
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _summarise(sight: Sight, edition: Edition, known: EditionData) -> BoardSumma
     family = family_ids(track, known.runs, runs)
     pairs, against = _select_tests(sight, edition, known, family)
     # Ranks within a larger family than the board are not those of the board.
-    on_board = pairs is not None and len(family) == len(runs)
+    on_board = len(family) == len(runs)
     ranks = assign_ranks([means[run.pk] for run in runs])
     places = [
         Place(
@@ -143,8 +143,9 @@ def _select_tests(
 ) -> tuple[AllPairs | None, dict[str, Difference]]:
     """Return the stored tests of this family: against the baseline, or else all pairs."""
     pairs, against = None, {}
+    valued = with_values(family, known.means)
     for stored in known.tests:
-        if not sight.can_see_scores or stored.family != family:
+        if not sight.can_see_scores or stored.family not in (family, valued):
             continue
         if stored.pairs is None:
             against = stored.against

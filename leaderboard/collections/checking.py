@@ -22,6 +22,7 @@ from django.core.files.storage import default_storage
 from evaluation.problems import Problems, Refused
 from evaluation.reading.docnos import Docnos, write_docnos
 from evaluation.reading.documents import Document, read_documents, recognise_documents
+from evaluation.reading.intents import read_intents, with_probabilities
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.recognition import NOT_READ, Candidate, recognise_qrels
 from evaluation.reading.topics import Topic as ReadTopic
@@ -41,12 +42,21 @@ from leaderboard.collections.preview import (
     GRADES,
     NAMES_SHOWN,
     RENUMBER,
+    CollectionPreview,
+    DocumentsPreview,
+    FirstDocument,
+    FirstTopic,
+    IntentsFound,
+    JudgmentsPreview,
+    TopicsPreview,
     build_format_question,
     first_judgments,
     is_direction_open,
-    judgments_preview,
+    preview_judgments,
     warn_of_stray_grades,
+    warn_of_unused_intents,
     write_changes,
+    write_preview,
 )
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState, load_grades
@@ -64,7 +74,7 @@ KnownDocnos: TypeAlias = Container[bytes] | None
 class Checked:
     """What a check found in the files of a collection."""
 
-    preview: dict[str, Any] = field(default_factory=dict)
+    preview: CollectionPreview = field(default_factory=CollectionPreview)
     questions: list[dict[str, Any]] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
 
@@ -75,6 +85,10 @@ class Checked:
         if self.problems.errors:
             return ImportState.REFUSED
         return ImportState.PREVIEW if asks_first else ImportState.IMPORTING
+
+    def add_to_preview(self, **found: Any) -> None:
+        """Add what was found in a file to the preview."""
+        self.preview = replace(self.preview, **found)
 
     @contextmanager
     def reading(self, part: str) -> Iterator[None]:
@@ -102,8 +116,11 @@ def check_collection(collection_id: str, progress: Progress) -> Publish:
     with checked.reading("documents"):
         docnos = check_documents(collection, checked, progress)
     if judgment_set is not None and topics is not None:
+        found = None
         with checked.reading("judgments"):
-            check_first_judgments(collection, judgment_set, topics, docnos, checked)
+            found = check_first_judgments(judgment_set, topics, docnos, checked)
+        with checked.reading("probabilities"):
+            check_intents(judgment_set, found, checked)
     return lambda: publish_check(collection, judgment_set, checked)
 
 
@@ -112,15 +129,17 @@ def check_topics(collection: Collection, checked: Checked) -> list[ReadTopic]:
         ask_for_format_of_topics(collection, checked)
     read = read_collection_topics(collection)
     checked.problems = merge_problems(checked.problems, read.problems)
-    checked.preview["topics"] = {
-        "file": collection.topics_filename,
-        "format": read.format,
-        "because": read.because,
-        "count": len(read.topics),
-        "first": [asdict(topic) for topic in read.topics[:FIRST_SHOWN]],
-        "with_description": sum(bool(topic.description) for topic in read.topics),
-        "with_narrative": sum(bool(topic.narrative) for topic in read.topics),
-    }
+    checked.add_to_preview(
+        topics=TopicsPreview(
+            file=collection.topics_filename,
+            format=read.format,
+            because=read.because,
+            count=len(read.topics),
+            first=[FirstTopic(**asdict(topic)) for topic in read.topics[:FIRST_SHOWN]],
+            with_description=sum(bool(topic.description) for topic in read.topics),
+            with_narrative=sum(bool(topic.narrative) for topic in read.topics),
+        )
+    )
     return number_by_order(read.topics) if collection.renumber_topics else read.topics
 
 
@@ -158,15 +177,17 @@ def check_documents(collection: Collection, checked: Checked, progress: Progress
         with open(f"{folder}/docnos", "wb") as kept:
             write_docnos(passed.docnos(report_progress(documents, progress)), kept)
         docnos = Docnos.open(kept.name)
-    checked.preview["documents"] = {
-        "file": collection.documents_filename,
-        "format": recognised.format,
-        "because": recognised.because,
-        "count": len(docnos),
-        "first": [asdict(shorten(document)) for document in passed.first],
-        "num_empty": passed.num_empty,
-        "empty": passed.empty,
-    }
+    checked.add_to_preview(
+        documents=DocumentsPreview(
+            file=collection.documents_filename,
+            format=recognised.format,
+            because=recognised.because,
+            count=len(docnos),
+            first=[shorten(document) for document in passed.first],
+            num_empty=passed.num_empty,
+            empty=passed.empty,
+        )
+    )
     return docnos
 
 
@@ -188,28 +209,31 @@ class DocumentSample:
             yield document.docno.encode()
 
 
-def shorten(document: Document, most: int = 300) -> Document:
+def shorten(document: Document, most: int = 300) -> FirstDocument:
     text = document.text if len(document.text) <= most else document.text[: most - 1] + "…"
-    return Document(document.docno, document.title[:most], text)
+    return FirstDocument(document.docno, document.title[:most], text)
 
 
 def check_first_judgments(
-    collection: Collection,
     judgment_set: JudgmentSet,
     topics: list[ReadTopic],
     docnos: KnownDocnos,
     checked: Checked,
-) -> None:
-    """Check the judgments uploaded with a collection against its topics and documents."""
+) -> ReadJudgments | None:
+    """Check the judgments uploaded with a collection against its topics and documents.
+
+    Return None if their format is a question.
+    """
     found = read_judgments_alone(judgment_set, topics, docnos, checked)
     if found is None:
-        return
-    checked.preview["judgments"] = found.preview
-    unknown = found.preview["num_judgments_without_topics"]
+        return None
+    checked.add_to_preview(judgments=found.preview)
+    unknown = found.preview.num_judgments_without_topics
     if unknown and is_numbered_by_order(found.qrels, topics):
         ask_to_renumber(checked, judged=len(found.qrels.grades), unknown=unknown)
-        return
+        return found
     check_against_collection(found, topics, docnos, checked)
+    return found
 
 
 @dataclass(frozen=True)
@@ -218,7 +242,7 @@ class ReadJudgments:
 
     judgment_set: JudgmentSet
     qrels: Qrels
-    preview: dict[str, Any]
+    preview: JudgmentsPreview
 
 
 def read_judgments_alone(
@@ -235,12 +259,7 @@ def read_judgments_alone(
         # This shows problems of the file together with unknown topics and documents.
         with open_upload(judgment_set.file.name) as file:
             qrels = read_qrels(file, list_numbers(topics), docnos, format=reading.format)
-    preview = {
-        "file": judgment_set.filename,
-        "version": judgment_set.version,
-        "because": reading.because,
-        **judgments_preview(qrels, topics, docnos),
-    }
+    preview = preview_judgments(judgment_set, reading.because, qrels, topics, docnos)
     if is_direction_open(qrels) and not judgment_set.grade_map:
         checked.questions.append({"name": GRADES, "because": ABOUT_CRANFIELD})
     return ReadJudgments(judgment_set, qrels, preview)
@@ -253,7 +272,23 @@ def check_against_collection(
     with open_upload(found.judgment_set.file.name) as file:
         qrels = read_qrels(file, list_numbers(topics), docnos, format=found.qrels.format)
     checked.problems = merge_problems(checked.problems, qrels.problems)
-    warn_of_stray_grades(found.preview["stray"], found.preview["count"], checked.problems)
+    warn_of_stray_grades(found.preview, checked.problems)
+
+
+def check_intents(judgment_set: JudgmentSet, found: ReadJudgments | None, checked: Checked) -> None:
+    """Check the probabilities of subtopics, against the judgments if these can be read."""
+    if not judgment_set.intents_file:
+        return
+    with open_upload(judgment_set.intents_file.name) as file:
+        intents = read_intents(file)
+    if found is None:
+        return
+    if found.qrels.subtopics:
+        count = sum(map(len, intents.values()))
+        likely = IntentsFound(judgment_set.intents_filename, count, len(intents))
+        checked.add_to_preview(judgments=replace(checked.preview.judgments, intents=likely))
+    with_probabilities(found.qrels, intents)
+    warn_of_unused_intents(found.qrels, intents, checked.problems)
 
 
 def choose_reading(
@@ -292,9 +327,10 @@ def read_head(name: str) -> bytes:
 
 def first_judgments_as(head: bytes, format: str) -> list[dict[str, Any]]:
     try:
-        return first_judgments(read_qrels(BytesIO(head), format=format))
+        first = first_judgments(read_qrels(BytesIO(head), format=format))
     except Refused:
         return []
+    return [write_preview(judgment) for judgment in first]
 
 
 def is_numbered_by_order(qrels: Qrels, topics: list[ReadTopic]) -> bool:
@@ -320,13 +356,13 @@ def publish_check(
     state = checked.next_state(collection.asks_first)
     Collection.objects.filter(pk=collection.pk).update(
         state=state,
-        preview=checked.preview,
+        preview=write_preview(checked.preview),
         questions=checked.questions,
         **problems_as_json(checked.problems),
     )
     if judgment_set is not None:
         JudgmentSet.objects.filter(pk=judgment_set.pk).update(
-            state=state, preview=checked.preview.get("judgments", {})
+            state=state, preview=write_preview(checked.preview.judgments)
         )
     if state == ImportState.IMPORTING:
         Job.objects.enqueue("import_collection", collection)
@@ -370,28 +406,30 @@ def check_judgments(judgment_set_id: str, progress: Progress) -> Publish:
     topics = [ReadTopic(*row) for row in texts]
     docnos = known_docnos(collection.documents.name) if collection.documents else None
     checked = Checked()
-    changes = ""
+    changes, found = "", None
     try:
         found = read_judgments_alone(judgment_set, topics, docnos, checked)
         if found is not None:
-            checked.preview = found.preview
+            checked.add_to_preview(judgments=found.preview)
             check_against_collection(found, topics, docnos, checked)
-            changes = compare_with_previous(found)
+            changes = compare_with_previous(found, checked)
     except Refused as refusal:
         checked.problems = refusal.problems
+    with checked.reading("probabilities"):
+        check_intents(judgment_set, found, checked)
     return lambda: publish_judgments_check(judgment_set, checked, changes)
 
 
-def compare_with_previous(found: ReadJudgments) -> str:
+def compare_with_previous(found: ReadJudgments, checked: Checked) -> str:
     """Store the changes to the previous version; return the name of the file, or nothing."""
     previous = find_previous_set(found.judgment_set)
     if previous is None:
         return ""
-    grades = map_grades(found.qrels, found.judgment_set.grade_map)
+    grades = map_grades(found.qrels, found.judgment_set.grade_map).grades
     with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
-        summary = write_changes(load_grades(previous.pk), grades, lines)
-        found.preview["changes"] = {"since": previous.version, **summary}
+        changes = write_changes(load_grades(previous.pk), grades, previous.version, lines)
+        checked.add_to_preview(judgments=replace(found.preview, changes=changes))
         lines.detach()
         file.seek(0)
         name = f"collections/{previous.collection.slug}/changes-{secrets.token_hex(4)}"
@@ -412,7 +450,7 @@ def publish_judgments_check(judgment_set: JudgmentSet, checked: Checked, changes
     state = checked.next_state(judgment_set.asks_first)
     JudgmentSet.objects.filter(pk=judgment_set.pk).update(
         state=state,
-        preview=checked.preview,
+        preview=write_preview(checked.preview.judgments),
         questions=checked.questions,
         changes=changes,
         **problems_as_json(checked.problems),

@@ -132,6 +132,22 @@ class Documents:
             for block in self.blocks:
                 yield from read_block(file, block)
 
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def slice(self, first: int, count: int) -> list[Document]:
+        """Return documents in the order of the collection; only their blocks are read."""
+        found: list[Document] = []
+        before = 0
+        with default_storage.open(self.name) as file:
+            for block in self.blocks:
+                after = before + block.documents
+                if after > first and before < first + count:
+                    documents = read_block(file, block)
+                    found += documents[max(first - before, 0) : first + count - before]
+                before = after
+        return found
+
     def docnos(self) -> Iterator[str]:
         with default_storage.open(self.name) as file:
             for block in self.blocks:

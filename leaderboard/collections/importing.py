@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, BinaryIO, TypeVar
 
@@ -22,11 +22,23 @@ from django.utils import timezone
 from evaluation.problems import Problem, Problems
 from evaluation.reading.containers import Limits, unpacked
 from evaluation.reading.documents import Document, read_documents, repeated_places
+from evaluation.reading.intents import read_intents
 from evaluation.reading.qrels import Qrels, read_qrels
 from evaluation.reading.topics import Topic as ReadTopic
 from evaluation.reading.topics import TopicFile, read_topics
+from leaderboard.collections.checksums import record_checksums
 from leaderboard.collections.documents import known_docnos, write_documents
-from leaderboard.models import Collection, Job, Judgment, JudgmentSet, Topic
+from leaderboard.collections.preview import read_judgments_preview, read_preview
+from leaderboard.models import (
+    Collection,
+    Intent,
+    Job,
+    Judgment,
+    JudgmentSet,
+    Stratum,
+    SubtopicGrade,
+    Topic,
+)
 from leaderboard.models.collections import ImportState
 from leaderboard.models.jobs import Progress, Publish
 
@@ -71,13 +83,14 @@ def import_collection(collection_id: str, progress: Progress) -> Publish:
     write_topics(collection, topics)
     documents = store_documents(collection, progress)
     counts = {} if judgment_set is None else write_judgments(judgment_set, progress)
+    record_checksums(collection)
     return lambda: publish_collection(collection, len(topics), documents, judgment_set, counts)
 
 
 def delete_leftovers(collection: Collection) -> None:
     """Delete the rows that an interrupted import wrote."""
     for judgment_set in collection.judgment_sets.exclude(state=ImportState.READY):
-        delete_in_chunks(judgment_set.judgments.all())
+        delete_judgment_rows(judgment_set)
     delete_in_chunks(collection.topics.all())
 
 
@@ -87,7 +100,12 @@ def delete_failed_imports() -> None:
     for collection in Collection.objects.filter(state__in=gone):
         delete_leftovers(collection)
     for judgment_set in JudgmentSet.objects.filter(state__in=gone):
-        delete_in_chunks(judgment_set.judgments.all())
+        delete_judgment_rows(judgment_set)
+
+
+def delete_judgment_rows(judgment_set: JudgmentSet) -> None:
+    delete_in_chunks(judgment_set.judgments.all())
+    delete_in_chunks(judgment_set.intents.all())
 
 
 def delete_in_chunks(rows: Any) -> None:
@@ -142,7 +160,8 @@ def read_collection_documents(
 ) -> Iterator[Document]:
     """Return the documents of a file; a plain list yields a repeated docno only once."""
     documents = read_documents(file, problems, find_document_format(collection))
-    if collection.preview.get("documents", {}).get("format") != "docnos":
+    found = read_preview(collection).documents
+    if found is None or found.format != "docnos":
         return documents
     with open_upload(collection.documents_file.name) as again:
         repeated = repeated_places(read_documents(again, Problems(), "docnos"))
@@ -160,10 +179,12 @@ def report_progress(documents: Iterator[Document], progress: Progress) -> Iterat
 def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, Any]:
     """Write the rows of a judgment set with the confirmed grades; return its counts."""
     with open_upload(judgment_set.file.name) as file:
-        qrels = read_qrels(file, format=judgment_set.preview.get("format"))
-    grades = map_grades(qrels, judgment_set.grade_map)
+        preview = read_judgments_preview(judgment_set)
+        qrels = read_qrels(file, format=None if preview is None else preview.format)
+    qrels = map_grades(qrels, judgment_set.grade_map)
     topics = dict(judgment_set.collection.topics.values_list("number", "pk"))
-    total, done = sum(map(len, grades.values())), 0
+    numbers = {pk: number.encode() for number, pk in topics.items()}
+    total, done = qrels.count, 0
     rows = (
         Judgment(
             judgment_set=judgment_set,
@@ -171,35 +192,101 @@ def write_judgments(judgment_set: JudgmentSet, progress: Progress) -> dict[str, 
             docno=docno.decode(),
             grade=grade,
         )
-        for number, judged in grades.items()
+        for number, judged in qrels.grades.items()
         for docno, grade in judged.items()
     )
     for chunk in in_chunks(rows):
-        Judgment.objects.bulk_create(chunk)
+        write_details(Judgment.objects.bulk_create(chunk), numbers, qrels)
         done += len(chunk)
         progress(done, total)
-    return count_judgments(grades, judgment_set)
+    intents = write_intents(judgment_set, topics) if qrels.subtopics else 0
+    return {**count_judgments(qrels, judgment_set), "num_intents": intents}
 
 
-def map_grades(qrels: Qrels, grade_map: dict[str, int]) -> dict[bytes, dict[bytes, int]]:
-    """Return the grades by topic and docno, mapped where the map names them."""
+def write_details(judgments: list[Judgment], numbers: dict[int, bytes], qrels: Qrels) -> None:
+    """Write the strata or the subtopics of these judgments, in the order of the file."""
+    if qrels.strata:
+        Stratum.objects.bulk_create(
+            Stratum(
+                judgment=judged,
+                name=qrels.strata[numbers[judged.topic_id]][judged.docno.encode()].decode(),
+            )
+            for judged in judgments
+        )
+    if qrels.subtopics:
+        SubtopicGrade.objects.bulk_create(
+            SubtopicGrade(judgment=judged, subtopic=subtopic.decode(), grade=grade)
+            for judged in judgments
+            for subtopic, grade in qrels.subtopics[numbers[judged.topic_id]][
+                judged.docno.encode()
+            ].items()
+        )
+
+
+def write_intents(judgment_set: JudgmentSet, topics: dict[str, int]) -> int:
+    """Write the probabilities of subtopics of known topics; return how many there are."""
+    if not judgment_set.intents_file:
+        return 0
+    with open_upload(judgment_set.intents_file.name) as file:
+        intents = read_intents(file)
+    rows = [
+        Intent(
+            judgment_set=judgment_set,
+            topic_id=topics[number.decode()],
+            subtopic=subtopic.decode(),
+            probability=probability,
+        )
+        for number, likely in intents.items()
+        if number.decode() in topics
+        for subtopic, probability in likely.items()
+    ]
+    Intent.objects.bulk_create(rows, batch_size=CHUNK_ROWS)
+    return len(rows)
+
+
+def map_grades(qrels: Qrels, grade_map: dict[str, int]) -> Qrels:
+    """Return the judgments with their grades mapped where the map names them.
+
+    The best grade of its subtopics is the grade of a document. Documents of a sample that were
+    not drawn stay so.
+    """
     if not grade_map:
-        return qrels.grades
-    return {
-        number: {docno: grade_map.get(str(grade), grade) for docno, grade in judged.items()}
-        for number, judged in qrels.grades.items()
-    }
+        return qrels
+
+    def mapped(grade: int) -> int:
+        return grade if qrels.strata and grade < 0 else grade_map.get(str(grade), grade)
+
+    if qrels.subtopics:
+        subtopics = {
+            number: {
+                docno: {subtopic: mapped(grade) for subtopic, grade in graded.items()}
+                for docno, graded in judged.items()
+            }
+            for number, judged in qrels.subtopics.items()
+        }
+        grades = {
+            number: {docno: max(subtopics[number][docno].values()) for docno in judged}
+            for number, judged in qrels.grades.items()
+        }
+        return replace(qrels, grades=grades, subtopics=subtopics)
+    return replace(
+        qrels,
+        grades={
+            number: {docno: mapped(grade) for docno, grade in judged.items()}
+            for number, judged in qrels.grades.items()
+        },
+    )
 
 
-def count_judgments(
-    grades: dict[bytes, dict[bytes, int]], judgment_set: JudgmentSet
-) -> dict[str, Any]:
-    counts = Counter(grade for judged in grades.values() for grade in judged.values())
+def count_judgments(qrels: Qrels, judgment_set: JudgmentSet) -> dict[str, Any]:
+    counts = Counter(grade for judged in qrels.grades.values() for grade in judged.values())
     highest = max([0, *counts])
     return {
         "grade_counts": {str(grade): counts[grade] for grade in sorted(counts)},
         "num_judgments": counts.total(),
-        "num_topics": len(grades),
+        "num_topics": len(qrels.grades),
+        "num_strata": sum(len(set(drawn.values())) for drawn in qrels.strata.values()),
+        "num_subtopics": sum(map(len, qrels.names_of_subtopics().values())),
         "num_relevant": sum(
             count for grade, count in counts.items() if grade >= judgment_set.relevant_from
         ),
@@ -235,16 +322,20 @@ def publish_judgments(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None
 
 def import_judgments(judgment_set_id: str, progress: Progress) -> Publish:
     judgment_set = JudgmentSet.objects.select_related("collection").get(pk=judgment_set_id)
-    delete_in_chunks(judgment_set.judgments.all())
+    delete_judgment_rows(judgment_set)
     counts = write_judgments(judgment_set, progress)
     inherit_pooled_runs(judgment_set)
     return lambda: publish_version(judgment_set, counts)
 
 
 def publish_version(judgment_set: JudgmentSet, counts: dict[str, Any]) -> None:
-    """Publish a later version, and show every track what it changes."""
+    """Publish a later version, and show every track what it changes.
+
+    The track of an archive that is being restored has the trials of its archive.
+    """
     publish_judgments(judgment_set, counts)
-    Job.objects.enqueue("try_judgments", judgment_set)
+    if judgment_set.collection.arrives_until is None:
+        Job.objects.enqueue("try_judgments", judgment_set)
 
 
 def inherit_pooled_runs(judgment_set: JudgmentSet) -> None:

@@ -33,6 +33,7 @@ from evaluation.problems import Problems
 from evaluation.reading.runs import Run as ReadRun
 from leaderboard import models
 from leaderboard.collections.documents import Documents, open_documents
+from leaderboard.collections.stored_judgments import render_qrels
 from leaderboard.models import JudgmentSet, Run, User
 from leaderboard.models.collections import load_grades
 from leaderboard.models.jobs import Progress, Publish
@@ -279,11 +280,7 @@ def table_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
 
 def judged_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:
     """Yield the earlier judgments as qrels, which the next version must contain."""
-    if pool.judged_in_id is None:
-        return
-    for number, grades in load_grades(pool.judged_in_id).items():
-        for docno, grade in grades.items():
-            yield b"%b 0 %b %d\n" % (number, docno, grade)
+    return iter(()) if pool.judged_in is None else render_qrels(pool.judged_in)
 
 
 def judging_lines(pool: models.Pool, everything: bool = False) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from datetime import date as Day
 from math import isnan
 
 import numpy as np
@@ -170,7 +171,7 @@ def mebibytes(num_bytes: int) -> str:
     return f"{num_bytes // 1024**2:,} MiB"
 
 
-def date(when: datetime) -> str:
+def date(when: datetime | Day) -> str:
     return f"{when.day} {MONTHS[when.month - 1]} {when.year}"
 
 
@@ -255,6 +256,20 @@ def due(when: datetime | None) -> str:
 @register.filter
 def due_anywhere(when: datetime | None) -> str:
     return time_element(when, anywhere_on_earth(when), due=True) if when else MISSING
+
+
+@register.filter
+def day_or_days(first: Day, last: Day | None) -> str:
+    """Return one day, or the days from first to last: "22–23 Mar 2027", "2 Dec 2026 – 18 Jan 2027".
+
+    >>> day_or_days(Day(2027, 3, 22), Day(2027, 3, 23)), day_or_days(Day(2026, 9, 1), None)
+    ('22–23 Mar 2027', '1 Sep 2026')
+    """
+    if last is None:
+        return date(first)
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{date(last)}"
+    return f"{date(first)} – {date(last)}"
 
 
 @register.filter

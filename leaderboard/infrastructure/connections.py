@@ -72,7 +72,7 @@ def client_of(peer: Any) -> str:
 class PacedBody:
     """The socket of a request's body, which gives up a client that sends too slowly.
 
-    Only what is waited for is counted: a server that is busy costs its clients nothing.
+    Only waiting time is counted: time that the server needs is not the client's.
     """
 
     def __init__(self, line: socket.socket) -> None:
@@ -80,7 +80,7 @@ class PacedBody:
         self.begin()
 
     def begin(self) -> None:
-        """Count anew, for the next body on the same connection."""
+        """Start counting for the next body on the same connection."""
         self.left = float(BODY_SECONDS)
         self.waited = 0.0
         self.has_stalled = False

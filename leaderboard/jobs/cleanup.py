@@ -20,6 +20,7 @@ from django.db.models import FileField, Min
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from leaderboard.collections.checksums import record_missing_checksums
 from leaderboard.collections.importing import delete_failed_imports
 from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.jobs.erasure import erase_abandoned_imports
@@ -59,6 +60,7 @@ def sweep() -> None:
     for name in orphaned_files(before):
         default_storage.delete(name)
         log.info("removed %s: it belongs to nothing", name)
+    record_missing_checksums()
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
     delete_old_rows()

@@ -11,7 +11,7 @@ from leaderboard.collections import checking, importing, pools
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
-from leaderboard.scoring import comparisons
+from leaderboard.scoring import baselines, comparisons
 from leaderboard.scoring import work as scoring_work
 
 # A long job may take this many times JOB_TIME_LIMIT.
@@ -58,6 +58,7 @@ JOB_KINDS = {
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS
     ),
     "mail": JobKind(email.send_mail, Mail.give_up),
+    "make_baseline": JobKind(baselines.make_baseline, long=True),
     "gather_pool": JobKind(pools.gather_pool, pools.mark_pool_failed, long=True),
     "check_collection": JobKind(
         checking.check_collection, importing.mark_collection_failed, long=True

@@ -24,12 +24,13 @@ from leaderboard.runs.facts import Figure, clean_facts
 
 COLLECTION = TRACK = "harbours"
 NAME = "Harbours, tides and lighthouses"
+LICENCE = "BSD 3-Clause, with the source of Rankfield"
 POOL_NOTE = (
     "The first ten documents of eleven runs, all but random, and 36 relevant documents "
     "that the assessor knew and no run had among its first ten."
 )
 BASELINE = "bm25"
-# Whose runs stand under the organisers: the baseline, and what shows how low a board can go.
+# Runs of the organisers: the baseline, and one that shows how low scores can be.
 ORGANISERS_RUNS = {BASELINE, "random"}
 IMPORT_SECONDS = 120
 
@@ -43,7 +44,7 @@ class Account:
 
 
 def load_sample() -> list[Account]:
-    """Make what is missing of the sample; all of it the first time, nothing the second."""
+    """Create what is missing of the sample: everything at first, later nothing."""
     accounts = load_accounts()
     ada, ben, cat = (find_or_create_user(account) for account in accounts)
     track = Track.objects.filter(slug=TRACK).first()
@@ -57,7 +58,7 @@ def load_sample() -> list[Account]:
 
 
 def load_accounts() -> list[Account]:
-    """Names and passwords, made at the first start and kept for the next ones."""
+    """Return names and passwords, which are created once and kept in a file."""
     path = Path(settings.RANKFIELD_HOME) / "demo-accounts.json"
     if not path.exists():
         accounts = [
@@ -89,6 +90,8 @@ def find_or_import_collection(owner: User) -> Collection:
     if collection is None:
         collection = Collection(slug=COLLECTION, name=NAME, owner=owner, asks_first=False)
         collection.description = (FOLDER / "ABOUT.txt").read_text()
+        collection.licence = LICENCE
+        collection.shares_documents = True
         uploads.accept_collection(collection, read_sample_files())
     wait_until_ready(collection)
     collection.judgment_sets.update(pool_depth=10, note=POOL_NOTE)
@@ -133,7 +136,7 @@ def build_track(collection: Collection) -> Track:
 
 
 def submit_runs(track: Track, organiser: User, participants: list[User]) -> None:
-    """The baseline first; the others in turn by the two teams."""
+    """Submit the baseline first, then the other runs by the two teams in turn."""
     made = {run.tag: run for run in runs(FOLDER)}
     baseline = submit_run(track, organiser, made.pop(BASELINE))
     tracks.choose_baseline(track, organiser, baseline)
@@ -149,7 +152,7 @@ def submit_run(track: Track, user: User, run: SampleRun) -> Run:
 
 
 def sample_facts(run: SampleRun) -> dict[str, Any]:
-    """What is true of a run of the sample; its time was taken as it was made, on this machine."""
+    """Return the facts of a sample run; its time was measured on this machine."""
     return {
         "topic_fields": list(run.fields),
         "stage": run.stage,

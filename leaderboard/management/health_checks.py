@@ -46,7 +46,7 @@ NETWORK_FILE_SYSTEMS = (
 class Finding:
     """One result of a check, with what to do about it.
 
-    The level is `good`, `look` where somebody should look, or `bad` where the site does not work.
+    The level is `good`, `look` if an administrator should check it, or `bad` if the site fails.
     """
 
     level: str
@@ -70,7 +70,7 @@ Check = Callable[[], Iterator[Finding]]
 
 
 def run_checks() -> Iterator[tuple[str, Finding]]:
-    """Every finding with what was looked at; an examination that fails is a finding too."""
+    """Yield every finding with the subject of its check; a failed check is a finding too."""
     for name, examination in CHECKS.items():
         try:
             yield from ((name, finding) for finding in examination())
@@ -144,7 +144,7 @@ def check_sqlite() -> Iterator[Finding]:
 
 
 def find_file_system(path: Path) -> str:
-    """The kind of file system that a path lies on; empty where the system does not tell."""
+    """Return the type of the file system of a path; empty if it is unknown."""
     mounts = Path("/proc/mounts")
     if not mounts.exists():
         return ""
@@ -154,7 +154,7 @@ def find_file_system(path: Path) -> str:
 
 
 def check_clock() -> Iterator[Finding]:
-    """Leases go by the clock of the database, deadlines by that of web."""
+    """Compare the clocks of database and web: leases use the first, deadlines the second."""
     if connection.vendor == "sqlite":
         yield report_good("one host, one clock")
         return
@@ -190,7 +190,7 @@ def check_disk() -> Iterator[Finding]:
 
 
 def check_storage() -> Iterator[Finding]:
-    """What is stored comes back the same."""
+    """Check that a stored file is read back unchanged."""
     content = os.urandom(64)
     name = default_storage.save("uploads/doctor", ContentFile(content))
     try:
@@ -227,7 +227,7 @@ def check_broker() -> Iterator[Finding]:
 
 
 def check_email() -> Iterator[Finding]:
-    """The mail server lets us in; whether it takes a mail shows with the first."""
+    """Check that the email server accepts our connection; no email is sent."""
     if not settings.EMAIL_HOST:
         yield report_good("none is sent")
         return
@@ -253,7 +253,7 @@ def check_workers() -> Iterator[Finding]:
         )
     elif not alive:
         yield report_warning("No worker is alive.", "Start `manage.py serve` or `manage.py work`.")
-    others = sorted({each.version for each in alive} - {settings.VERSION})
+    others = sorted({worker.version for worker in alive} - {settings.VERSION})
     if others:
         yield report_warning(
             f"A worker is of version {others[0]}.", "Start it again with this code."
@@ -286,7 +286,7 @@ def check_jobs() -> Iterator[Finding]:
 
 
 def check_files() -> Iterator[Finding]:
-    """Every row has its file, and no file lies there that nobody needs."""
+    """Check that every row has its file and every file its row."""
     named = set(cleanup.stored_file_names())
     missing = [name for name in sorted(named) if not default_storage.exists(name)]
     if missing:
@@ -319,7 +319,7 @@ CHECKS: dict[str, Check] = {
 
 
 def find_changed_files() -> Iterator[str]:
-    """Runs whose stored file is not the one that was sent: each is read and hashed again."""
+    """Hash every stored run again and return those that have changed."""
     for run in Run.objects.exclude(file="").only("pk", "file", "sha256").iterator():
         with default_storage.open(run.file.name) as file:
             if sha256_of(file) != run.sha256:

@@ -1,4 +1,4 @@
-"""Commands that may be the first thing ever run in a new home."""
+"""Migration for commands that may be the first in a new installation."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def is_migrated() -> bool:
 
 
 def migrate_first() -> None:
-    """Bring the database up to this version, where no server has done so yet."""
+    """Migrate the database unless a server has done so."""
     if not is_migrated():
         call_command("migrate", interactive=False, verbosity=0)
 
 
 def wait_for_database(say: Callable[[str], object], migrated: bool = False) -> None:
-    """Come back once the database answers, and is migrated where that is another's task."""
+    """Wait until the database answers and, if another process migrates it, is migrated."""
     while reason := find_missing(migrated):
         say(f"Waiting: {reason}")
         time.sleep(2)
 
 
 def find_missing(migrated: bool) -> str:
-    """What is not there yet; empty when nothing is."""
+    """Return what is still missing; empty if nothing is."""
     try:
         connection.ensure_connection()
         return "the database is not migrated yet" if migrated and not is_migrated() else ""

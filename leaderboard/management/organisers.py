@@ -1,4 +1,4 @@
-"""In whose name a command works."""
+"""The organiser for whom a command acts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from leaderboard.models import User
 
 
 def find_organiser(name: str | None) -> User:
-    """The user of that name; without one the first who organises, made where there is nobody."""
+    """Return the named user, or the first organiser, who is created if there is none."""
     if name is not None:
         user = User.objects.filter(username=name).first()
         if user is None:

@@ -1,6 +1,6 @@
-"""Web and worker as processes of this machine: their commands, and keeping them alive.
+"""Web and worker as processes of this machine: commands and supervision.
 
-Both stand in process groups of their own, so that Ctrl-C reaches only the one that supervises
+Both have process groups of their own, so that Ctrl-C reaches only the process that supervises
 them, and both end with it, however it ends.
 """
 
@@ -39,7 +39,7 @@ LOCK = "serve.lock"
 
 
 class ServeError(Exception):
-    """Why the site cannot be started, in words for whoever starts it."""
+    """The site cannot start; the message is for the person who starts it."""
 
 
 def web_command(bind: str) -> list[str]:
@@ -56,19 +56,19 @@ def web_command(bind: str) -> list[str]:
 
 
 def worker_arguments(slots: int = 2) -> list[str]:
-    """What Celery is told, so that it works with a pool of processes."""
+    """Return the arguments for Celery with a pool of processes."""
     command = [
         *("--quiet", "--app", "leaderboard", "worker", "--hostname", f"rankfield-{os.getpid()}@%h"),
         *("--pool", "prefork", "--concurrency", str(slots)),
     ]
-    # Alone with its broker in its own memory a worker has nobody to talk to.  On Redis all but
-    # gossip stay on: they are what notices a restart of Redis.
+    # With a broker in its own memory, a worker has no other worker to contact.  On Redis all but
+    # gossip stay on, because they notice a restart of Redis.
     silent = ["--without-mingle", "--without-heartbeat"] if not settings.REDIS_URL else []
     return [*command, "--without-gossip", *silent]
 
 
 def migrate_and_collect(quiet: bool = True) -> None:
-    """Bring the database and the static files up to this version."""
+    """Migrate the database and collect the static files."""
     verbosity = 0 if quiet else 1
     call_command("migrate", interactive=False, verbosity=verbosity)
     call_command("collectstatic", interactive=False, verbosity=verbosity)
@@ -78,7 +78,7 @@ def migrate_and_collect(quiet: bool = True) -> None:
 
 @dataclass
 class SupervisedProcess:
-    """One command that is to run, and its process."""
+    """A command that should keep running, and its process."""
 
     name: str
     command: list[str]
@@ -102,8 +102,8 @@ class SupervisedProcess:
     def ended(self) -> bool:
         return self.process is not None and self.process.poll() is not None
 
-    def look_after(self) -> None:
-        """Start it again when it has ended, later each time if it ends at once each time."""
+    def restart_if_ended(self) -> None:
+        """Start the process again if it has ended, with longer pauses if it ends repeatedly."""
         now = time.monotonic()
         if not self.ended():
             return
@@ -119,7 +119,7 @@ class SupervisedProcess:
             self.start()
 
     def stop(self, until: float) -> None:
-        """TERM, wait until then, KILL; the whole group, so that no pool process stays."""
+        """Send TERM, wait, then KILL the whole group, so that no pool process remains."""
         if self.process is None:
             return
         with suppress(subprocess.TimeoutExpired):
@@ -133,7 +133,7 @@ class SupervisedProcess:
 
 
 def _end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    """What makes Linux send this signal to a child when the process that started it ends."""
+    """Return a function that makes Linux signal a child when its parent ends."""
     if sys.platform != "linux":
         return None
     libc, parent = ctypes.CDLL(None), os.getpid()
@@ -148,17 +148,17 @@ def _end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
 
 @dataclass(frozen=True)
 class Site:
-    """A site that runs: its address, its folder, its processes."""
+    """A running site: its address, folder and processes."""
 
     url: str
     home: Path
     children: list[SupervisedProcess] = field(default_factory=list)
 
     def watch(self) -> None:
-        """Keep web and worker alive until this process is told to stop."""
+        """Keep web and worker running until this process is stopped."""
         while True:
             for child in self.children:
-                child.look_after()
+                child.restart_if_ended()
             time.sleep(0.5)
 
 
@@ -166,7 +166,7 @@ class Site:
 def run_site(port: int = 8000, host: str = "127.0.0.1") -> Iterator[Site]:
     """Migrate, start web and worker, wait until a page answers; stop both at the end.
 
-    Port 0 takes a free one.  Raises CannotServe where the folder or the port is in use.
+    Port 0 picks a free one.  Raises ServeError if the folder or the port is in use.
     """
     with ExitStack() as stack:
         lock = stack.enter_context(lock_home())
@@ -197,7 +197,7 @@ def build_processes(listener: socket.socket) -> list[SupervisedProcess]:
 
 @contextmanager
 def lock_home() -> Iterator[IO[str]]:
-    """A second start in the same folder would run a second worker on the same SQLite file."""
+    """Lock the folder: two sites in it would share one SQLite file."""
     path = Path(settings.RANKFIELD_HOME) / LOCK
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+") as file:
@@ -218,7 +218,7 @@ def write_address(lock: IO[str], url: str) -> None:
 
 @contextmanager
 def open_listener(host: str, port: int) -> Iterator[socket.socket]:
-    """The socket is opened here and handed on: it stays open while web starts again."""
+    """Open the socket for web, so that it stays open while web restarts."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=2048)
@@ -237,7 +237,7 @@ def url_of(listener: socket.socket) -> str:
 
 @contextmanager
 def exit_on_term() -> Iterator[None]:
-    """TERM leaves the program the way Ctrl-C does, through every `finally`."""
+    """Make TERM end the program like Ctrl-C, through every `finally`."""
 
     def leave(signum: int, frame: FrameType | None) -> None:
         raise SystemExit(0)
@@ -270,7 +270,7 @@ def is_answering(url: str) -> bool:
 
 
 def stop_all(children: list[SupervisedProcess]) -> None:
-    """All are told at once, and share the time they have."""
+    """Stop all processes at once, with one time limit for all."""
     until = time.monotonic() + STOP_SECONDS
     for child in children:
         if child.process is not None and not child.ended():

@@ -1,6 +1,6 @@
-"""Collections that the library `ir_datasets` knows, as files that the intake reads.
+"""Collections of the library `ir_datasets`, written as files that an import reads.
 
-The library is not among the requirements: whoever wants it installs it.
+The library is optional and not among the requirements.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ TOPIC_TITLES = ("title", "query", "text")
 
 
 class UnavailableCollectionError(Exception):
-    """Why there is no such collection to be had."""
+    """The collection is not available; the message says why."""
 
 
 def write_files(name: str, folder: Path) -> dict[str, Path]:
-    """Write topics, documents and judgments of a collection; the paths of those it has."""
+    """Write topics, documents and judgments of a collection, and return the paths by part."""
     dataset = load_dataset(name)
     if not dataset.has_queries():
         raise UnavailableCollectionError(f"{name} has no topics; ask for one of its parts that has")
@@ -31,7 +31,7 @@ def write_files(name: str, folder: Path) -> dict[str, Path]:
         lines["documents"] = ("documents.jsonl", map(document_line, dataset.docs_iter()))
     if dataset.has_qrels():
         lines["judgments"] = ("qrels.txt", map(qrels_line, dataset.qrels_iter()))
-    return {part: write_lines(folder / file, each) for part, (file, each) in lines.items()}
+    return {part: write_lines(folder / file, rows) for part, (file, rows) in lines.items()}
 
 
 def load_dataset(name: str) -> Any:
@@ -72,7 +72,7 @@ def qrels_line(judgment: Any) -> str:
 
 
 def first_text(row: Any, names: Iterable[str]) -> str:
-    """The first of these fields that holds text; pages of the Web are bytes, and not meant."""
+    """Return the first of these fields that contains text; bytes are ignored."""
     texts = (getattr(row, name, "") for name in names)
     return next((text for text in texts if text and isinstance(text, str)), "")
 

@@ -1,4 +1,4 @@
-"""Commands that queue work stay until it is done: by the workers there are, or by themselves."""
+"""Waiting for queued jobs, which workers or the command itself do."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ VERBS = {"check_collection": "checking", "import_collection": "importing"}
 
 
 def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = None) -> None:
-    """Take part in the work until `settled`; what other workers have begun is waited for.
+    """Do queued jobs until `settled`, and wait for those that workers have begun.
 
-    Whoever sits at a terminal sees `how_far` it is.
+    On a terminal, `how_far` shows the progress.
     """
     name = f"command-{os.getpid()}@{socket.gethostname()}"
     bar = ProgressBar(how_far) if how_far is not None and sys.stderr.isatty() else None
@@ -39,7 +39,7 @@ def work_until(settled: Callable[[], bool], how_far: Callable[[], str] | None = 
 
 
 def wait_for_collection(collection: Collection) -> None:
-    """Until nothing more happens to it by itself."""
+    """Wait until the collection changes no more without a user."""
 
     def settled() -> bool:
         collection.refresh_from_db()
@@ -61,7 +61,7 @@ def wait_for_judgments(judgment_set: JudgmentSet) -> None:
 
 
 def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:
-    """Until they are through, and compared with the others."""
+    """Wait until the runs are checked, scored and compared."""
     ids = [run.pk for run in runs]
     unfinished = Run.objects.unfinished().filter(pk__in=ids)
 
@@ -74,9 +74,9 @@ def wait_for_runs(track: Track, runs: Iterable[Run]) -> None:
 
 
 class ProgressBar(threading.Thread):
-    """A line of the terminal that is written again while the work goes on.
+    """A line of the terminal that is updated during the work.
 
-    It asks the database by a connection of its own: a worker elsewhere may be doing the job.
+    It has its own database connection, because another worker may be doing the job.
     """
 
     def __init__(self, how_far: Callable[[], str]) -> None:
@@ -97,7 +97,7 @@ class ProgressBar(threading.Thread):
 
 
 def progress_text(done: int, of: int) -> str:
-    """How much of it is done; without a total only how much.
+    """Return the progress as a bar, or as a count if the total is unknown.
 
     >>> progress_text(5, 10)
     '###############...............  5 of 10'

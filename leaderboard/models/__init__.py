@@ -1,6 +1,14 @@
 """The database tables."""
 
-from leaderboard.models.collections import Collection, Judgment, JudgmentSet, Topic
+from leaderboard.models.collections import (
+    Collection,
+    Intent,
+    Judgment,
+    JudgmentSet,
+    Stratum,
+    SubtopicGrade,
+    Topic,
+)
 from leaderboard.models.jobs import Job, Worker
 from leaderboard.models.notices import Announcement, Delivery, Mail, Notice, Webhook
 from leaderboard.models.people import (
@@ -16,6 +24,7 @@ from leaderboard.models.people import (
 from leaderboard.models.pools import Pool
 from leaderboard.models.runs import Comparison, Run, Score, ScoreSet
 from leaderboard.models.snapshots import Snapshot
+from leaderboard.models.tasks import Milestone, TaskPage
 from leaderboard.models.tracks import Edition, Track
 
 __all__ = [
@@ -27,12 +36,14 @@ __all__ = [
     "Delivery",
     "Edition",
     "Grant",
+    "Intent",
     "Job",
     "JoinRequest",
     "Judgment",
     "JudgmentSet",
     "Mail",
     "Membership",
+    "Milestone",
     "Notice",
     "Pool",
     "Run",
@@ -40,6 +51,9 @@ __all__ = [
     "ScoreSet",
     "SentForm",
     "Snapshot",
+    "Stratum",
+    "SubtopicGrade",
+    "TaskPage",
     "Team",
     "Topic",
     "Track",

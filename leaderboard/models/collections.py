@@ -45,11 +45,13 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         """Return collections of tracks that the user sees, and those the user organises."""
         if user.is_authenticated and user.is_staff:
             return self.all()
-        seen = Q(tracks__visibility="public", state=ImportState.READY)
+        seen = Q(tracks__visibility="public", tracks__is_draft=False, state=ImportState.READY)
         if user.is_authenticated:
             seen |= Q(owner=user) | Q(co_organisers=user)
             seen |= Q(tracks__memberships__user=user) | Q(tracks__co_organisers=user)
-            seen |= Q(tracks__visibility="members", tracks__joining="everyone")
+            seen |= Q(
+                tracks__visibility="members", tracks__joining="everyone", tracks__is_draft=False
+            )
         return self.filter(seen).distinct()
 
 
@@ -75,6 +77,19 @@ class Collection(models.Model):
     formats = models.JSONField(default=dict, blank=True)
     renumber_topics = models.BooleanField(default=False)
     documents = models.FileField(max_length=200, blank=True)
+    # Digests of the uploaded files; "" until a job has computed them.
+    topics_sha256 = models.CharField(
+        max_length=64, blank=True, default="", db_default="", editable=False
+    )
+    documents_sha256 = models.CharField(
+        max_length=64, blank=True, default="", db_default="", editable=False
+    )
+    # Whether all who see the collection may download the documents.
+    shares_documents = models.BooleanField(default=False, db_default=False)
+    licence = models.CharField(max_length=120, blank=True, default="", db_default="")
+    # Where to get documents that may not be shared, and how.
+    source_url = models.URLField(max_length=300, blank=True, default="", db_default="")
+    source_note = models.TextField(max_length=2000, blank=True, default="", db_default="")
     num_documents = models.PositiveIntegerField(default=0)
     num_topics = models.PositiveIntegerField(default=0)
     preview = models.JSONField(default=dict, blank=True)
@@ -158,6 +173,13 @@ class JudgmentSet(models.Model):
     num_judgments = models.PositiveIntegerField(default=0)
     num_topics = models.PositiveIntegerField(default=0)
     num_relevant = models.PositiveIntegerField(default=0)
+    # Of a stratified sample the strata, of judgments of subtopics those, summed over the topics.
+    num_strata = models.PositiveIntegerField(default=0, db_default=0)
+    num_subtopics = models.PositiveIntegerField(default=0, db_default=0)
+    # The probabilities of subtopics: a file of their own, and how many there are.
+    intents_file = models.FileField(max_length=200, blank=True, default="", db_default="")
+    intents_filename = models.CharField(max_length=120, blank=True, default="", db_default="")
+    num_intents = models.PositiveIntegerField(default=0, db_default=0)
     pool_depth = models.PositiveIntegerField(null=True)
     pooled_runs = models.ManyToManyField("Run", blank=True, related_name="+")
     # The pool that these judgments are for, if any.
@@ -184,6 +206,11 @@ class JudgmentSet(models.Model):
 
     def __str__(self) -> str:
         return self.version
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some documents of a stratified sample were not drawn."""
+        return self.num_strata > 0 and any(int(grade) < 0 for grade in self.grade_counts)
 
     def add_pooled_runs(self, run_ids: Iterable[str], depth: int | None) -> None:
         """Record that these runs were pooled, to this depth if there is one.
@@ -214,6 +241,55 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.topic} {self.docno} {self.grade}"
+
+
+class Stratum(models.Model):
+    """The stratum of a judged document in a stratified sample."""
+
+    judgment = models.OneToOneField(
+        Judgment, models.CASCADE, primary_key=True, related_name="stratum"
+    )
+    name = models.CharField(max_length=128)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubtopicGrade(models.Model):
+    """The grade of a document for one subtopic; its `Judgment` has the highest of them."""
+
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="subtopic_grades")
+    subtopic = models.CharField(max_length=128)
+    grade = models.SmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["judgment", "subtopic"], name="a_subtopic_is_judged_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judgment_id} {self.subtopic} {self.grade}"
+
+
+class Intent(models.Model):
+    """The probability of a subtopic of a topic."""
+
+    judgment_set = models.ForeignKey(JudgmentSet, models.CASCADE, related_name="intents")
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="intents")
+    subtopic = models.CharField(max_length=128)
+    probability = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["judgment_set", "topic", "subtopic"], name="an_intent_is_given_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} {self.subtopic} {self.probability}"
 
 
 def load_grades(judgment_set_id: int) -> dict[bytes, dict[bytes, int]]:

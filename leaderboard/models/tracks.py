@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.models.collections import Collection, JudgmentSet
 from leaderboard.models.people import Team, User, team_key
+from leaderboard.models.track_settings import setting
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -27,19 +28,26 @@ class TrackQuerySet(models.QuerySet["Track"]):
             return self.all()
         return self.filter(Q(owner=user) | Q(pk__in=self._co_organised_by(user)))
 
+    def opened(self) -> TrackQuerySet:
+        """Return every track but drafts."""
+        return self.filter(is_draft=False)
+
     def visible_to(self, user: User | AnonymousUser) -> TrackQuerySet:
-        """Return public tracks, tracks of the user, and tracks that the user may join."""
+        """Return public tracks, tracks of the user, and tracks that the user may join.
+
+        Drafts are visible to their organisers alone.
+        """
         if not user.is_authenticated:
-            return self.filter(visibility=Track.Visibility.PUBLIC)
+            return self.filter(visibility=Track.Visibility.PUBLIC, is_draft=False)
         if user.is_staff:
             return self.all()
-        return self.filter(
+        seen = (
             Q(visibility=Track.Visibility.PUBLIC)
-            | Q(owner=user)
-            | Q(pk__in=self._co_organised_by(user))
             | Q(pk__in=user.memberships.values("track"))
             | Q(joining=Track.Joining.EVERYONE)
         )
+        organised = Q(owner=user) | Q(pk__in=self._co_organised_by(user))
+        return self.filter(organised | (seen & Q(is_draft=False)))
 
     def _co_organised_by(self, user: User) -> QuerySet[Any]:
         """Return ids, because a join with eight other tables costs PostgreSQL 50 ms of planning."""
@@ -112,83 +120,207 @@ class Track(models.Model):
         TREC_EVAL_9 = "trec_eval-9", "trec_eval 9: scores compared as 32-bit floats"
 
     class State(models.TextChoices):
+        DRAFT = "draft"
         PLANNED = "planned"
         OPEN = "open"
         CLOSED = "closed"
 
     slug = models.SlugField(max_length=60, unique=True)
-    name = models.CharField(max_length=120)
-    description = models.TextField(blank=True, max_length=20000)
+    # Only organisers know of a draft.
+    is_draft = models.BooleanField(default=False, db_default=False, editable=False)
     owner = models.ForeignKey(User, models.PROTECT, related_name="tracks")
     co_organisers = models.ManyToManyField(User, blank=True, related_name="+")
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="tracks")
-    judgment_set = models.ForeignKey(
-        JudgmentSet, models.PROTECT, null=True, blank=True, related_name="tracks"
-    )
     edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
-    )
-    baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
-
-    measures = models.JSONField(default=list)
-    primary_measure = models.CharField(max_length=80)
-    relevance_threshold = models.PositiveSmallIntegerField(default=1)
-    depth = models.PositiveIntegerField(default=1000)
-    convention = models.CharField(max_length=20, choices=Convention, default=Convention.HOUSE)
-    drop_empty_topics = models.BooleanField(default=False)
-    excluded_topics = models.JSONField(default=list, blank=True)
-    exclusion_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
-    test = models.CharField(max_length=20, choices=Test, default=Test.MAX_T)
-
-    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
-    joining = models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE)
-    invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
-    # Shows the badge of a track that is not public to anyone who has it.
-    badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
-    terms = models.TextField(blank=True, max_length=20000, default="", db_default="")
-    disclosure = models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND)
-    # Teams and their runs have other names for others until the release.
-    pseudonyms = models.BooleanField(default=False, db_default=False)
-    # Once all scores are shown, the judgments can be downloaded too.
-    shares_judgments = models.BooleanField(default=False, db_default=False)
-    # The topics of a leaderboard until the release; empty for all topics.
-    public_topics = models.JSONField(
-        default=list, blank=True, db_default=Value([], models.JSONField())
     )
     public_edition = models.ForeignKey(
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
-    # On a leaderboard, how much better a run must be than the one its team shows; 0 shows all.
-    ladder_step = models.FloatField(default=0.0, db_default=0.0)
-    selection = models.CharField(max_length=10, choices=Selection, default=Selection.ALL)
-    opens_at = models.DateTimeField(null=True, blank=True)
-    closes_at = models.DateTimeField(null=True, blank=True)
-    grace_minutes = models.PositiveIntegerField(default=0, db_default=0)
-    late_runs = models.CharField(
-        max_length=10, choices=LateRuns, default=LateRuns.REFUSE, db_default=LateRuns.REFUSE
-    )
-    # The announced date; the organisers release the scores themselves.
-    release_at = models.DateTimeField(null=True, blank=True)
+    baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
+    invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
+    # Shows the badge of a track that is not public to anyone who has it.
+    badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
     released_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    quota_per_day = models.PositiveIntegerField(null=True, blank=True)
-    quota_total = models.PositiveIntegerField(null=True, blank=True)
-    attempts_per_day = models.PositiveIntegerField(default=20)
+    # The settings, in the order of the API.
+    name = setting(models.CharField(max_length=120))
+    description = setting(models.TextField(blank=True, max_length=20000))
+    judgment_set = setting(
+        models.ForeignKey(
+            JudgmentSet, models.PROTECT, null=True, blank=True, related_name="tracks"
+        ),
+        "Judgments",
+        description="A version, or null if none.",
+    )
+    measures = setting(
+        models.JSONField(default=list),
+        hint="The first ranks the board unless you choose another.",
+    )
+    primary_measure = setting(
+        models.CharField(max_length=80), "Ranking measure", hint="Default: the first measure."
+    )
+    relevance_threshold = setting(
+        models.PositiveSmallIntegerField(default=1),
+        "Lowest relevant grade",
+        hint="This grade and above is relevant for AP, P and R.",
+        description="Default: the level of its judgments.",
+        least=1,
+        most=127,
+    )
+    depth = setting(
+        models.PositiveIntegerField(default=1000),
+        "Documents per topic",
+        hint="Runs with more per topic are rejected.",
+        least=1,
+    )
+    convention = setting(
+        models.CharField(max_length=20, choices=Convention, default=Convention.HOUSE)
+    )
+    drop_empty_topics = setting(
+        models.BooleanField(default=False), "Exclude topics with no relevant document"
+    )
+    test = setting(
+        models.CharField(max_length=20, choices=Test, default=Test.MAX_T),
+        "Test against the baseline",
+        # The default of the API is older than the maximum-t test.
+        api_default="sign_flip",
+    )
+    opens_at = setting(models.DateTimeField(null=True, blank=True), "Opens")
+    closes_at = setting(models.DateTimeField(null=True, blank=True), "Closes")
+    # The announced date; the organisers release the scores themselves.
+    release_at = setting(
+        models.DateTimeField(null=True, blank=True),
+        "Planned release",
+        hint="Shown on the track. You still release the scores yourself.",
+        description="Planned release. It does not happen automatically.",
+    )
+    grace_minutes = setting(
+        models.PositiveIntegerField(default=0, db_default=0),
+        "Grace (minutes)",
+        hint="Runs within this time after the deadline count as on time.",
+        may_be_empty=True,
+    )
+    late_runs = setting(
+        models.CharField(
+            max_length=10, choices=LateRuns, default=LateRuns.REFUSE, db_default=LateRuns.REFUSE
+        ),
+        "Late runs",
+        may_be_empty=True,
+    )
+    excluded_topics = setting(
+        models.JSONField(default=list, blank=True),
+        "Excluded topics",
+        hint="Topic numbers, separated by commas. Excluded from all means.",
+    )
+    exclusion_reason = setting(
+        models.CharField(max_length=500, blank=True, default="", db_default=""),
+        "Reason for exclusion",
+        hint="Visible to everyone who sees the track.",
+    )
+    disclosure = setting(
+        models.CharField(max_length=12, choices=Disclosure, default=Disclosure.BLIND), "Scores"
+    )
+    # Teams and their runs have other names for others until the release.
+    pseudonyms = setting(
+        models.BooleanField(default=False, db_default=False),
+        "Use pseudonyms for teams and runs until release",
+        hint="Organisers see both names. Teams see their own.",
+        description="Show pseudonyms until release.",
+    )
+    # Once all scores are shown, the judgments can be downloaded too.
+    shares_judgments = setting(
+        models.BooleanField(default=False, db_default=False),
+        "Judgments download for all who see every score",
+        hint="The board’s judgments, once topics and grades show, without excluded topics.",
+        description="Let everyone who sees all scores download the judgments.",
+    )
+    # On a leaderboard, how much better a run must be than the one its team shows; 0 shows all.
+    ladder_step = setting(
+        models.FloatField(default=0.0, db_default=0.0),
+        "Ladder step",
+        hint="Shows a team’s score only if it beats its last one by more than this, "
+        "such as 0.005. 0 shows all scores.",
+        description="Margin to beat the team's shown score; 0: no ladder.",
+        most=0.5,
+        may_be_empty=True,
+    )
+    # The topics of a leaderboard until the release; empty for all topics.
+    public_topics = setting(
+        models.JSONField(default=list, blank=True, db_default=Value([], models.JSONField())),
+        "Public topics",
+        hint="Used for the leaderboard until release. Only organisers see which.",
+        description="Leaderboard topics. Only organisers see them.",
+    )
+    visibility = setting(
+        models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC),
+        "Who sees the track",
+    )
+    joining = setting(
+        models.CharField(max_length=12, choices=Joining, default=Joining.EVERYONE), "Who can join"
+    )
+    terms = setting(
+        models.TextField(blank=True, max_length=20000, default="", db_default=""),
+        "Terms",
+        hint="Teams must accept these to join.",
+    )
+    selection = setting(
+        models.CharField(max_length=10, choices=Selection, default=Selection.ALL),
+        "Runs shown on the board",
+    )
+    quota_per_day = setting(
+        models.PositiveIntegerField(null=True, blank=True),
+        "Runs per team per day",
+        hint="Leave empty for no limit.",
+        site_setting="RUNS_PER_DAY",
+    )
+    quota_total = setting(
+        models.PositiveIntegerField(null=True, blank=True),
+        "Runs per team in total",
+        hint="Leave empty for no limit.",
+    )
+    attempts_per_day = setting(
+        models.PositiveIntegerField(default=20),
+        "Rejected files per team per day",
+        may_be_empty=True,
+        site_setting="ATTEMPTS_PER_DAY",
+    )
     # Of evaluation.reading.recognition.RUN_FORMATS.
-    run_formats = models.JSONField(
-        default=trec_alone, db_default=Value(["trec"], models.JSONField())
+    run_formats = setting(
+        models.JSONField(default=trec_alone, db_default=Value(["trec"], models.JSONField())),
+        "Run formats",
+        hint="Other formats are rejected. If a format has no tag, the upload form asks for one.",
+        description="Accepted run formats.",
     )
     # Of leaderboard.runs.facts.REQUIRABLE, by name.
-    required_facts = models.JSONField(
-        default=list, blank=True, db_default=Value([], models.JSONField())
+    required_facts = setting(
+        models.JSONField(default=list, blank=True, db_default=Value([], models.JSONField())),
+        "Required facts",
+        hint="Other facts are optional. The form asks for these first.",
+        description="Facts required for every team run.",
     )
-    missing_topics = models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN)
-    unknown_documents = models.CharField(
-        max_length=10, choices=UnknownDocuments, default=UnknownDocuments.REFUSE
+    missing_topics = setting(
+        models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
+        "A run with missing topics",
+        hint="All topics count; once everyone sees all scores, judged topics.",
+        choices={"warn": "gets a warning; judged topics score 0", "refuse": "is rejected"},
     )
-    duplicates = models.CharField(max_length=10, choices=Duplicates, default=Duplicates.REFUSE)
-    repeated_tags = models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    unknown_documents = setting(
+        models.CharField(max_length=10, choices=UnknownDocuments, default=UnknownDocuments.REFUSE),
+        "A document not in the collection",
+        choices={"refuse": "rejects the run", "drop": "is ignored"},
+    )
+    duplicates = setting(
+        models.CharField(max_length=10, choices=Duplicates, default=Duplicates.REFUSE),
+        "A duplicate document",
+        choices={"refuse": "rejects the run", "keep_best": "keeps its best score"},
+    )
+    repeated_tags = setting(
+        models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
+        "A tag the team has used before",
+        choices={"warn": "gets a warning", "refuse": "is rejected"},
+    )
 
     objects = TrackQuerySet.as_manager()
 
@@ -222,8 +354,10 @@ class Track(models.Model):
         return self.name
 
     def state(self, now: datetime | None = None) -> State:
-        """Return planned, open or closed, computed from the dates and never stored."""
+        """Return draft, planned, open or closed; all but a draft are computed from the dates."""
         now = now or timezone.now()
+        if self.is_draft:
+            return Track.State.DRAFT
         if self.opens_at and now < self.opens_at:
             return Track.State.PLANNED
         return Track.State.CLOSED if self.is_late(now) else Track.State.OPEN

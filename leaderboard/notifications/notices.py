@@ -78,7 +78,7 @@ def notify_deadline_changed(track: Track) -> None:
     text = f"{track} no longer has a deadline."
     if track.closes_at is not None:
         text = f"{track} now closes on {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC."
-    address = reverse("about", args=[track.slug])
+    address = reverse("task", args=[track.slug])
     _notify_members(track, text, address)
 
 
@@ -139,7 +139,7 @@ def notify_name_taken(request: JoinRequest) -> None:
 def notify_announced(announcement: Announcement) -> None:
     """Notify all members of an announcement."""
     track = announcement.track
-    _notify_members(track, f"{track}: {announcement.text}", reverse("about", args=[track.slug]))
+    _notify_members(track, f"{track}: {announcement.text}", reverse("task", args=[track.slug]))
 
 
 def notify_granted(grant: Grant) -> None:

@@ -54,6 +54,7 @@ STATES = {
     "ready": State("full", "Ready"),
     "open": State("full", "open"),
     "closed": State("withdrawn", "closed"),
+    "draft": State("queued", "draft"),
     "upcoming": State("queued", "not open yet"),
     "waiting": State("half", "waiting for judgments"),
 }
@@ -130,7 +131,7 @@ def crumbs(*steps: str) -> SafeString:
 
 @register.filter
 def by_words(command: str) -> SafeString:
-    """A command that lines break between its words: by itself a browser also parts `--` from it."""
+    """Break lines of a command only between words; browsers also break after `--`."""
     return format_html_join(" ", "<span>{}</span>", ((word,) for word in command.split(" ")))
 
 

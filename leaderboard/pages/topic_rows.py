@@ -11,10 +11,11 @@ from html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.analysis import Answer, TopicBreakdown
+from leaderboard.analysis.recall import TopicRecall
 from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
-from leaderboard.display.charts import Mark
+from leaderboard.display.charts import Mark, RecallCurves
 from leaderboard.display.numbers import MISSING, count, exact, score
 from leaderboard.display.signs import badge
 from leaderboard.models import Run
@@ -34,6 +35,21 @@ def topic_strip(breakdown: TopicBreakdown, chosen: Mapping[str, str]) -> SafeStr
         for each, href in zip(breakdown.answers, ranking_urls(breakdown, chosen), strict=True)
     ]
     return charts.strip_chart(marks, f"{breakdown.measure} of every run on topic {breakdown.topic}")
+
+
+def draw_topic_recall(recall: TopicRecall) -> SafeString:
+    """Draw precision by recall on a topic."""
+    run, best = recall.run, recall.best
+    has_other = best != run
+    drawn = RecallCurves(
+        str(run),
+        recall.curve_of(run),
+        recall.by_recall,
+        str(best) if has_other else "",
+        recall.curve_of(best) if has_other else None,
+        [(step.recall, step.precision) for step in recall.steps],
+    )
+    return charts.recall_curves(drawn, f"Precision of {run} at eleven recall levels")
 
 
 def answer_rows(breakdown: TopicBreakdown, board: Board, top_grade: int) -> SafeString:

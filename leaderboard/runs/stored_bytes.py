@@ -1,4 +1,4 @@
-"""Bytes that teams and the whole site store, and how many more they may."""
+"""The stored bytes of teams and of the site, compared with their limits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from leaderboard.models import Collection, JudgmentSet, Run, Team
 
 
 def bytes_of_team(team: Team) -> int:
-    """Return the bytes of the run files that a team has sent and that are still kept."""
+    """Return the total size of the stored run files of a team."""
     return _total(Run.objects.filter(team=team).exclude(file=""))
 
 
 def bytes_of_site() -> int:
-    """Return the bytes of all files that users have sent and that are still kept."""
+    """Return the total size of all stored files of users."""
     runs = Run.objects.exclude(file="")
     return _total(runs) + _total(Collection.objects.all()) + _total(JudgmentSet.objects.all())
 

@@ -34,7 +34,7 @@ from evaluation.significance import (
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Comparison, Edition, Job, Score
 from leaderboard.models.jobs import Progress, Publish
-from leaderboard.scoring.families import family_of, load_measure_means
+from leaderboard.scoring.families import family_of, load_measure_means, with_values
 from leaderboard.scoring.judgments import load_topic_numbers, topic_mask
 
 # The name under which the comparison of all pairs is stored.
@@ -92,13 +92,25 @@ class RunPairs:
         return {run_id: place for place, run_id in enumerate(self.run_ids)}
 
     def decide(self, alone: Difference, run_id: str, other_id: str) -> Difference:
-        """Return the difference of two runs with the p and interval of all pairs."""
+        """Return the difference of two runs with the p and interval of all pairs, if both count."""
+        if not {run_id, other_id} <= self.places.keys():
+            return alone
         run, other = self.places[run_id], self.places[other_id]
         return decide_within_all_pairs(alone, self.decisions, run, other, self.scale)
 
     def is_better(self, run_id: str, other_id: str) -> bool:
-        """Whether one run is significantly better than another."""
+        """Whether one run is significantly better than another; not where one has no value."""
+        if not {run_id, other_id} <= self.places.keys():
+            return False
         return bool(self.decisions.better[self.places[run_id], self.places[other_id]])
+
+    def different_among(self, run_ids: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which pairs of these runs differ; none of a run without a value."""
+        known = [place for place, run_id in enumerate(run_ids) if run_id in self.places]
+        own = [self.places[run_ids[place]] for place in known]
+        different = np.zeros((len(run_ids), len(run_ids)), dtype=bool)
+        different[np.ix_(known, known)] = self.decisions.different[np.ix_(own, own)]
+        return different
 
 
 @dataclass(frozen=True)
@@ -134,7 +146,7 @@ def _parse_comparison(row: Comparison) -> StoredComparison:
     if row.baseline_id is None:
         pairs = AllPairs.unpack(row.family, row.results)
         return StoredComparison(row.edition_id, row.family, pairs=pairs)
-    unit = scale_of(parse_measure(row.measure).definition.aggregate).unit
+    unit = scale_of(parse_measure(row.measure)).unit
     against = {run_id: Difference(**result, unit=unit) for run_id, result in row.results.items()}
     return StoredComparison(row.edition_id, row.family, against=against)
 
@@ -200,7 +212,7 @@ def compute_differences(
         scores[0],
         test=edition.track.test if scores.size <= most_scores else None,
         direction=asked.direction,
-        scale=scale_of(asked.definition.aggregate),
+        scale=scale_of(asked),
     )
     return dict(zip(others, differences, strict=True))
 
@@ -217,10 +229,11 @@ def load_all_pairs(
 ) -> AllPairs | None:
     """Return what decides about all pairs, stored or computed now.
 
-    None if the family has fewer than two runs, or too many for a request and no job has compared
-    them yet.
+    Runs without a value are left out.  None if fewer than two remain, or too many for a request
+    and no job has compared them yet.
     """
     family = family_of(edition) if family is None else family
+    family = with_values(family, load_measure_means(edition, measure))
     kept = _find_stored(edition, measure, None, ALL_PAIRS, family)
     if kept is not None:
         return kept.pairs
@@ -234,7 +247,7 @@ def compute_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllP
     """Compare all pairs of a family by the studentised maximum."""
     asked = parse_measure(measure)
     scores = tested_scores(edition, measure, family)
-    tested = scale_of(asked.definition.aggregate).tested(scores)
+    tested = scale_of(asked).tested(scores)
     maxima = draw_maxima(tested)
     pairs = decide_pairs(tested, maxima, asked.direction)
     return AllPairs(
@@ -249,14 +262,18 @@ def compute_all_pairs(edition: Edition, measure: str, family: list[str]) -> AllP
 def decide_between(
     edition: Edition, measure: str, pairs: AllPairs, run_ids: Sequence[str]
 ) -> RunPairs:
-    """Decide about the pairs of these runs of the family, on the topics that all of it has."""
+    """Decide about the pairs of these runs of the family, on the topics that all of it has.
+
+    Runs that are not in it, since the measure is undefined for them, are left out.
+    """
     asked = parse_measure(measure)
-    scale = scale_of(asked.definition.aggregate)
+    scale = scale_of(asked)
     scores = scale.tested(tested_scores(edition, measure, pairs.family))
     places = {run_id: place for place, run_id in enumerate(pairs.family)}
+    run_ids = [run_id for run_id in run_ids if run_id in places]
     chosen = scores[[places[run_id] for run_id in run_ids]].copy()
     chosen[:, np.isnan(scores).any(axis=0)] = np.nan
-    return RunPairs(list(run_ids), decide_pairs(chosen, pairs.maxima, asked.direction), scale)
+    return RunPairs(run_ids, decide_pairs(chosen, pairs.maxima, asked.direction), scale)
 
 
 def compare_pair(edition: Edition, measure: str, a: str, b: str) -> Difference:
@@ -268,7 +285,7 @@ def compare_pair(edition: Edition, measure: str, a: str, b: str) -> Difference:
         0,
         correction="none",
         direction=asked.direction,
-        scale=scale_of(asked.definition.aggregate),
+        scale=scale_of(asked),
     )
     return replace(found, p_adjusted=None, low=None, high=None)
 
@@ -313,6 +330,7 @@ def compare_edition(edition_id: str, progress: Progress) -> Publish:
 
 def _prepare_all_pairs(edition: Edition, measure: str, family: list[str]) -> Callable[[], object]:
     """Test all pairs of a family and return the function that stores the result."""
+    family = with_values(family, load_measure_means(edition, measure))
     if len(family) < 2:
         return lambda: None
     pairs = compute_all_pairs(edition, measure, family)

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F, Max
 
-from evaluation.measures import parse_measure
+from evaluation.measures import MeasureError, parse_measure
 from leaderboard.infrastructure.process_cache import ProcessCache
 from leaderboard.models import Edition, Run, Score, ScoreSet, Track
 
+# No text that names a measure is longer.
+LONGEST_MEASURE = 128
 # How many editions' means a process caches; 500 runs by 10 measures take half a megabyte.
 CACHE_SIZE = 16
 # By run and measure; None if a measure is undefined on every topic.
@@ -67,6 +69,14 @@ def family_ids(track: Track, scored: Iterable[Run], ranked: Iterable[Run]) -> li
     """Return the sorted ids of the ranked runs, or of all scored ones if score selected them."""
     chosen_by_score = track.selection == Track.Selection.BEST
     return sorted(run.pk for run in (scored if chosen_by_score else ranked))
+
+
+def with_values(family: Iterable[str], means: Mapping[str, float | None]) -> list[str]:
+    """Return the runs of a family that have a value of the measure.
+
+    One that it is undefined for on every topic would take all topics from the test of all pairs.
+    """
+    return [run_id for run_id in family if means.get(run_id) is not None]
 
 
 def load_runs(editions: Sequence[Edition]) -> dict[int, list[Run]]:
@@ -141,6 +151,21 @@ def find_measures(edition: Edition) -> list[str]:
     track = edition.track
     found = [measure for measure in track.measures if measure in had]
     return found or sorted(had) or track.measures
+
+
+def match_measure(text: str, measures: Sequence[str]) -> str | None:
+    """Return the measure that a text names, however it is spelled; None if it is not among them.
+
+    >>> match_measure("MAP", ["P@5", "AP"]), match_measure("RR", ["AP", "MRR"])
+    ('AP', 'MRR')
+    """
+    if text in measures or not 0 < len(text) <= LONGEST_MEASURE:
+        return text if text in measures else None
+    try:
+        wanted = parse_measure(text)
+    except MeasureError:
+        return None
+    return next((each for each in measures if parse_measure(each) == wanted), None)
 
 
 def ranking_measure(track: Track, measures: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import compress
 
@@ -9,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.judging import Judgments, prepare
-from evaluation.measures import Measure, parse_measure
-from evaluation.problems import Problems
-from evaluation.reading.qrels import Qrels
-from leaderboard.models import Collection, Edition, Track
-from leaderboard.models.collections import ImportState, load_grades
+from evaluation.measures import DIVERSITY, SAMPLED, WITHOUT_GRADES, Measure, parse_measure
+from leaderboard.collections.stored_judgments import load_qrels
+from leaderboard.models import Collection, Edition, JudgmentSet, Track
+from leaderboard.models.collections import ImportState
 
 
 def judged_topics(track: Track) -> tuple[bytes, ...] | None:
@@ -47,5 +47,38 @@ def load_judgments(edition_id: int) -> Judgments:
     edition = Edition.objects.select_related("track", "judgment_set").get(pk=edition_id)
     numbers = np.array(load_topic_numbers(edition.track.collection_id), dtype=object)
     evaluated = list(numbers[topic_mask(edition)])
-    qrels = Qrels(load_grades(edition.judgment_set_id), Problems())
+    qrels = load_qrels(edition.judgment_set)
     return prepare(qrels, topics=evaluated, top_grade=edition.judgment_set.top_grade)
+
+
+# Measures for a new track whose judgments are a sample or have subtopics.
+OF_SAMPLES = [*SAMPLED]
+OF_SUBTOPICS = ["alpha-nDCG@10", "ERR-IA@10", "strec@10", "nDCG@10", "AP"]
+
+
+def explain_missing_judgments(measure: Measure, judgment_set: JudgmentSet) -> str:
+    """Return why these judgments cannot give a measure; empty if they can."""
+    if measure.name in DIVERSITY and not judgment_set.num_subtopics:
+        return f"{measure.name} needs judgments of subtopics, and {judgment_set} has none"
+    if measure.name in SAMPLED and not judgment_set.num_strata:
+        return f"{measure.name} needs a stratified sample, and {judgment_set} is none"
+    return ""
+
+
+def explain_first_missing(measures: Iterable[str], judgment_set: JudgmentSet) -> str:
+    """Return why these judgments cannot give the first such measure; empty if they give all."""
+    reasons = (explain_missing_judgments(parse_measure(text), judgment_set) for text in measures)
+    return next(filter(None, reasons), "")
+
+
+def is_not_estimated(measure: str, judgment_set: JudgmentSet) -> bool:
+    """Whether a measure takes documents of a sample that were not drawn as not relevant."""
+    estimates = (*SAMPLED, *WITHOUT_GRADES)
+    return judgment_set.is_sample and parse_measure(measure).name not in estimates
+
+
+def suggest_measures(judgment_set: JudgmentSet | None, usual: list[str]) -> list[str]:
+    """Return the measures that a new track starts with."""
+    if judgment_set is not None and judgment_set.num_subtopics:
+        return OF_SUBTOPICS
+    return OF_SAMPLES if judgment_set is not None and judgment_set.is_sample else usual

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from evaluation.conventions import CONVENTIONS
 from evaluation.judging import JudgedRun, judge
-from evaluation.measures import parse_measure
+from evaluation.measures import DIVERSITY, SAMPLED, parse_measure
 from evaluation.reading import runs as reading
 from evaluation.ties import tie_interval, turned
 from leaderboard.models import Edition, Run, Score, ScoreSet
 from leaderboard.runs.rankings import Rankings
-from leaderboard.scoring.judgments import load_judgments, resolve_measure, topic_mask
+from leaderboard.scoring.judgments import (
+    explain_missing_judgments,
+    load_judgments,
+    resolve_measure,
+    topic_mask,
+)
 
 JUDGED_AT_10 = parse_measure("Judged@10")
 TIES_CODE = "W_TIES_AT_CUTOFF"
@@ -55,11 +60,18 @@ def measure_run(read: reading.Run, edition: Edition, tied: bool = False) -> RunS
 
 
 def find_tie_intervals(read: reading.Run, edition: Edition) -> dict[str, tuple[float, float]]:
-    """Return the lowest and highest mean that tied scores allow, if they differ visibly."""
+    """Return the lowest and highest mean that tied scores allow, if they differ visibly.
+
+    The order of grades does not bound measures of diversity, nor estimates from a sample.
+    """
     judgments, depth = load_judgments(edition.pk), edition.track.depth
     lowest, highest = (judge(turned(read, judgments, way), judgments, depth) for way in (-1, 1))
     measures = {text: resolve_measure(edition.track, text) for text in edition.track.measures}
-    found = {text: tie_interval(measure, lowest, highest) for text, measure in measures.items()}
+    found = {
+        text: tie_interval(measure, lowest, highest)
+        for text, measure in measures.items()
+        if measure.name not in (*DIVERSITY, *SAMPLED)
+    }
     return {
         text: (low, high) for text, (low, high) in found.items() if high - low > VISIBLE_DIFFERENCE
     }
@@ -71,9 +83,16 @@ def compute_scores(judged: JudgedRun, edition: Edition, measures: Iterable[str])
 
 
 def compute_score(judged: JudgedRun, edition: Edition, text: str) -> Score:
-    """Compute the score of a judged run on one measure."""
+    """Compute the score of a judged run on one measure.
+
+    It is undefined on every topic if the judgments cannot give the measure, as those of an
+    earlier version may not.
+    """
     measure = resolve_measure(edition.track, text)
-    values = measure.scores(judged)
+    if explain_missing_judgments(measure, edition.judgment_set):
+        values = np.full(len(judged.judgments.topics), np.nan)
+    else:
+        values = measure.scores(judged)
     undefined = int(np.isnan(values).sum())
     mean = measure.aggregate(values) if undefined < len(values) else None
     return Score(

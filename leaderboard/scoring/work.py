@@ -41,7 +41,7 @@ from leaderboard.scoring.editions import (
     with_public_topics,
 )
 from leaderboard.scoring.files import check_unchanged, read_run_file, store_rankings
-from leaderboard.scoring.judgments import load_judgments
+from leaderboard.scoring.judgments import explain_first_missing, load_judgments
 from leaderboard.scoring.measuring import (
     TIES_CODE,
     RunScores,
@@ -146,11 +146,16 @@ def find_missing_measures(edition: Edition, run_id: str) -> list[str]:
 def build_trial_editions(judgment_set_id: str, progress: Progress) -> Publish:
     """Score the runs of every track of a collection with new judgments.
 
-    No board changes; its organisers decide that.
+    No board changes; its organisers decide that. A track whose measures need other judgments has
+    no trial.
     """
     judgment_set = JudgmentSet.objects.get(pk=judgment_set_id)
     tracks = Track.objects.filter(collection=judgment_set.collection_id)
-    trials = [with_judgments(track, judgment_set) for track in tracks]
+    trials = [
+        with_judgments(track, judgment_set)
+        for track in tracks
+        if not explain_first_missing(track.measures, judgment_set)
+    ]
     editions = [edition for track in trials for edition in get_or_create_editions(track)]
     return lambda: build_editions(editions)
 

@@ -106,7 +106,7 @@ def test_a_topic_that_is_left_out_counts_in_no_mean(track, ada, ben):
 
 def test_everybody_reads_why_a_topic_is_left_out(track, ada, as_cat):
     changed(track, ada, excluded_topics=["3"], exclusion_reason="Two readings are possible.")
-    about = as_cat.get("/tracks/bread/about/").content.decode()
+    about = as_cat.get("/tracks/bread/task/").content.decode()
     assert "topic <bdi>3</bdi>" in about and "Two readings are possible." in about
 
 

@@ -15,12 +15,14 @@ from leaderboard.scoring import comparisons
 from tests.api.conftest import Program
 from tests.builders import work
 
+pytestmark = pytest.mark.long
+
 BOARD = "/api/v1/tracks/bread/leaderboard"
 VALUES = {
     "family": ("", "baseline", "all"),
     "measure": ("AP", "nDCG@10"),
-    "format": ("json", "csv", "tsv", "tex", "md"),
     "judgments": ("v1",),
+    "region": ("0.01",),
 }
 
 
@@ -53,25 +55,33 @@ def be_asked_for(program: Program) -> None:
 STATES = {"tested": be_tested, "untested": be_untested, "being tested": be_asked_for}
 
 
-def addresses(names: dict[str, str]) -> Iterator[str]:
+def addresses(names: dict[str, str], formats: tuple[str, ...]) -> Iterator[str]:
     """Every address that is read, with every choice of its parameters."""
     for path, calls in api.get_openapi_schema()["paths"].items():
         asked = calls.get("get", {}).get("parameters", [])
-        choices = [choices_of(each, names) for each in asked if each["in"] == "query"]
+        values = VALUES | {"format": formats}
+        choices = [choices_of(each, names, values) for each in asked if each["in"] == "query"]
         for chosen in product(*choices) if "get" in calls else ():
             yield f"{path.format(**names)}?{'&'.join(filter(None, chosen))}"
 
 
-def choices_of(parameter: dict[str, Any], names: dict[str, str]) -> list[str]:
+def choices_of(
+    parameter: dict[str, Any], names: dict[str, str], values: dict[str, tuple[str, ...]]
+) -> list[str]:
     name = parameter["name"]
-    given = [f"{name}={value}" for value in VALUES.get(name) or (names[name],)]
+    given = [f"{name}={value}" for value in values.get(name) or (names[name],)]
     return given if parameter["required"] else ["", *given]
 
 
+# Every file is made of the same standings, so most of them wait for the night.
+FORMATS = [("json",), pytest.param(("csv", "tsv", "tex", "md"), marks=pytest.mark.night)]
+
+
+@pytest.mark.parametrize("formats", FORMATS, ids=["json", "files"])
 @pytest.mark.parametrize("state", STATES)
-def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, state):
+def test_every_address_is_read_beside_a_board_of_this_state(names, ada_api, state, formats):
     STATES[state](ada_api)
-    walked = list(addresses(names))
+    walked = list(addresses(names, formats))
     assert len(walked) > 50
     for address in walked:
         if state == "untested":

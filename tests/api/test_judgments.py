@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leaderboard.models import Collection, JudgmentSet
 from tests.api.conftest import Program
-from tests.builders import QRELS, upload, work
+from tests.builders import INTENTS, QRELS, STRATA, SUBTOPICS, upload, work
 
 PATH = "/api/v1/collections/bread/judgments"
 
@@ -135,3 +135,31 @@ def test_imported_judgments_are_neither_replaced_nor_taken_away(collection, ada_
     assert ada_api.delete(f"{PATH}/v1").json()["code"] == "E_CONFLICT"
     answer = ada_api.send(f"{PATH}/v1/replace", file=upload("better", "1 0 d1 1\n"))
     assert (answer.status_code, answer.json()["code"]) == (409, "E_CONFLICT")
+
+
+def test_subtopics_come_with_their_probabilities(collection, ada_api):
+    file, intents = upload("qrels2.txt", SUBTOPICS), upload("intents.txt", INTENTS)
+    assert ada_api.send(PATH, file=file, intents=intents, version="v2").status_code == 202
+    work()
+    counts = ada_api.get(f"{PATH}/v2").json()["counts"]
+    assert (counts["judgments"], counts["subtopics"], counts["intents"]) == (9, 7, 5)
+
+
+def test_a_sample_is_asked_for_by_name_and_counts_its_strata(collection, ada_api):
+    send(ada_api, STRATA, format="strata")
+    work()
+    judgment_set = ada_api.get(f"{PATH}/v2").json()
+    assert judgment_set["counts"]["strata"] == 5
+    assert judgment_set["preview"]["strata"]["undrawn"] == 3
+
+
+def test_ordinary_judgments_count_neither(collection, ada_api):
+    assert ada_api.get(f"{PATH}/v1").json()["counts"].keys() == {
+        *("judgments", "topics", "relevant", "grades")
+    }
+
+
+def test_a_track_is_refused_measures_that_its_judgments_cannot_give(track, ada_api):
+    answer = ada_api.patch("/api/v1/tracks/bread", {"measures": ["AP", "ERR-IA@10"]})
+    assert answer.status_code == 422
+    assert "ERR-IA needs judgments of subtopics, and v1 has none" in answer.json()["message"]

@@ -29,6 +29,8 @@ from tests.builders import (
 )
 from tests.conftest import copy_files, made_once
 
+pytestmark = pytest.mark.long
+
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # without a token; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
 # something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.
@@ -296,7 +298,9 @@ JOINED_BY_LINK = [401, 404, 200, 200, 404, 403, 403, 403]
 ABOUT_TRACKS = ("/tracks/blind", "/tracks/open", "/tracks/lead", "/runs/", "/collections/bread")
 
 
-@pytest.mark.parametrize("joining", OUTSIDE)
+@pytest.mark.parametrize(
+    "joining", ["invitation", "everyone", pytest.param("approval", marks=pytest.mark.night)]
+)
 def test_a_track_of_members_is_not_there_for_others(people, names, joining):
     Track.objects.update(visibility="members", joining=joining)
     for key, call in TRIED:

@@ -15,9 +15,11 @@ import pytest
 from leaderboard.api import api
 from tests.api.conftest import Program
 from tests.api.test_matrix import CALLS, Call, names, names_of_all, part, people
-from tests.security.parameters import HOSTILE, MANY, Walker, as_bytes, other_paths
+from tests.security.parameters import HOSTILE, Walker, as_bytes, other_paths
 
 __all__ = ["names", "names_of_all", "people"]
+
+pytestmark = pytest.mark.long
 
 NUMBERS = {"a power": 1e5, "40 digits": 10**40 - 1, "less than nothing": -1, "a half": 0.5}
 NESTED = ("NUL", "half a character", "40 digits", "letters")
@@ -70,25 +72,25 @@ def json_values() -> Iterator[tuple[str, Any]]:
 class Calls:
     """Every call with each of its parameters and fields replaced."""
 
-    def __init__(self, program: Program, names: dict[str, str]) -> None:
+    def __init__(self, program: Program, names: dict[str, str], *, thorough: bool) -> None:
         self.program, self.names = program, names
-        self.walker = Walker(program.client)
+        self.walker = Walker(program.client, thorough)
 
     def walk(self, key: str, described: dict[str, Any], call: Call) -> None:
         address = "/api/v1" + call.address.format(**self.names)
         for other, what in other_paths(address):
             self.send(key, call, other, {}, what)
-        for name in parameters_of(described):
+        parameters = set(parameters_of(described))
+        for name in self.walker.to_try_alone(parameters):
             for what, value in HOSTILE.items():
                 query = urlencode({name: value}, errors="surrogatepass")
                 joint = "&" if "?" in address else "?"
                 self.send(key, call, f"{address}{joint}{query}", {}, f"{what} as {name}")
         fields = {*fields_of(described), *call.form}
-        known = self.walker.alone if len(fields) > MANY else set()
-        for name in sorted(fields - known):
+        for name in self.walker.to_try_alone(fields):
             for what, value in HOSTILE.items() if call.form else json_values():
                 self.send(key, call, address, {name: value}, f"{what} as {name}")
-        self.walker.alone |= fields
+        self.walker.alone |= parameters | fields
 
     def send(self, key: str, call: Call, address: str, put: dict[str, Any], what: str) -> None:
         method, said = key.split()[0], f"{key}: {what}"
@@ -103,8 +105,10 @@ class Calls:
         self.walker.note(said, sending)
 
 
-def test_no_parameter_and_no_field_breaks_a_call(program, names):
-    calls = Calls(program, names)
+@pytest.mark.parametrize("walked", ["once", pytest.param("everywhere", marks=pytest.mark.night)])
+def test_no_parameter_and_no_field_breaks_a_call(program, names, walked):
+    """Each name is tried alone at one call, and by night at every call that reads it."""
+    calls = Calls(program, names, thorough=walked == "everywhere")
     for key, call in described():
         calls.walk(key, call, CALLS[key])
     assert calls.walker.failures == []

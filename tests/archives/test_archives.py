@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from hashlib import sha256
 from io import StringIO
@@ -19,11 +20,24 @@ from leaderboard.archives.track_import import ImportHeartbeat
 from leaderboard.archives.zip_files import ArchiveError, open_archive
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
+from leaderboard.collections.stored_judgments import load_qrels
 from leaderboard.jobs import cleanup
 from leaderboard.management.commands import import_track
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.notifications import notices
-from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
+from tests.builders import (
+    INTENTS,
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    STRATA,
+    SUBTOPICS,
+    make_collection,
+    make_run,
+    make_track,
+    upload,
+    work,
+)
 
 AWAY = ("--track", "away", "--collection", "elsewhere")
 
@@ -382,3 +396,28 @@ def test_a_damaged_member_of_another_compression_is_told_without_a_traceback(ada
     path.write_bytes(data)
     with pytest.raises(CommandError, match="neither stored nor deflated"):
         command("import_track", path, "--owner", "ada")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "intents", "measures"),
+    [(SUBTOPICS, INTENTS, ["alpha-nDCG@5", "D-nDCG@5", "AP"]), (STRATA, None, ["xinfAP", "AP"])],
+    ids=["subtopics", "strata"],
+)
+def test_strata_subtopics_and_probabilities_go_along(ada, ben, tmp_path, qrels, intents, measures):
+    collection = make_collection(ada, qrels=qrels, intents=intents)
+    make_run(make_track(collection, measures=measures, primary_measure=measures[0]), ben, OTHER_RUN)
+    command("export_track", "bread", tmp_path / "bread.zip")
+    said = command("import_track", tmp_path / "bread.zip", *AWAY)
+    assert "All scores match the archive exactly." in said
+    here, there = (load_qrels(judged) for judged in JudgmentSet.objects.order_by("pk"))
+    assert (here.strata, here.subtopics, here.probabilities) == (
+        there.strata,
+        there.subtopics,
+        there.probabilities,
+    )
+
+
+def test_a_manifest_of_ordinary_judgments_is_as_it_was(file):
+    with zipfile.ZipFile(file) as archive:
+        (entry,) = json.loads(archive.read("manifest.json"))["judgments"]
+    assert "format" not in entry and "intents_filename" not in entry["fields"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import people, pools, runs, snapshots, tracks, uploads
+from leaderboard.actions import people, pools, runs, snapshots, tasks, tracks, uploads
 from leaderboard.archives.track_export import EXPORTED_KINDS
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
@@ -31,12 +31,14 @@ from leaderboard.models import (
     Delivery,
     Edition,
     Grant,
+    Intent,
     Job,
     JoinRequest,
     Judgment,
     JudgmentSet,
     Mail,
     Membership,
+    Milestone,
     Notice,
     Pool,
     Run,
@@ -44,6 +46,9 @@ from leaderboard.models import (
     ScoreSet,
     SentForm,
     Snapshot,
+    Stratum,
+    SubtopicGrade,
+    TaskPage,
     Team,
     Topic,
     Track,
@@ -54,7 +59,19 @@ from leaderboard.models import (
 from leaderboard.notifications import notices
 from leaderboard.runs import fact_changes
 from tests.archives.test_archives import AWAY, command
-from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, make_user, upload, work
+from tests.builders import (
+    INTENTS,
+    OTHER_RUN,
+    QRELS,
+    RUN,
+    STRATA,
+    SUBTOPICS,
+    make_run,
+    make_track,
+    make_user,
+    upload,
+    work,
+)
 
 # How the rows of a table are found from their track.
 TABLES: dict[type[models.Model], str] = {
@@ -62,6 +79,9 @@ TABLES: dict[type[models.Model], str] = {
     Topic: "collection__tracks",
     JudgmentSet: "collection__tracks",
     Judgment: "judgment_set__collection__tracks",
+    Stratum: "judgment__judgment_set__collection__tracks",
+    SubtopicGrade: "judgment__judgment_set__collection__tracks",
+    Intent: "judgment_set__collection__tracks",
     Track: "pk",
     Edition: "track",
     Team: "track",
@@ -73,6 +93,8 @@ TABLES: dict[type[models.Model], str] = {
     Pool: "track",
     Snapshot: "track",
     Announcement: "track",
+    Milestone: "track",
+    TaskPage: "track",
     AuditEvent: "track",
 }
 STAYS: dict[type[models.Model], str] = {
@@ -101,6 +123,9 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
         "documents_filename": "the same",
         "size": "of the archive's own files",
         "documents": "without the texts, unless they are asked for",
+        "topics_sha256": "of the archive's own files",
+        "documents_sha256": "the same",
+        "shares_documents": "without the texts there is nothing to hand out",
         "created_at": "when it was brought here",
         "ready_at": "the same",
         "formats": "those of the archive's own files",
@@ -145,6 +170,7 @@ SPLIT = {"disclosure": "leaderboard", "public_topics": ["1", "3"], "ladder_step"
 def lived(request, collection, ada, ben, cat) -> Track:
     """A track with everything that a year brings."""
     track = make_track(collection, **request.param)
+    bring_other_judgments(collection, ada)
     send_runs(track, ada, ben, cat)
     send_what_leaves_the_board(track, ada, make_user("dan"))
     judge_a_pool(track, ada)
@@ -156,7 +182,22 @@ def lived(request, collection, ada, ben, cat) -> Track:
     people.grant_runs(track.teams.get(name="ben"), ada, 3, today=False, reason="a lost upload")
     people.grant_runs(track.teams.get(name="cat"), ada, 1, today=True)
     notices.announce(track, ada, "Judgments v2 are out.")
+    texts = {"authors": "Ada Byron", "questions": "Why bread?"}
+    days = [tasks.Day("Workshop", date(2027, 3, 22), date(2027, 3, 23))]
+    tasks.change_task_page(track, ada, "Loaves.", texts, days)
+    terms = {"licence": "CC BY 4.0", "source_url": "https://example.org/", "source_note": "Ask."}
+    tasks.change_data_terms(collection, ada, terms)
     return track
+
+
+def bring_other_judgments(collection: Collection, ada: User) -> None:
+    """A version with subtopics and their probabilities, and one that is a sample."""
+    for version, text, intents in (("diverse", SUBTOPICS, INTENTS), ("sampled", STRATA, None)):
+        likely = None if intents is None else upload("intents.txt", intents)
+        uploads.accept_judgments(
+            collection, upload("q", text), version, ada, asks_first=False, intents=likely
+        )
+        work()
 
 
 def send_runs(track: Track, ada: User, ben: User, cat: User) -> None:

@@ -4,7 +4,7 @@ Nor does anything that others read of a track of pseudonyms depend on who takes 
 
 Each world is built, acted in, walked and rolled back, so that its keys are those of the others;
 whatever a participant or a stranger can receive must be the same, byte for byte and header for
-header.
+header. By day one world of each kind is walked, by night all of them and those that do differ.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from tests.builders import (
     OTHER_RUN,
     QRELS,
     RUN,
+    STRATA,
+    SUBTOPICS,
     make_collection,
     make_run,
     make_track,
@@ -43,6 +45,8 @@ from tests.builders import (
 from tests.conftest import forget
 from tests.pages.test_matrix import PAGES
 
+pytestmark = pytest.mark.long
+
 OTHER_GRADES = "1 0 d9 1\n1 0 d1 0\n2 0 d5 3\n3 0 d7 1\n3 0 d6 0\n3 0 d8 0\n"
 FEWER_TOPICS = "2 0 d12 1\n"
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -50,7 +54,13 @@ NEVER = "nobody has judged yet"
 # Nobody retrieves d11 or d12, and what is judged not relevant changes no mean.
 LONGER = QRELS + "2 0 d11 2\n"
 SAME_MEANS = QRELS.replace("3 0 d7 0\n", "") + "1 0 d9 0\n2 0 d12 2\n3 0 d10 0\n"
-WORLDS = {"other grades": OTHER_GRADES, "fewer topics": FEWER_TOPICS, "no judgments": NEVER}
+WORLDS = {
+    "other grades": OTHER_GRADES,
+    "fewer topics": FEWER_TOPICS,
+    "no judgments": NEVER,
+    "subtopics": SUBTOPICS,
+    "a sample": STRATA,
+}
 
 FAULTY_RUNS = {
     "twice": RUN + "1 Q0 d1 4 6.0 ben-bm25\n",
@@ -308,7 +318,11 @@ def walked(ada, monkeypatch):
     return walked
 
 
-@pytest.mark.parametrize("judgments", WORLDS.values(), ids=list(WORLDS))
+def others_by_night(*values: str) -> list[Any]:
+    return [values[0], *(pytest.param(value, marks=pytest.mark.night) for value in values[1:])]
+
+
+@pytest.mark.parametrize("judgments", others_by_night(*WORLDS.values()), ids=list(WORLDS))
 def test_no_answer_depends_on_the_judgments(walked, judgments):
     one, other = walked(QRELS, acts=True), walked(judgments, acts=True)
     assert len(one) >= 200
@@ -322,10 +336,12 @@ def test_a_leaderboard_tells_no_more_than_its_means(walked):
     assert [each for each in one if each not in other] == []
 
 
+@pytest.mark.night
 def test_a_leaderboard_tells_of_other_means(walked):
     assert walked(QRELS, "leaderboard") != walked(OTHER_GRADES, "leaderboard")
 
 
+@pytest.mark.night
 def test_a_split_leaderboard_tells_nothing_of_the_topics_that_it_keeps_back(walked):
     of_two = "".join(line for line in QRELS.splitlines(keepends=True) if line[0] == "2")
     elsewhere = "1 0 d9 1\n1 0 d1 0\n3 0 d7 3\n3 0 d6 0\n3 0 d10 1\n"
@@ -350,7 +366,7 @@ def heard_by_others(walked):
 ZEBRA = {"team": "Zebra", "tag": "zebra-splade"}
 
 
-@pytest.mark.parametrize("disclosure", ["leaderboard", "open"])
+@pytest.mark.parametrize("disclosure", others_by_night("leaderboard", "open"))
 def test_no_answer_to_others_depends_on_who_takes_part(heard_by_others, disclosure):
     one = heard_by_others(disclosure, pseudonyms=True)
     other = heard_by_others(disclosure, pseudonyms=True, **ZEBRA)
@@ -358,11 +374,13 @@ def test_no_answer_to_others_depends_on_who_takes_part(heard_by_others, disclosu
     assert [each for each in one if each not in other] == []
 
 
+@pytest.mark.night
 def test_without_pseudonyms_others_read_who_takes_part(heard_by_others):
     other = heard_by_others("open", pseudonyms=False, **ZEBRA)
     assert any("zebra-splade" in each.body for each in other)
 
 
+@pytest.mark.night
 def test_the_same_walk_tells_the_judgments_once_they_are_released(walked, monkeypatch):
     monkeypatch.setattr("leaderboard.boards.disclosure.Sight.can_see_scores", True)
     assert walked(QRELS) != walked(OTHER_GRADES)

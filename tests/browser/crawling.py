@@ -10,16 +10,20 @@ from tests.pages.test_matrix import PAGES
 
 # Addresses that answer no page of their own: files, images, moving parts, and the way out.
 NO_PAGES = {
+    "about",
     "account_logout",
     "archive",
     "badge",
     "badge_by_code",
+    "baseline_file",
     "changed_judgments",
     "collection_state",
     "docnos_file",
+    "documents_file",
     "everything",
     "feed",
     "healthz",
+    "intents_file",
     "judged_topics_file",
     "metrics",
     "new_judgments",
@@ -32,9 +36,10 @@ NO_PAGES = {
     "run_problems",
     "run_state",
     "run_topics_csv",
+    "sample_run",
     "topic_map_image",
+    "topics_download",
     "topics_file",
-    "tracks",
 }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 
+
+@pytest.mark.night
 def test_a_difference_opens_its_explanation_and_the_end_of_its_row_a_baseline(page, crowd):
     page.goto("/tracks/many/")
     row = page.locator("table.board tbody tr", has=page.locator(".make")).first

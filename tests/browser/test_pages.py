@@ -1,6 +1,7 @@
 """Every page, with and without JavaScript: it fits, it says nothing to the console, axe is content.
 
 Pages are found by their links, so one that is new is walked too, and one without a link is missed.
+By day, one page of each kind that Ada opens stands for all of them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,18 @@ BEYOND_LINKS = [
 ]
 
 
+# One page of each kind: a list, a board, tables beside charts, a document's text, forms.
+KINDS = [
+    "/",
+    "/tracks/open/",
+    "/tracks/open/significance/",
+    "/tracks/open/topics/map/",
+    "/tracks/open/topic/?number=1",
+    "/tracks/open/submit/",
+    "/tracks/open/manage/",
+    "/collections/bread/",
+]
+
 NOBODY: dict = {"cookies": [], "origins": []}
 
 
@@ -42,8 +55,8 @@ class Reader:
 
 
 @pytest.fixture(scope="package")
-def organiser(browser, scene: Site, tmp_path_factory) -> Reader:
-    """Ada, with a pool, new judgments, and runs in every state."""
+def ada(browser, scene: Site) -> dict:
+    """The cookies of Ada, with a pool, new judgments, and runs in every state."""
     set_password = (
         "from leaderboard.models import User; u = User.objects.get(username='ada');"
         f" u.set_password('{WORD}'); u.save()"
@@ -66,7 +79,9 @@ def organiser(browser, scene: Site, tmp_path_factory) -> Reader:
     keep_the_pool(tab)
     gather_a_pool(tab)
     freeze_the_board(tab)
-    return found_by(context, tab)
+    cookies = context.storage_state()
+    context.close()
+    return cookies
 
 
 def states(scene: Site, token: str) -> set[str]:
@@ -92,6 +107,13 @@ def freeze_the_board(tab) -> None:
     tab.get_by_label("Name").fill("As published")
     with tab.expect_navigation():
         tab.get_by_role("button", name="Freeze board").click()
+
+
+@pytest.fixture(scope="package")
+def organiser(browser, scene: Site, ada: dict) -> Reader:
+    """Ada, who walks by every link."""
+    context = browser.new_context(base_url=scene.url, storage_state=ada)
+    return found_by(context, context.new_page())
 
 
 @pytest.fixture(scope="package")
@@ -149,22 +171,32 @@ def reader(request) -> Reader:
     return request.getfixturevalue(request.param)
 
 
+def test_no_kind_of_page_scrolls_sideways_or_fails_axe(page, ada):
+    page.context.add_cookies(ada["cookies"])
+    wrong = wrong_of(page, KINDS)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.night
 def test_links_lead_to_every_page(organiser, participant, stranger):
     found = {*organiser.pages, *participant.pages, *stranger.pages, "search", "release"}
     assert names_of_pages() - found == set()
 
 
+@pytest.mark.night
 def test_strangers_find_all_of_the_long_board(visitor):
     assert {"cost", "compare", "history", "measures_agreement", "run"} <= set(visitor.pages)
     assert {"ranking again", "topics again", "topic_map again"} <= set(visitor.pages)
 
 
+@pytest.mark.night
 def test_no_page_scrolls_sideways_or_fails_axe(page, reader, organiser):
     page.context.add_cookies(reader.cookies["cookies"])
     wrong = wrong_of(page, new_to(reader, organiser))
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("slug", "said"),
     [
@@ -182,12 +214,14 @@ def test_a_track_in_an_odd_state_passes_too(page, odd, slug, said):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.night
 def test_what_is_said_of_a_run_that_was_taken_off_passes_too(page, odd):
     ((run,),) = odd.rows("select id from leaderboard_run where disqualified_at is not null")
     assert page.goto(f"/runs/{run}/").status == 410
     assert seen(page) == []
 
 
+@pytest.mark.night
 def test_the_refusal_of_what_organisers_alone_see_passes_too(page, participant):
     page.context.add_cookies(participant.cookies["cookies"])
     assert page.goto("/tracks/open/manage/").status == 403
@@ -204,7 +238,9 @@ def test_what_a_form_says_that_was_open_too_long_passes_too(page):
     assert seen(page) == []
 
 
-@pytest.mark.parametrize("template", ["500.html", "outage.html"])
+@pytest.mark.parametrize(
+    "template", ["500.html", pytest.param("outage.html", marks=pytest.mark.night)]
+)
 def test_the_pages_for_trouble_pass_too(page, scene, template):
     """No address gives them while all is well, so the site prints them."""
     body = scene.manage("shell", "-v0", "-c", PRINT.format(template))
@@ -251,8 +287,8 @@ def seen(page, within: str = "html") -> list[str]:
 
 
 @pytest.mark.parametrize("address", ["/tracks/open/pools/pool-2/", "/collections/bread/"])
-def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, organiser, address):
-    page.context.add_cookies(organiser.cookies["cookies"])
+def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, ada, address):
+    page.context.add_cookies(ada["cookies"])
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto(address)
     shown = page.locator(".head .actions :is(a, button)").all()
@@ -261,8 +297,8 @@ def test_on_a_phone_the_buttons_of_a_heading_fill_its_line(page, organiser, addr
     assert sum(each["width"] for each in boxes) + gaps == pytest.approx(390 - 2 * 16, abs=1)
 
 
-def test_two_clicks_make_one_token(page, organiser):
-    page.context.add_cookies(organiser.cookies["cookies"])
+def test_two_clicks_make_one_token(page, ada):
+    page.context.add_cookies(ada["cookies"])
     for name in ("first", "second", "third"):
         page.goto("/account/")
         page.get_by_label("Purpose").fill(name)
@@ -273,7 +309,7 @@ def test_two_clicks_make_one_token(page, organiser):
     assert [made.count(name) for name in ("first", "second", "third")] == [1, 1, 1]
 
 
-def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, organiser):
+def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, ada):
     page.goto("/tracks/open/topic/?number=1")
     number = page.locator("a.number").first
     number.click()
@@ -285,8 +321,9 @@ def test_a_number_opens_how_it_is_computed_and_gets_the_focus_back(page, organis
     assert number.evaluate("each => each === document.activeElement")
 
 
-def test_arrow_keys_go_through_the_topics_of_two_runs(page, organiser):
-    page.goto(organiser.pages["compare"])
+def test_arrow_keys_go_through_the_topics_of_two_runs(page, scene, ada):
+    (one,), (other,), *_ = scene.rows(SCORED_ON_THE_OPEN_TRACK)
+    page.goto(f"/tracks/open/compare/?a={one}&b={other}")
     topic = page.locator("#topic h2")
     topics = [topic.inner_text()]
     for key in ("ArrowRight", "ArrowLeft"):
@@ -294,6 +331,12 @@ def test_arrow_keys_go_through_the_topics_of_two_runs(page, organiser):
             page.keyboard.press(key)
         topics.append(topic.inner_text())
     assert topics[0] == topics[2] != topics[1]
+
+
+SCORED_ON_THE_OPEN_TRACK = (
+    "select run.id from leaderboard_run run join leaderboard_track track on track.id = track_id"
+    " where slug = 'open' and state = 'scored'"
+)
 
 
 def new_to(reader: Reader, organiser: Reader) -> list[str]:
@@ -326,6 +369,7 @@ def faults(page, within: str = "html") -> list[str]:
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
 
 
+@pytest.mark.night
 def test_every_page_says_the_same_without_javascript(browser, scene, reader):
     plain, scripted = (
         browser.new_context(
@@ -344,7 +388,7 @@ def test_every_page_says_the_same_without_javascript(browser, scene, reader):
     scripted.close()
 
 
-def test_the_columns_to_choose_from_scroll_in_a_low_window(page, organiser):
+def test_the_columns_to_choose_from_scroll_in_a_low_window(page, ada):
     page.set_viewport_size({"width": 1280, "height": 300})
     page.goto("/tracks/open/")
     page.get_by_text("Columns").first.click()

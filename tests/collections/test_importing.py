@@ -226,7 +226,7 @@ def test_judgments_that_may_be_of_subtopics_are_asked_about(ada):
     collection = bring(ada, qrels="1 1 d1 1\n1 2 d2 0\n", asks_first=False)
     assert collection.state == "preview"
     (question,) = collection.questions
-    assert [each["format"] for each in question["candidates"]] == ["trec", "diversity"]
+    assert [each["format"] for each in question["candidates"]] == ["trec", "subtopics"]
     with pytest.raises(submission_rules.ActionError, match="more than one way"):
         collections.confirm_collection(collection, ada)
     collections.confirm_collection(collection, ada, Answers(formats={"judgments": "trec"}))

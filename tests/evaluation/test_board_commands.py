@@ -7,6 +7,8 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.agreement import rbo, tau_ap, tau_matrix
+from evaluation.commands.records import Records
+from evaluation.measures import Measure
 from evaluation.significance import compare_all_pairs, tukey_hsd
 
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 1\n3 0 d 1\n"
@@ -131,3 +133,16 @@ def test_a_faulty_run_is_told_with_its_line(command, capfd, folder):
     judgments = [] if command == "overlap" else ["qrels"]
     assert main([command, *judgments, "good", "faulty"]) == 2
     assert re.search(r"faulty: error: line 2", capfd.readouterr().err)
+
+
+@pytest.mark.parametrize("words", [["pairs"], ["compare", "--family", "all"]])
+def test_a_run_without_any_value_is_left_out_by_name(words, capfd, folder, monkeypatch):
+    """No measure is undefined for one run of these alone, so one is made so."""
+    topics = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    rows = np.array([topics, topics**2, np.full(6, np.nan)])
+    monkeypatch.setattr(Records, "scores", lambda self, measure: rows[: len(self.tags)])
+    monkeypatch.setattr(Measure, "aggregate", lambda self, row: float(np.mean(row)))
+    *lines, [note] = printed(capfd, words[0], "qrels", "good", "fair", "poor", *words[1:])
+    p = f"{compare_all_pairs(rows[:2]).p[0, 1]:.3g}"
+    assert next(line for line in lines if "fair" in line[1:3])[4 if words == ["pairs"] else 8] == p
+    assert "left out, undefined on every topic: poor" in note

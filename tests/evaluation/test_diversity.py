@@ -122,3 +122,22 @@ def test_the_command_reads_probabilities(tmp_path, monkeypatch, capfd):
     assert capfd.readouterr().out.split() == ["P-IA@5", "all", "0.3600"]
     assert main(["score", "qrels", "run", "--intents", "empty", "-m", "P-IA@5"]) == 2
     assert "empty: error: E_EMPTY" in capfd.readouterr().err
+
+
+def test_a_packed_record_keeps_the_subtopics_of_its_documents():
+    run, measure = judged(), parse_measure("alpha-nDCG@5")
+    again = JudgedRun.unpack(run.pack(), run.judgments)
+    assert measure.scores(again).tolist() == measure.scores(run).tolist()
+
+
+@pytest.mark.parametrize("command", ["compare", "pairs"])
+def test_runs_are_compared_by_probable_subtopics(command, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name, written in (("qrels", QRELS), ("run", RUN), ("intents", INTENTS)):
+        (tmp_path / name).write_bytes(written)
+    (tmp_path / "none").write_bytes(b"1 Q0 x 1 1 none\n")
+    asked = ["--intents", "intents", "-m", "P-IA@5", "--format", "tsv"]
+    assert main([command, "qrels", "none", "run", *asked]) == 0
+    assert "+0.3600" in capfd.readouterr().out
+    assert main([command, "qrels", "none", "run", *asked[2:]]) == 0
+    assert "+0.3333" in capfd.readouterr().out, "each subtopic weighs a third"

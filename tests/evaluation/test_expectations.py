@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,3 +100,14 @@ def test_the_command_prints_expected_values(options, folder, capfd):
 def test_the_command_says_what_it_cannot_compute(options, message, folder, capfd):
     assert main(["score", "qrels", "run", "--ties", "expected", *options]) == 2
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["compare", "pairs"])
+def test_runs_are_compared_by_expected_values(command, folder, capfd):
+    Path("other").write_bytes(b"1 Q0 b 1 9 u\n1 Q0 a 2 5 u\n2 Q0 c 1 5 u\n")
+    asked = ["--ties", "expected", "-m", "RR", "--format", "tsv"]
+    assert main([command, "qrels", "run", "other", *asked]) == 0
+    cells = capfd.readouterr().out.split()
+    assert "+0.3750" in cells, "(0.5 + 1) / 2 less (0.75 + 0) / 2"
+    assert main([command, "qrels", "run", "other", "--ties", "expected", "-M9"]) == 2
+    assert "leave out -J and -M" in capfd.readouterr().err

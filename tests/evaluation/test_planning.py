@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from evaluation.measures import parse_measure
 from evaluation.significance import (
     anova_topics,
     interval_topics,
     paired_t,
     posterior_of,
+    posterior_of_pair,
     topics_needed,
     variances_of,
 )
@@ -68,3 +70,12 @@ def test_equal_runs_are_as_likely_better_as_worse():
 def test_one_topic_gives_no_probability():
     with pytest.raises(ValueError, match="two topics"):
         posterior_of(np.array([0.3]))
+
+
+def test_a_region_is_in_the_unit_of_the_printed_difference():
+    """Totals of ten topics differ by .1 a topic; geometric means by their ratio."""
+    run, other = np.linspace(0.2, 0.9, 10), np.linspace(0.1, 0.95, 10)
+    total = posterior_of_pair(run, other, parse_measure("NumRelRet"), 1.0)
+    assert total == posterior_of(run - other, 0.1)
+    ratio = posterior_of_pair(run, other, parse_measure("GMAP"), 0.1)
+    assert ratio.within == approx(posterior_of(np.log(run / other), np.log(1.1)).within)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pytest import approx
 
+from evaluation.measures import parse_measure
 from evaluation.significance import (
     TESTS,
     all_paired_t,
@@ -284,9 +285,13 @@ class TestScales:
     # STATISTICS of one relevant document: base finds it at rank 1 or 1000, new at 2 or 10.
     BASE, NEW = (np.repeat(values, (20, 10)) for values in ([1, 0.001], [0.5, 0.1]))
 
+    def test_a_geometric_mean_is_that_of_the_board(self):
+        means = [parse_measure("GMAP").aggregate(scores) for scores in (self.BASE, self.NEW)]
+        assert means == [approx(0.1, abs=5e-5), approx(0.2924, abs=5e-5)]
+
     @pytest.mark.parametrize(("test", "p"), [("t", 0.0280), ("sign_flip", 0.0254)])
     def test_a_geometric_mean_is_tested_by_logarithms(self, test, p):
-        scale = scale_of("geometric mean")
+        scale = scale_of(parse_measure("GMAP"))
         (new,) = compare_with_baseline(self.NEW[np.newaxis], self.BASE, test, scale=scale)
         assert (new.difference, new.p) == (approx(2.924, abs=5e-4), approx(p, abs=5e-5))
         assert new.gain > 0
@@ -294,7 +299,9 @@ class TestScales:
     def test_a_sum_is_printed_as_a_total(self):
         found = random_scores(2, 30)
         (mean,) = compare_with_baseline(found[:1], found[1])
-        (total,) = compare_with_baseline(found[:1], found[1], scale=scale_of("sum"))
+        (total,) = compare_with_baseline(
+            found[:1], found[1], scale=scale_of(parse_measure("NumRelRet"))
+        )
         assert (total.difference, total.low) == (
             approx(30 * mean.difference),
             approx(30 * mean.low),

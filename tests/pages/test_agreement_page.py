@@ -12,7 +12,7 @@ import pytest
 from evaluation.agreement import tau_ap, tau_matrix
 from leaderboard.display.charts.bumps import rank_chart
 from leaderboard.display.numbers import score
-from leaderboard.models import Run, Score, Track
+from leaderboard.models import Run, Score, Track, User
 from leaderboard.pages.views import analysis
 from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -27,13 +27,16 @@ RANKS = {
 }
 
 
-@pytest.fixture
-def ten(ada, ben, cat) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     """By AP wild and even are near each other, by P@5 wild is last."""
     track = ten_track(ada)
     for tag, ranks in RANKS.items():
         send(track, ben if tag == "even" else cat, tag, ranks)
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 def boards() -> np.ndarray:

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from leaderboard.models import Run
+from leaderboard.models import Run, User
 from tests.pages.reading import page_at
 from tests.pages.ten_topics import send, ten_track, with_baseline
 
@@ -37,12 +37,16 @@ PAGES = (
 )
 
 
-@pytest.fixture
-def runs(ada, ben) -> dict[str, str]:
+def make_scene(ada: User, ben: User, cat: User) -> dict[str, str]:
     """The ids of the baseline, and of Ben's run, which does better."""
     track = ten_track(ada)
     base = with_baseline(track, ada, 3)
     return {"base": base.pk, "ours": send(track, ben, "ours", 1).pk}
+
+
+@pytest.fixture
+def runs(scene) -> dict[str, str]:
+    return scene
 
 
 def links(page: str) -> list[str]:

@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from evaluation.agreement import rbo
+from evaluation.significance import posterior_of
 from leaderboard.actions import tracks
 from leaderboard.display.numbers import score
-from leaderboard.models import Run, Track
+from leaderboard.models import Run, Track, User
 from leaderboard.pages.views import pairs
 from tests.builders import OTHER_RUN, make_run, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -21,14 +22,17 @@ from tests.pages.ten_topics import send, ten_track, with_baseline
 ADDRESS = "/tracks/ten/compare/"
 
 
-@pytest.fixture
-def ten(ada, ben, cat) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     """The baseline at rank 2 everywhere, Ben better on every topic, Cat on half of them."""
     track = ten_track(ada)
     with_baseline(track, ada, 2)
     send(track, ben, "first", 1)
     send(track, cat, "mixed", [1, 4, 1, 4, 1, 4, 1, 4, 2, 2])
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 def between(track: Track, a: str, b: str, more: str = "") -> str:
@@ -76,6 +80,20 @@ def test_a_pair_that_the_reader_did_not_name_has_no_probability(ten, client):
     base = Run.objects.get(tag="base")
     for address in (ADDRESS, f"{ADDRESS}?a={base.pk}", f"{ADDRESS}?b={base.pk}"):
         assert "the probability that" not in page_at(client, address)
+
+
+def test_the_reader_sets_what_counts_as_equal(ten, client):
+    found = posterior_of(np.array([0.5, -0.25] * 4 + [0.0] * 2), 0.05)
+    said = words(page_at(client, between(ten, "base", "mixed", "&region=.05")))
+    assert f"that mixed is better than base by more than .05 is {score(found.better, 3)}" in said
+    assert f"that they differ by at most .05 {score(found.within, 3)}" in said
+    assert f"that base is better by more than .05 {score(found.worse, 3)}, from" in said
+
+
+def test_a_region_that_is_none_is_refused_beside_its_field(ten, client):
+    for asked in ("-1", "x", "nan"):
+        page = page_at(client, between(ten, "base", "mixed", f"&region={asked}"))
+        assert 'id="id_region_error"' in page and "that mixed is better than base is" in words(page)
 
 
 def test_below_six_topics_there_is_no_probability(ten, ada, client):

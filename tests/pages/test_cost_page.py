@@ -11,7 +11,7 @@ from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.display.charts.costs import LogAxis
 from leaderboard.display.numbers import score
-from leaderboard.models import Comparison, Run, Track
+from leaderboard.models import Comparison, Run, Track, User
 from leaderboard.runs.fact_changes import change_facts
 from leaderboard.scoring import comparisons
 from tests.builders import make_track, work
@@ -33,14 +33,17 @@ def state(run: Run, user, seconds: float, origin: str = "tool", **facts: object)
     change_facts(run, user, {"efficiency": [figure], **facts})
 
 
-@pytest.fixture
-def ten(ada, ben, cat) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     track = ten_track(ada)
     for tag, (ranks, seconds) in RUNS.items():
         user = ben if tag == "near" else cat
         state(send(track, user, tag, ranks), user, seconds)
     send(track, ben, "silent", [3] * 10)
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 def found(track: Track, user):
@@ -86,11 +89,12 @@ def test_the_interval_is_that_of_the_mean_over_topics(ten, ada, client):
     )
 
 
-def test_where_every_cheaper_run_is_worse_the_best_is_worth_it(ada, cat, client):
-    track = ten_track(ada)
+def test_where_every_cheaper_run_is_worse_the_best_is_worth_it(ten, cat, client):
+    track = make_track(ten.collection, slug="two")
     for tag, rank, seconds in (("best", 1, 10.0), ("poor", 5, 0.1)):
         state(send(track, cat, tag, [rank] * 10), cat, seconds)
-    assert "every cheaper run is significantly worse" in words(page_at(client, ADDRESS))
+    page = page_at(client, "/tracks/two/cost/")
+    assert "every cheaper run is significantly worse" in words(page)
 
 
 def test_what_a_team_says_itself_is_a_square_and_says_so(ten, cat, client):
@@ -121,9 +125,8 @@ def test_any_measure_and_any_cost_that_a_run_states(ten, ben, client):
     assert "seconds_per_topic" in page
 
 
-def test_a_board_on_which_nobody_states_a_cost_says_so(collection, client):
-    make_track(collection, slug="ten")
-    assert "No cost figures yet" in page_at(client, ADDRESS)
+def test_a_board_on_which_nobody_states_a_cost_says_so(track, client):
+    assert "No cost figures yet" in page_at(client, "/tracks/bread/cost/")
 
 
 @pytest.mark.parametrize("query", ["?cost=x", "?cost=%00", "?measure=x&baseline=%00"])

@@ -139,7 +139,7 @@ def test_facts_in_which_no_runs_differ_are_no_filters(track, ben, cat, client):
 
 def test_a_track_says_which_runs_and_facts_it_wants(collection, client):
     make_track(collection, selection="primary", required_facts=["topic_fields", "hardware"])
-    said = words(page_at(client, "/tracks/bread/about/"))
+    said = words(page_at(client, "/tracks/bread/task/"))
     assert "the primary run of each team, or its first run if none is named" in said
     assert "Required factstopic fields, hardware" in said
 

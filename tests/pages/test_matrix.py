@@ -37,6 +37,8 @@ from tests.builders import (
 )
 from tests.conftest import copy_files, made_once
 
+pytestmark = pytest.mark.long
+
 ROLES = ["anonymous", "cat", "ben", "dan", "eve", "ada", "kim", "sue"]
 # anonymous reader; Cat, a stranger; Ben, whose run it is; Dan of another team; Eve, who organises
 # something else; Ada, who organises this; Kim, her co-organiser; Sue of the staff.
@@ -55,9 +57,13 @@ SIGNED_IN_ACT = [401, 302, 302, 302, 302, 302, 302, 302]
 
 PAGES = {
     "home": ("/", EVERYBODY),
-    "tracks": ("/tracks/", [302] * 8),
+    "all_tracks": ("/tracks/", EVERYBODY),
+    "run_a_task": ("/tracks/run-a-task/", EVERYBODY),
     "board": ("/tracks/blind/", EVERYBODY),
-    "about": ("/tracks/blind/about/", EVERYBODY),
+    "task": ("/tracks/blind/task/", EVERYBODY),
+    "about": ("/tracks/blind/about/", [302] * 8),
+    "data": ("/tracks/blind/data/", EVERYBODY),
+    "baseline_file": ("/tracks/blind/data/baseline.run", NOBODY),
     "pack": ("/tracks/blind/pack.zip?team=ben", ORGANISERS_404),
     "everything": ("/tracks/blind/everything.zip", OPENED),
     "archive": ("/tracks/blind/manage/archive.zip", ORGANISERS),
@@ -84,11 +90,15 @@ PAGES = {
     "join": ("/tracks/blind/join/", SIGNED_IN),
     "impact": ("/tracks/blind/judgments/v1/impact/", ORGANISERS),
     "qrels_file": ("/tracks/blind/judgments/v1/qrels.txt", OPENED),
+    "intents_file": ("/tracks/blind/judgments/v1/intents.txt", OPENED),
     "snapshots": ("/tracks/blind/snapshots/", OPENED),
     "snapshot": ("/tracks/blind/snapshots/final/", OPENED),
     "pools": ("/tracks/blind/pools/", ORGANISERS),
     "pool": ("/tracks/blind/pools/pool-1/", ORGANISERS),
     "pool_file": ("/tracks/blind/pools/pool-1/pool.txt", ORGANISERS),
+    "manage_task": ("/tracks/blind/manage/task/", ORGANISERS),
+    "delete_track": ("/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404]),
+    "setup": ("/tracks/blind/setup/", ORGANISERS),
     "people": ("/tracks/blind/manage/people/", ORGANISERS),
     "webhooks": ("/tracks/blind/manage/webhooks/", ORGANISERS),
     "history": ("/tracks/blind/history/", OPENED),
@@ -121,7 +131,13 @@ PAGES = {
     ),
     "topics_file": ("/collections/bread/topics.txt", EVERYBODY),
     "docnos_file": ("/collections/bread/docnos.txt", EVERYBODY),
+    "topics_download": ("/collections/bread/topics.trec", EVERYBODY),
+    "sample_run": ("/collections/bread/sample.run", EVERYBODY),
+    "documents": ("/collections/bread/documents/", EVERYBODY),
+    "documents_file": ("/collections/bread/documents.file", OPENED),
     "document": ("/collections/bread/document/?docno=d1", EVERYBODY),
+    "account_data": ("/account/data.json", SIGNED_IN),
+    "delete_account": ("/account/delete/", SIGNED_IN),
     "measures": ("/measures/", EVERYBODY),
     "limits": ("/limits/", EVERYBODY),
     "search": ("/search/?q=bread", EVERYBODY),
@@ -176,6 +192,13 @@ ACTS = {
     "renew_team_link": Act("/tracks/blind/team/link/", [401, 404, 302, 302, 404, 404, 404, 404]),
     "renew_invitation": Act("/tracks/blind/manage/invitation/", ACT),
     "manage": Act("/tracks/blind/manage/", ACT, {"slug": "blind", **TRACK}),
+    "make_baseline": Act("/tracks/blind/setup/baseline/", ACT),
+    "delete_account": Act("/account/delete/", [401, *[422] * 7], {"name": "x"}),
+    "delete_track": Act(
+        "/tracks/blind/manage/delete/", [401, 403, 403, 403, 403, 404, 404, 404], {"name": "x"}
+    ),
+    "open_task": Act("/tracks/blind/setup/open/", ACT),
+    "manage_task": Act("/tracks/blind/manage/task/", ACT, {"description": "Bread."}),
     "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
     "release": Act("/tracks/blind/manage/release/", ACT),
     "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
@@ -255,6 +278,7 @@ OPEN_PAGES = {
     "run_file": ("/runs/{open_run}/file/", OWN_TEAM),
     "run_problems": ("/runs/{open_run}/problems/", OWN_TEAM),
     "qrels_file": ("/tracks/open/judgments/v1/qrels.txt", EVERYBODY),
+    "intents_file": ("/tracks/open/judgments/v1/intents.txt", EVERYBODY),
 }
 
 # On a leaderboard of means what is behind them opens after the deadline.
@@ -283,6 +307,7 @@ LEADERBOARD_PAGES = {
     "judged_topics_file": ("/tracks/lead/topics/judged.txt", NOBODY),
     "judgments": ("/tracks/lead/judgments/", EVERYBODY),
     "qrels_file": ("/tracks/lead/judgments/v1/qrels.txt", OPENED),
+    "intents_file": ("/tracks/lead/judgments/v1/intents.txt", OPENED),
 }
 
 
@@ -332,6 +357,9 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
     for each in Track.objects.all():
         shared = {"badge_code": f"code-of-{each.slug}", "shares_judgments": True}
         Track.objects.filter(pk=each.pk).update(**shared)
+    judged = collection.judgment_sets.get(version="v1")
+    judged.intents.create(topic=collection.topics.first(), subtopic="1", probability=1)
+    JudgmentSet.objects.filter(pk=judged.pk).update(num_intents=1)
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))
@@ -449,7 +477,9 @@ def of_members(name: str, statuses: list[int], joining: str) -> dict[str, int]:
     return by_role(seen) | outside
 
 
-@pytest.fixture(params=list(OUTSIDE))
+@pytest.fixture(
+    params=["invitation", "everyone", pytest.param("approval", marks=pytest.mark.night)]
+)
 def members(scene, request) -> str:
     """Every track is seen by its members alone; how they join."""
     Track.objects.update(visibility="members", joining=request.param)
@@ -531,7 +561,7 @@ def test_every_address_has_a_row():
 
 
 # Leads on whatever is asked, and does nothing.
-WAYS_ON = {"tracks"}
+WAYS_ON: set[str] = set()
 
 
 def test_every_way_to_ask_of_an_address_has_a_row(scene):

@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.models import Track
+from leaderboard.models import Run, Track, User
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
 
+pytestmark = pytest.mark.long
+
 MEASURES = ["AP", "RR", "GMAP", "NumRelRet", "nDCG@10"]
 
 
-@pytest.fixture
-def files(tmp_path, ada, ben):
-    """A track of five runs by five measures, and the files that its commands read."""
+def make_scene(ada: User, ben: User, cat: User) -> dict[str, str]:
+    """A track of five runs by five measures; the files that its commands read."""
     track = ten_track(ada)
     Track.objects.filter(pk=track.pk).update(measures=MEASURES, primary_measure="AP")
     track.refresh_from_db()
     tracks.renew_edition(track)
     work()
     with_baseline(track, ada, 3)
-    (tmp_path / "qrels.v1.txt").write_text(QRELS)
-    (tmp_path / "base.run").write_text(run_of("base", 3))
+    files = {"qrels.v1.txt": QRELS, "base.run": run_of("base", 3)}
     dice = random.Random(19)
     for tag in ("one", "two", "three", "four"):
         ranks = [dice.randint(1, 5) for _ in range(10)]
         send(track, ben, tag, ranks)
-        (tmp_path / f"{tag}.run").write_text(run_of(tag, ranks))
+        files[f"{tag}.run"] = run_of(tag, ranks)
     work()
+    return files
+
+
+@pytest.fixture
+def files(scene, tmp_path):
+    for name, text in scene.items():
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 
@@ -71,3 +79,26 @@ def test_the_command_names_the_runs_that_could_have_been_the_best_of_their_team(
     command = page_at(client, "/tracks/ten/computed/all-pairs/?family=all")
     for tag in ("base", "one", "two", "three", "four"):
         assert f"{tag}.run" in command
+
+
+# All five retrieve the same number of relevant documents, so none is ahead.
+@pytest.mark.parametrize("measure", [each for each in MEASURES if each != "NumRelRet"])
+@pytest.mark.parametrize("region", ["0.0", "0.02"])
+def test_the_printed_command_gives_every_digit_of_the_probabilities(client, files, measure, region):
+    one, two = Run.objects.get(tag="one"), Run.objects.get(tag="two")
+    asked = f"run={two.pk}&a={one.pk}&measure={measure}&region={region}"
+    page = page_at(client, f"/tracks/ten/computed/probability/?{asked}")
+    printed = json.loads(printed_by(*commands(page), files, "--format", "json"))
+    found = printed["comparisons"][1]["probability"]
+    shown = re.findall(r"<dt>(Better|Within|Worse)</dt><dd title=\"(.*?)\"", page)
+    assert [float(value) for _, value in shown] == list(found.values())
+
+
+def test_the_printed_command_gives_every_digit_of_a_curve(client, files):
+    two = Run.objects.get(tag="two")
+    page = page_at(client, f"/tracks/ten/computed/curve/?run={two.pk}&number=3")
+    printed = printed_by(*commands(page), files, "--format", "tsv", "--digits", "17")
+    found = [line.split("\t")[2] for line in printed.splitlines()[1:]]
+    table = client.get("/tracks/ten/topic/?number=3&format=csv&table=recall").text
+    shown = [line.split(",") for line in table.splitlines()[1:]]
+    assert [float(value) for value in found] == [float(c[3]) for c in shown if c[0] == two.pk]

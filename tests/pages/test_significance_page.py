@@ -11,7 +11,7 @@ import pytest
 from evaluation.significance import compare_all_pairs
 from leaderboard.actions import tracks
 from leaderboard.display.numbers import p_value
-from leaderboard.models import Run, Track
+from leaderboard.models import Comparison, Job, Run, Track, User
 from leaderboard.pages.views import analysis
 from tests.builders import make_run, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
@@ -23,14 +23,17 @@ NEAR = [1, 1, 1, 1, 1, 1, 1, 1, 2, 1]
 LAST = [4, 5, 4, 5, 4, 5, 4, 5, 4, 5]
 
 
-@pytest.fixture
-def ten(ada, ben, cat) -> Track:
+def make_scene(ada: User, ben: User, cat: User) -> None:
     """Two runs that are nearly equal, and one far behind both."""
     track = ten_track(ada)
     send(track, ben, "tops", TOPS)
     send(track, cat, "near", NEAR)
     send(track, cat, "last", LAST)
-    return track
+
+
+@pytest.fixture
+def ten(scene) -> Track:
+    return Track.objects.get(slug="ten")
 
 
 def by_hand():
@@ -159,3 +162,38 @@ def test_queries_do_not_grow_with_the_board(ten, ben, client):
     for rank in (3, 4, 5):
         send(ten, ben, f"r{rank}", rank)
     assert num_queries(client, ADDRESS) == asked
+
+
+def make_undefined(run: Run) -> None:
+    """AP has no value on any topic of the run."""
+    scores = run.score_sets.get().scores.filter(measure="AP")
+    scores.update(mean=None, num_undefined=10, by_topic=np.full(10, np.nan).tobytes())
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_run_without_a_value_takes_no_topic_from_the_others(ten, ada, client, is_stored):
+    make_undefined(send(ten, ada, "none", 2))
+    Comparison.objects.all().delete()
+    if is_stored:
+        Job.objects.enqueue("compare", ten.edition)
+        work()
+    page = page_at(client, ADDRESS)
+    assert [row.split()[:3] for row in rows(page)] == [
+        ["near", "a", "1–2"],
+        ["tops", "a", "1–2"],
+        ["last", "b", "3"],
+    ]
+    assert cells(page, 2)[3] == p_value(by_hand().p[2, 0])
+    assert "All pairs of 3 runs at once" in words(page)
+    assert "none has no AP on any topic: no rank, and no test counts it." in words(page)
+
+
+def test_the_board_names_the_run_that_no_test_counts(ten, ada, client):
+    make_undefined(send(ten, ada, "none", 2))
+    Comparison.objects.all().delete()
+    said = words(page_at(client, "/tracks/ten/"))
+    assert "none has no AP on any topic: no rank, and no test counts it." in said
+    assert "2 of 3 pairs differ" in said
+    board = client.get("/api/v1/tracks/ten/leaderboard").json()["standings"]
+    assert [(each["rank_low"], each["rank_high"]) for each in board][-1] == (None, None)
+    assert next((each["rank_low"], each["rank_high"]) for each in board) == (1, 2)

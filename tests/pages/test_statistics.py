@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from leaderboard.actions import tracks
-from leaderboard.models import Run
+from leaderboard.models import Run, User
 from leaderboard.pages import wording
 from tests.builders import work
 from tests.pages.commands import commands, printed_by
@@ -27,7 +27,7 @@ PAGES = (
     "/tracks/ten/cost/",
     "/tracks/ten/plan/",
     "/tracks/ten/reusability/",
-    "/tracks/ten/compare/",
+    "/tracks/ten/compare/?a={base}&b={ours}",
     "/tracks/ten/judgments/",
     "/runs/{ours}/",
     "/runs/{ours}/ranking/?number=3",
@@ -35,12 +35,16 @@ PAGES = (
 LINK = re.compile(r'href="(/tracks/ten/computed/([\w-]+)/[^"]*)"')
 
 
-@pytest.fixture
-def ours(ada, ben) -> Run:
+def make_scene(ada: User, ben: User, cat: User) -> str:
     """Ben's run, better than the baseline on all topics but one."""
     track = ten_track(ada)
     with_baseline(track, ada, 3)
-    return send(track, ben, "ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1])
+    return send(track, ben, "ours", [1, 1, 4, 1, 1, 1, 1, 1, 2, 1]).pk
+
+
+@pytest.fixture
+def ours(scene) -> Run:
+    return Run.objects.get(pk=scene)
 
 
 @pytest.fixture
@@ -61,7 +65,8 @@ def test_every_statistic_names_code_that_is_there(name):
 
 def test_every_statistic_is_linked_where_it_stands(ours, as_ada, ada):
     state(ours, ada, 0.5)
-    pages = [page_at(as_ada, page.format(ours=ours.pk)) for page in PAGES]
+    base = Run.objects.get(tag="base").pk
+    pages = [page_at(as_ada, page.format(ours=ours.pk, base=base)) for page in PAGES]
     found = {name: unescape(href) for page in pages for href, name in LINK.findall(page)}
     assert set(found) == set(wording.STATISTICS)
     for name, href in found.items():

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.curves import precision_recall
+from evaluation.judging import JudgedRun
 from leaderboard.actions import tracks
 from leaderboard.models import Judgment, Run, Track
+from leaderboard.scoring.judgments import load_judgments
 from tests.builders import OTHER_RUN, make_run, make_user, signed_in, work
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track, with_baseline
@@ -45,14 +48,14 @@ def test_a_dot_and_a_row_lead_to_the_ranking(judged, client):
 
 
 def test_judged_documents_with_their_ranks(judged, client):
-    documents = rows(page_at(client, ADDRESS), 2)
+    documents = rows(page_at(client, ADDRESS), 4)
     assert documents[0] == "grade 2 d1 Document 1 2 of 2 1 3"
     assert documents[2] == "grade 0 d3 Document 3 only other – 1"
 
 
 def test_who_alone_found_a_document_is_named(judged, client):
     """d6 is found by both, d7 and d8 by Ben's run alone."""
-    documents = rows(page_at(client, "/tracks/bread/topic/?number=3"), 2)
+    documents = rows(page_at(client, "/tracks/bread/topic/?number=3"), 4)
     assert documents[0].startswith("grade 3 d6 Document 6 2 of 2")
     assert documents[1].startswith("grade 1 d8 Document 8 only ben-bm25")
 
@@ -97,7 +100,7 @@ def test_organisers_read_whether_the_order_of_runs_is_inverted(ada, ben, cat, cl
 
 
 def test_what_nobody_judged(judged, client):
-    assert rows(page_at(client, ADDRESS), 3) == ["d9 Document 9 2 of 2 2"]
+    assert rows(page_at(client, ADDRESS), 5) == ["d9 Document 9 2 of 2 2"]
 
 
 def test_grades_are_counted(judged, client):
@@ -111,7 +114,7 @@ def test_a_negative_grade_was_pooled_and_not_judged(judged, client):
     page = page_at(client, ADDRESS)
     assert "2 judged, 2 relevant" in words(page)
     assert "pooled, not judged" in page
-    assert any(row.startswith("d3 ") for row in rows(page, 3))
+    assert any(row.startswith("d3 ") for row in rows(page, 5))
 
 
 def test_the_threshold_of_the_track_decides_what_is_relevant(judged, ada, client):
@@ -149,7 +152,7 @@ def test_own_runs_and_the_baseline_keep_their_columns_on_a_long_board(ada, ben, 
     page = page_at(signed_in(ben), "/tracks/ten/topic/?number=1")
     head = page.partition("Found<small>")[2].partition("</tr>")[0]
     assert words(head.replace("<th", " <th")) == "in top 100 r1 r2 r3 r4 r5 r6 r7 r8 bens base"
-    assert rows(page, 2)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
+    assert rows(page, 4)[0] == "grade 1 good1 14 of 14 1 2 3 4 5 6 7 8 39 40"
     assert "10 of 14 runs are shown: the top of the board, your own and the" in words(page)
 
 
@@ -195,3 +198,38 @@ def test_queries_do_not_grow_with_the_board(judged, client):
     for n in range(4):
         make_run(judged, make_user(f"u{n}"), OTHER_RUN.replace("d11", f"d{n + 4}"))
     assert num_queries(client, ADDRESS) == asked
+
+
+def test_precision_and_recall_of_a_topic_are_drawn_and_tabled(judged, client):
+    """Topic 3 has d6 and d8; Ben's run has them at ranks 1 and 2, the baseline d6 at rank 3."""
+    page = page_at(client, "/tracks/bread/topic/?number=3")
+    run = Run.objects.get(tag="ben-bm25")
+    asked = precision_recall(
+        JudgedRun.unpack(bytes(run.score_sets.get().record), load_judgments(run.track.edition_id)),
+        2,
+    )
+    table = next(part for part in page.split("<table")[1:] if "Median" in part)
+    own = [row.split()[1] for row in rows("<table" + table)]
+    assert own == [f"{value:.4f}".removeprefix("0") for value in asked.interpolated]
+    assert page.count('class="dot mean"') >= len(asked.rank) > 0
+    assert "Precision and recall" in words(page)
+
+
+def test_any_run_of_a_topic_can_be_in_front(judged, client):
+    other = Run.objects.get(tag="other")
+    page = page_at(client, f"/tracks/bread/topic/?number=1&run={other.pk}")
+    assert "the relevant documents of other" in words(page)
+    assert "the relevant documents of ben-bm25" in words(page_at(client, ADDRESS))
+
+
+def test_the_curves_of_all_runs_are_a_table_for_other_programs(judged, client):
+    lines = client.get(f"{ADDRESS}&format=csv&table=recall").content.decode().splitlines()
+    assert lines[0] == "run,tag,recall,precision" and len(lines) == 1 + 2 * 11
+
+
+def test_curves_are_hidden_where_scores_are(blind_track, ben, as_ada, as_ben):
+    make_run(blind_track, ben)
+    blind = "/tracks/blind/topic/?number=1"
+    assert "Precision and recall" not in page_at(as_ben, blind)
+    assert as_ben.get(f"{blind}&format=csv&table=recall").status_code == 404
+    assert "Precision and recall" in page_at(as_ada, blind)

@@ -11,6 +11,7 @@ from leaderboard.actions import snapshots, tracks
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import find_board
 from leaderboard.models import AuditEvent, Notice, Team, Track
+from leaderboard.models.track_settings import setting_fields
 from tests.builders import OTHER_RUN, make_run, make_track, work
 
 NEW = "/collections/bread/tracks/new/"
@@ -39,7 +40,7 @@ def test_the_form_proposes_a_track_that_works(collection, as_ada):
 
 def test_a_new_track_is_scored_on_the_judgments_of_its_collection(collection, as_ada):
     page = as_ada.post(NEW, form_of(as_ada.get(NEW)))
-    assert page["Location"] == "/tracks/bread/"
+    assert page["Location"] == "/tracks/bread/setup/"
     assert Track.objects.get().judgment_set.version == "v1"
 
 
@@ -83,10 +84,20 @@ def test_dates_are_placed_in_the_zone_that_was_said(collection, as_ada):
     assert Track.objects.get().closes_at == datetime(2026, 12, 1, 11, 59, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("name", [setting.name for setting in setting_fields(Track)])
+def test_the_form_asks_for_every_setting(track, as_ada, name):
+    assertContains(as_ada.get(MANAGE), f'name="{name}"')
+
+
+def test_a_grade_beyond_the_highest_is_no_threshold(collection, as_ada):
+    sent = {**form_of(as_ada.get(NEW)), "relevance_threshold": 128}
+    assertContains(as_ada.post(NEW, sent), "Use 127 or less.", status_code=422)
+
+
 def test_the_formats_of_runs_are_chosen(collection, as_ada):
     as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "run_formats": ["trec", "msmarco"]})
     assert Track.objects.get().run_formats == ["trec", "msmarco"]
-    assertContains(as_ada.get("/tracks/bread/about/"), "MS MARCO (topic docno rank)")
+    assertContains(as_ada.get("/tracks/bread/task/"), "MS MARCO (topic docno rank)")
 
 
 def test_a_new_track_proposes_the_quota_and_the_attempts_of_the_site(collection, as_ada, settings):
@@ -270,28 +281,29 @@ def test_whoever_takes_part_is_told_the_team(track, ben, as_ben):
 
 def test_the_page_about_a_track_has_its_rules(collection, client):
     make_track(collection, quota_per_day=5, depth=100, unknown_documents="drop")
-    page = client.get("/tracks/bread/about/")
+    page = client.get("/tracks/bread/task/")
     assertContains(page, "<b>AP</b>, <b>nDCG@10</b> and <b>P@5</b>")
     assertContains(page, "up to 100 documents per topic")
     assertContains(page, "<dt>Unknown document</dt><dd>ignored</dd>")
 
 
-def test_a_description_is_printed_as_text(collection, client):
-    make_track(collection, description="<img src=x onerror=alert(1)>\nSecond line.")
-    page = client.get("/tracks/bread/about/")
-    assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>Second line.")
+def test_a_description_is_markdown_without_html(collection, client):
+    make_track(collection, description="<img src=x onerror=alert(1)>\nA *second* line.")
+    page = client.get("/tracks/bread/task/")
+    assertContains(page, "&lt;img src=x onerror=alert(1)&gt;<br>")
+    assertContains(page, "A <em>second</em> line.")
 
 
 def test_about_a_blind_track_says_nothing_of_judgments(blind_track, as_ben):
-    page = as_ben.get("/tracks/blind/about/")
+    page = as_ben.get("/tracks/blind/task/")
     assertContains(page, "Until release, teams see only their own runs")
     assertNotContains(page, "<bdi>v1</bdi>")
 
 
 def test_about_is_for_those_who_see_the_track(collection, as_cat):
     make_track(collection, visibility="members", joining="invitation")
-    assert as_cat.get("/tracks/bread/about/").status_code == 404
-    assert as_cat.post("/tracks/bread/about/").status_code == 405
+    assert as_cat.get("/tracks/bread/task/").status_code == 404
+    assert as_cat.post("/tracks/bread/task/").status_code == 405
 
 
 def test_a_run_is_withdrawn_with_a_reason_by_its_own_team(track, ben, cat, as_ben, as_cat):
@@ -312,7 +324,7 @@ def test_a_withdrawal_is_asked_about_first(track, ben, as_ben):
 
 def test_a_quota_of_no_runs_is_no_missing_limit(track, as_cat):
     Track.objects.update(quota_total=0)
-    page = as_cat.get("/tracks/bread/about/")
+    page = as_cat.get("/tracks/bread/task/")
     assertContains(page, "<dt>Runs per day</dt><dd>no limit</dd>")
     assertContains(page, "<dt>Runs in total</dt><dd>0</dd>")
 
@@ -325,7 +337,7 @@ def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
     closes = LAST_SECOND.replace(microsecond=fraction)
     make_run(make_track(collection, closes_at=closes), ben)
     page = as_ada.get(MANAGE)
-    assertContains(page, 'value="2030-12-01T11:59:59"')
+    assertContains(page, 'value="2030-11-30T23:59:59"')
     as_ada.post(MANAGE, {**form_of(page), "description": "Loaves."})
     assert Track.objects.get().closes_at == closes
     assert not Notice.objects.filter(user=ben, text__contains="now closes on").exists()
@@ -334,11 +346,11 @@ def test_saving_the_page_moves_no_deadline(collection, ben, as_ada, fraction):
 
 def test_a_deadline_is_printed_without_seconds_that_it_has_not(collection, as_ada):
     make_track(collection, closes_at=LAST_SECOND.replace(second=0))
-    assertContains(as_ada.get(MANAGE), 'value="2030-12-01T11:59"')
+    assertContains(as_ada.get(MANAGE), 'value="2030-11-30T23:59"')
 
 
 def test_the_page_takes_seconds(track, as_ada):
-    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "closes_at": "2030-12-01T11:59:59"})
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "closes_at": "2030-11-30T23:59:59"})
     assert Track.objects.get().closes_at == LAST_SECOND
 
 
@@ -353,3 +365,46 @@ def test_ends_of_line_as_browsers_send_them_are_no_change(track, as_ada):
     form = form_of(as_ada.get(MANAGE))
     as_ada.post(MANAGE, {**form, "description": "Loaves.\r\nRolls.", "terms": "Bake.\r\nEat."})
     assert not AuditEvent.objects.filter(act="change").exists()
+
+
+@pytest.mark.parametrize(
+    ("preset", "setting", "value"),
+    [
+        ("open", "disclosure", "open"),
+        ("shared-task", "disclosure", "blind"),
+        ("shared-task", "quota_total", 20),
+        ("internal", "visibility", "members"),
+        ("classroom", "joining", "invitation"),
+        ("classroom", "pseudonyms", True),
+    ],
+)
+def test_a_preset_fills_the_form(collection, as_ada, preset, setting, value):
+    page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "preset": preset})
+    assert page.context["form"][setting].value() == value
+    as_ada.post(NEW, {**form_of(page), "chosen": preset})
+    assert getattr(Track.objects.get(), setting) == value
+
+
+def test_another_preset_keeps_what_was_entered(collection, as_ada):
+    entered = {**form_of(as_ada.get(NEW)), "name": "Loaves", "quota_total": "7"}
+    page = as_ada.post(NEW, {**entered, "preset": "shared-task"})
+    assertContains(page, 'value="Loaves"')
+    assert str(page.context["form"]["quota_total"].value()) == "7"
+    assert not Track.objects.exists()
+
+
+def test_a_closed_group_says_its_values(collection, as_ada):
+    page = as_ada.get(NEW + "?preset=shared-task")
+    assertContains(page, "Hidden until release")
+    assertContains(page, "20 runs per team in total; up to 1000 documents per topic")
+
+
+def test_a_group_with_an_error_is_open(collection, as_ada):
+    page = as_ada.post(NEW, {**form_of(as_ada.get(NEW)), "depth": "-1"})
+    assertContains(page, "<details open><summary><b>Rules for runs</b>", status_code=422)
+
+
+def test_another_zone_moves_the_deadline(collection, as_ada):
+    make_track(collection, closes_at=LAST_SECOND)
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "zone": "UTC"})
+    assert Track.objects.get().closes_at == LAST_SECOND - timedelta(hours=12)

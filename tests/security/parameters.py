@@ -23,7 +23,7 @@ HOSTILE = {
     "half a character": "\ud800",
     "10,000 characters": "x" * 10_000,
 }
-# An address that reads more names than these shares most with others, where each was tried alone.
+# By night, only an address that reads more names than these leaves out what others tried alone.
 MANY = 10
 LOOKS = ("__getitem__", "__contains__", "get", "getlist")
 
@@ -33,6 +33,8 @@ class Walker:
     """Asks for addresses, and keeps what was answered by a failure."""
 
     client: Client
+    # Try each name alone at every address that reads it, and not at the first alone.
+    thorough: bool = False
     # The names that the views read, as they read them.
     read: set[str] = field(default_factory=set)
     alone: set[str] = field(default_factory=set)
@@ -85,7 +87,8 @@ class Walker:
         return names
 
     def to_try_alone(self, names: set[str]) -> list[str]:
-        return sorted(names - self.alone if len(names) > MANY else names)
+        everywhere = self.thorough and len(names) <= MANY
+        return sorted(names if everywhere else names - self.alone)
 
 
 def as_bytes(form: dict[str, Any]) -> dict[str, Any]:

@@ -22,16 +22,15 @@ from tests.pages.test_matrix import (
     PAGES,
     filled,
     leaves,
-    make_scene,
+    scene,
+    scene_of_all,
     under,
 )
 from tests.security.parameters import Walker, reading
 
+__all__ = ["scene", "scene_of_all"]
 
-@pytest.fixture
-def scene(db) -> tuple[dict[str, Client], dict[str, str]]:
-    """Clients by role and ids by name, made for each test: strangers have scenes of their own."""
-    return make_scene()
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture
@@ -43,14 +42,15 @@ def sue(scene, settings) -> User:
     return Membership.objects.create(track=team.track, team=team, user=user).user
 
 
-@pytest.fixture
-def walker(sue, monkeypatch) -> Walker:
-    return of(signed_in(sue), reading(monkeypatch))
+@pytest.fixture(params=["once", pytest.param("everywhere", marks=pytest.mark.night)])
+def walker(sue, monkeypatch, request) -> Walker:
+    """Sue tries each name alone at one address, and by night at every address that reads it."""
+    return of(signed_in(sue), reading(monkeypatch), thorough=request.param == "everywhere")
 
 
-def of(client: Client, read: set[str]) -> Walker:
+def of(client: Client, read: set[str], *, thorough: bool) -> Walker:
     client.raise_request_exception = False
-    return Walker(client, read)
+    return Walker(client, thorough, read)
 
 
 def pages() -> Iterator[str]:
@@ -74,14 +74,16 @@ def test_no_field_breaks_a_form(scene, walker):
 
 
 def test_no_field_of_a_stranger_breaks_the_way_in(walker):
-    stranger = of(signed_in(User.objects.get(username="cat")), walker.read)
+    stranger = of(
+        signed_in(User.objects.get(username="cat")), walker.read, thorough=walker.thorough
+    )
     names = stranger.walk("post", "/tracks/blind/join/", {"team_name": "Crumbs"})
     assert stranger.failures == []
     assert {"invitation", "team", "team_name"} <= names
 
 
 def test_no_parameter_breaks_what_belongs_to_an_account(walker):
-    walkers = [walker, of(Client(), walker.read)]
+    walkers = [walker, of(Client(), walker.read, thorough=walker.thorough)]
     for pattern in leaves(under("account/")):
         address = reverse(pattern.name, kwargs=dict.fromkeys(pattern.pattern.regex.groupindex, "a"))
         for each in walkers:
@@ -96,7 +98,7 @@ ODD = ["unicode_escape", "raw_unicode_escape", "rot13", "base64", "idna", "undef
 
 @pytest.mark.parametrize("encoding", ODD)
 @pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x"])
-def test_no_encoding_that_a_request_names_breaks_a_page(track, client, encoding, kind):
+def test_no_encoding_that_a_request_names_breaks_a_page(scene, client, encoding, kind):
     inside = client.handler
     outside = SafeEncodings(lambda environ, start_response: inside(environ))
     client.handler = lambda environ: outside(environ, None)
@@ -111,7 +113,7 @@ def test_a_form_in_an_odd_encoding_keeps_its_fields():
 
 
 @pytest.mark.parametrize("name", ["sessionid", "csrftoken", "messages"])
-def test_no_cookie_breaks_a_page(track, client, name):
+def test_no_cookie_breaks_a_page(scene, client, name):
     """A cookie writes signs by their number, so it may hold any."""
     client.raise_request_exception = False
     for written in ('"' + "\\000" * 32 + '"', "9" * 40, '"' + "\\355\\240\\200" * 8 + '"'):

@@ -61,6 +61,14 @@ def server_site(postgres: Postgres, redis: Redis) -> Iterator[ServerSite]:
         yield site
 
 
+# The other profile goes the same way by night.
+servers_by_day = pytest.mark.parametrize(
+    "site",
+    ["server_site", pytest.param("sqlite_site", marks=pytest.mark.night)],
+    indirect=True,
+)
+
+
 @pytest.fixture(params=["sqlite_site", "server_site"])
 def site(request: pytest.FixtureRequest) -> Site:
     """Each of the two, one after the other."""

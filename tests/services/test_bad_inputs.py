@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.actions.test_bad_inputs import FOLDER, PARTS, cases, file_of, judge
+from tests.services.conftest import servers_by_day
 from tests.services.machines import Site, until
 
 pytestmark = [pytest.mark.data, pytest.mark.services, pytest.mark.xdist_group("services")]
@@ -36,6 +37,7 @@ def open_track(site: Site, token: str) -> None:
     site.ask("/tracks", token, {**track, **measures})
 
 
+@servers_by_day
 def test_every_hostile_run_is_answered_as_its_manifest_says(site: Site):
     tokens = [site.manage("create_token", "hostess", "--organiser") for _ in range(TOKENS)]
     open_track(site, tokens[0])
@@ -52,6 +54,7 @@ def test_every_hostile_run_is_answered_as_its_manifest_says(site: Site):
         judge(case, run["state"] == "refused", own)
 
 
+@servers_by_day
 def test_every_hostile_part_of_a_collection_is_answered_as_its_manifest_says(site: Site):
     tokens = [site.manage("create_token", "hostess", "--organiser") for _ in range(TOKENS)]
     for case, token in zip(cases("qrels", "topics", "docs"), cycle(tokens), strict=False):

@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.scoring.test_cranfield import MEASURES, RUNS, recorded
+from tests.services.conftest import servers_by_day
 from tests.services.machines import Site, until
 
 pytestmark = [pytest.mark.data, pytest.mark.services, pytest.mark.xdist_group("services")]
@@ -28,6 +29,7 @@ def submit(site: Site, token: str, cranfield: Path, name: str) -> str:
     return site.ask("/tracks/cranfield/runs", token, file=upload)["id"]
 
 
+@servers_by_day
 def test_cranfield_is_scored_as_trec_eval_does(site: Site, data: Path):
     cranfield = data / "data" / "cranfield"
     token = site.manage("create_token", "ada", "--organiser").strip()

@@ -1,4 +1,7 @@
-"""Whatever is killed, and whenever: every run is scored, and scored once."""
+"""Whatever is killed, and whenever: every run is scored, and scored once.
+
+By day, five of the faults of tests/faults stand for what waits for the night here.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,7 @@ def test_a_run_is_scored(track: Track) -> None:
     assert sorted(track.run(run)["scores"]) == ["AP", "P@10", "nDCG@10"]
 
 
+@pytest.mark.night
 def test_a_pool_process_killed_in_the_middle_costs_an_attempt(track: Track) -> None:
     """Whoever looks after it knows that its worker lives, be it another one."""
     with track.begun("child-killed") as run:
@@ -55,6 +59,7 @@ def test_a_pool_process_killed_in_the_middle_costs_an_attempt(track: Track) -> N
     assert worker in track.site.workers()
 
 
+@pytest.mark.night
 def test_a_worker_killed_in_the_middle_costs_nothing(track: Track) -> None:
     with track.begun("worker-killed") as run:
         track.site.kill_worker()
@@ -64,6 +69,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(track: Track) -> None:
     assert (track.job(run).attempts, track.job(run).handed_back) == (1, 1)
 
 
+@pytest.mark.night
 def test_two_workers_share_the_work(server_track: Track) -> None:
     """No run can end while the track is held, so what fills one worker is left to the other."""
     with server_track.held():
@@ -72,6 +78,7 @@ def test_two_workers_share_the_work(server_track: Track) -> None:
     assert all([server_track.scored_once(run) for run in runs])
 
 
+@pytest.mark.night
 def test_messages_that_come_often_change_nothing(server_track: Track) -> None:
     run = server_track.submit("often")
     server_track.site.manage(
@@ -83,6 +90,7 @@ def test_messages_that_come_often_change_nothing(server_track: Track) -> None:
     assert server_track.job(run).attempts == 1
 
 
+@pytest.mark.night
 def test_messages_that_are_lost_are_not_missed(server_track: Track) -> None:
     """Nobody works while the runs come in, and Redis forgets that they came."""
     site = server_track.site
@@ -107,6 +115,7 @@ def test_runs_are_taken_while_redis_is_away(server_track: Track) -> None:
     assert server_track.site.workers() == workers
 
 
+@pytest.mark.night
 def test_a_database_that_crashes_and_comes_back_loses_no_run(server_track: Track) -> None:
     postgres = server_track.site.postgres
     with server_track.begun("crash") as run:
@@ -116,6 +125,7 @@ def test_a_database_that_crashes_and_comes_back_loses_no_run(server_track: Track
     assert server_track.scored_once(server_track.submit("after-crash"))
 
 
+@pytest.mark.night
 def test_a_database_that_stays_away_past_a_lease_costs_no_attempt(server_track: Track) -> None:
     """Nobody could renew; so all have their time again before a run is begun once more."""
     postgres = server_track.site.postgres
@@ -128,6 +138,7 @@ def test_a_database_that_stays_away_past_a_lease_costs_no_attempt(server_track: 
     assert server_track.job(run).attempts == 1
 
 
+@pytest.mark.night
 def test_a_worker_that_comes_late_writes_nothing(server_track: Track) -> None:
     """One worker stands still in the middle; the other takes the run over and scores it."""
     with server_track.begun("late") as run:

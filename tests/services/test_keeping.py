@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.builders import RUN, upload
+from tests.services.conftest import servers_by_day
 from tests.services.machines import Postgres, ServerSite, Site, SqliteSite, folder, until
 from tests.services.scene import scored_run
 
@@ -40,6 +41,7 @@ def other_database(postgres: Postgres) -> str:
     return postgres.url.replace("/rankfield?", "/restored?")
 
 
+@servers_by_day
 def test_a_site_comes_back_elsewhere(site: Site, elsewhere: Site) -> None:
     token = site.manage("create_token", "keeper", "--organiser")
     run = scored_run(site, token, "kept")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -24,11 +25,16 @@ from tests.services.racing import (
 pytestmark = [pytest.mark.services, pytest.mark.xdist_group("services")]
 
 
-TEAMS = ["race-ben", "race-cat", "race-dan"]
+def first_by_day(*teams: str) -> list[Any]:
+    """One team races at every change, the others by night."""
+    return [teams[0], *(pytest.param(team, marks=pytest.mark.night) for team in teams[1:])]
+
+
+TEAMS = first_by_day("race-ben", "race-cat", "race-dan")
 # With the pairs of each these make fifty.
-TWIN_TEAMS = ["twin-ann", "twin-ben", "twin-cat", "twin-dan", "twin-eve"]
+TWIN_TEAMS = first_by_day("twin-ann", "twin-ben", "twin-cat", "twin-dan", "twin-eve")
 # Teams of their own: what a token may write in a minute is soon used up by races.
-LATE_TEAMS = ["late-ben", "late-cat", "late-dan"]
+LATE_TEAMS = first_by_day("late-ben", "late-cat", "late-dan")
 
 
 @pytest.fixture(scope="session")

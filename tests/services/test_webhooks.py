@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import DOCUMENTS, OTHER_RUN, QRELS, RUN, TOPICS, upload
+from tests.services.conftest import servers_by_day
 from tests.services.machines import (
     ServerSite,
     Site,
@@ -105,6 +106,7 @@ def is_scored(ada: Person, run: str) -> bool:
     return ada.ask(f"/runs/{run}")["state"] == "scored"
 
 
+@servers_by_day
 def test_two_webhooks_that_hang_do_not_stop_scoring(site: Site) -> None:
     ada = organiser(site, "hooks-ada")
     with dripping() as one, dripping() as other:

@@ -20,6 +20,7 @@ from leaderboard.display.charts.curves import Curve, RecallCurves, recall_curves
 from leaderboard.display.charts.drawing import Mark
 from leaderboard.display.charts.gains import gain_chart
 from leaderboard.display.charts.grades import grade_bar, grade_class, grade_squares, grade_stack
+from leaderboard.display.charts.left_out import count_bar, moved_rank_cell
 from leaderboard.display.charts.pairs import (
     Point,
     RankPair,
@@ -27,6 +28,7 @@ from leaderboard.display.charts.pairs import (
     rank_lines,
     scatter,
 )
+from leaderboard.display.charts.planning import DetectableCurve, PlannedDot, detectable_chart
 from leaderboard.display.charts.strips import dot_line, strip_chart
 
 __all__ = [
@@ -35,13 +37,17 @@ __all__ = [
     "Bar",
     "Column",
     "Curve",
+    "DetectableCurve",
     "Mark",
+    "PlannedDot",
     "Point",
     "RankPair",
     "RecallCurves",
     "board_column",
     "bounds_cell",
     "column_head",
+    "count_bar",
+    "detectable_chart",
     "difference_bars",
     "difference_interval",
     "dot_line",
@@ -53,6 +59,7 @@ __all__ = [
     "grade_stack",
     "histogram",
     "mean_cells",
+    "moved_rank_cell",
     "range_cell",
     "rank_column",
     "rank_lines",

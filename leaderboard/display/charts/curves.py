@@ -34,6 +34,8 @@ class RecallCurves:
     runs: Curve
     best_run: str = ""
     best: Curve | None = None
+    # The recall and the precision at each relevant document, for the curve of a single topic.
+    points: Sequence[tuple[float, float]] = ()
 
     @property
     def levels(self) -> NDArray[np.float64]:
@@ -52,10 +54,11 @@ class LineName:
 def recall_curves(curves: RecallCurves, title: str) -> SafeString:
     """Return the curve of a run over the bands of all runs and of their middle half."""
     drawn = [curves.own, *curves.runs, *([] if curves.best is None else [curves.best])]
-    axis = Axis.around(0.0, max(float(np.max(values)) for values in drawn) or 1.0, most=5)
+    highest = max([*(precision for _, precision in curves.points), *map(np.max, drawn)])
+    axis = Axis.around(0.0, float(highest) or 1.0, most=5)
     lines = [stretch(100, 100, HEIGHT, _bands(curves, axis) + _lines(curves, axis))]
     body = value_grid(axis, HEIGHT) + axis_foot(Axis.around(0, 1), HEIGHT) + "".join(lines)
-    body += _axis_names() + "".join(place_names(_line_names(curves, axis)))
+    body += _dots(curves, axis) + _axis_names() + "".join(place_names(_line_names(curves, axis)))
     summary = ", ".join(
         f"{score(value)} at {tick_label(level, 1)}"
         for level, value in zip(curves.levels, curves.own, strict=True)
@@ -95,6 +98,14 @@ def _lines(curves: RecallCurves, axis: Axis) -> str:
     return "".join(
         f'<path class="curve {classes}" d="M{"L".join(_points(values, axis))}"/>'
         for values, classes in drawn
+    )
+
+
+def _dots(curves: RecallCurves, axis: Axis) -> str:
+    return "".join(
+        f'<circle class="dot mean" cx="{coord(100 * recall)}%"'
+        f' cy="{coord(axis.down(precision, HEIGHT))}" r="3"/>'
+        for recall, precision in curves.points
     )
 
 

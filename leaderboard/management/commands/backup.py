@@ -1,4 +1,4 @@
-"""`manage.py backup`: everything that is kept, in one folder, while the site runs."""
+"""`manage.py backup`: write all data to one folder while the site runs."""
 
 from __future__ import annotations
 

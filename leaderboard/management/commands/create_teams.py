@@ -1,4 +1,4 @@
-"""`manage.py create_teams TRACK NAME...`: teams that do not sign up, each with an API token."""
+"""`manage.py create_teams TRACK NAME...`: create teams with API tokens, without sign-up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
 
 def read_names(path: Path | None) -> list[str]:
-    """The lines of a file that are not blank."""
+    """Return the lines of a file that are not blank."""
     if path is None:
         return []
     try:

@@ -1,4 +1,4 @@
-"""`manage.py create_token USER`: a token for the API, for scripts to keep."""
+"""`manage.py create_token USER`: create an API token for scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py demo`: a sample collection with its runs, scored, to look at."""
+"""`manage.py demo`: serve a sample collection with scored runs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def wait_until_scored() -> None:
 
 
 def main_pages() -> list[tuple[str, str]]:
-    """The pages that a newcomer opens, each with a word that it shows only when all is well."""
+    """Return the pages to check, each with a word that it shows only if it works."""
     best = Run.objects.filter(track__slug=TRACK).on_the_board().order_by("tag")[0]
     return [
         ("/", NAME),

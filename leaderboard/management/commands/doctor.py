@@ -1,4 +1,4 @@
-"""`manage.py doctor`: is all well with this installation, and what to do where it is not."""
+"""`manage.py doctor`: check this installation and say how to repair it."""
 
 from __future__ import annotations
 

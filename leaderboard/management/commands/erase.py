@@ -1,4 +1,4 @@
-"""`manage.py erase run|track|collection NAME --yes`: what no click can do."""
+"""`manage.py erase run|track|collection NAME --yes`: delete for good, which no page can do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
 
 
 def describe_erasure(found: Model) -> str:
-    """In words, with how much goes along."""
+    """Describe in words what would be deleted, with counts."""
     if isinstance(found, Run):
         return f"the run {found.pk} of {found.team} in {found.track}"
     if isinstance(found, Track):

@@ -1,4 +1,4 @@
-"""`manage.py export_track TRACK FILE`: a track as one file, to keep or to take elsewhere."""
+"""`manage.py export_track TRACK FILE`: export a track as one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py forget_second_factor`: for somebody who has lost phone and recovery codes."""
+"""`manage.py forget_second_factor`: remove a second factor whose phone and codes are lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py import_track FILE`: a track from the file that `export_track` wrote."""
+"""`manage.py import_track FILE`: import a track from a file of `export_track`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from leaderboard.archives.track_import import (
     restore_rejected_run,
     restore_run,
     restore_snapshot,
+    restore_task_page,
     restore_teams,
     restore_track,
 )
@@ -95,18 +96,20 @@ class Command(BaseCommand):
             wait_for_judgments(brought)
         if brought.state != ImportState.READY:
             what = "collection is" if isinstance(brought, Collection) else "judgments are"
-            problems = "; ".join(str(Problem(**each)) for each in brought.problems)
+            problems = "; ".join(str(Problem(**problem)) for problem in brought.problems)
             raise CommandError(f"Its {what} {brought.state}: {problems}")
 
     def restore_runs(
         self, archive: Archive, manifest: Manifest, track: Track, owner: User
     ) -> dict[str, Run]:
-        """The runs by their ids in the archive, scored and compared."""
+        """Restore, score and compare the runs; return them by their ids in the archive."""
         runs = {entry.id: restore_run(archive, entry, track) for entry in manifest.runs}
         wait_for_runs(track, runs.values())
-        for run in Run.objects.filter(pk__in=[each.pk for each in runs.values()]):
+        for run in Run.objects.filter(pk__in=[restored.pk for restored in runs.values()]):
             if not run.ranking_file:
-                problems = [Problem(**each) for each in run.problems if each["severity"] == "error"]
+                problems = [
+                    Problem(**problem) for problem in run.problems if problem["severity"] == "error"
+                ]
                 why = "; ".join(map(str, problems)) or run.reason
                 raise CommandError(f"Its run {run} is {run.state} here: {why}")
         if manifest.track.baseline in runs:
@@ -117,7 +120,7 @@ class Command(BaseCommand):
     def restore_history(
         self, archive: Archive, manifest: Manifest, track: Track, runs: dict[str, Run]
     ) -> dict[str, Edition]:
-        """What was before, and what came of it: the editions by their names in the archive."""
+        """Restore earlier editions, pools, snapshots and events; return the editions by name."""
         editions = {
             entry.name: restore_edition(archive, entry, track, runs) for entry in manifest.editions
         }
@@ -129,7 +132,10 @@ class Command(BaseCommand):
         for snapshot in manifest.snapshots:
             restore_snapshot(archive, snapshot, track, editions, runs)
         restore_announcements(manifest, track)
-        refused = {each.id: restore_rejected_run(archive, each, track) for each in manifest.refused}
+        restore_task_page(manifest, track)
+        refused = {
+            entry.id: restore_rejected_run(archive, entry, track) for entry in manifest.refused
+        }
         restore_events(archive, track, runs | refused)
         return editions
 
@@ -140,14 +146,16 @@ class Command(BaseCommand):
         editions: dict[str, Edition],
         runs: dict[str, Run],
     ) -> None:
-        """Whether the runs score here as they did there, to the last bit."""
+        """Raise CommandError unless all scores equal those of the archive to the last bit."""
         found = [
             difference
             for entry in manifest.editions
             for difference in find_differences(archive, entry, editions[entry.name], runs)
         ]
-        for each in found:
-            self.stderr.write(f"{each.run} ({each.run.state}): {each.measure} differs")
+        for difference in found:
+            self.stderr.write(
+                f"{difference.run} ({difference.run.state}): {difference.measure} differs"
+            )
         if found:
             raise CommandError(
                 f"{counted(len(found), 'measure')} of runs differ from the archive, which was "
@@ -158,7 +166,7 @@ class Command(BaseCommand):
 
 @contextmanager
 def erase_on_failure(collection: Collection) -> Iterator[None]:
-    """Whatever breaks an import off, also a signal to end, takes away what it brought so far."""
+    """Delete what was imported so far if an error or a signal stops the import."""
     before = signal(SIGTERM, lambda *_: sys.exit(1))
     try:
         yield

@@ -1,4 +1,4 @@
-"""`manage.py load_collection SLUG --topics F`: a collection from files on this machine."""
+"""`manage.py load_collection SLUG --topics F`: add a collection from files on this machine."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ from leaderboard.actions.names import clean_slug
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles
 from leaderboard.collections.answers import FORMATS_OF, Answers, is_format
+from leaderboard.collections.preview import (
+    CollectionPreview,
+    describe_form,
+    read_judgments_preview,
+    read_preview,
+)
 from leaderboard.display.numbers import count, counted
 from leaderboard.management.migrating import migrate_first
 from leaderboard.management.organisers import find_organiser
@@ -28,7 +34,7 @@ from leaderboard.management.waiting import wait_for_collection, wait_for_judgmen
 from leaderboard.models import Collection, JudgmentSet
 from leaderboard.models.collections import ImportState
 
-PARTS = ("topics", "documents", "docnos", "judgments")
+PARTS = ("topics", "documents", "docnos", "judgments", "intents")
 # The option of this command that answers a question of the check.
 ANSWERS = {
     "renumber_topics": "--renumber-topics",
@@ -59,6 +65,9 @@ class Command(BaseCommand):
             "--docnos", type=Path, help="one docno per line, if documents are stored elsewhere"
         )
         parser.add_argument("--judgments", type=Path, help="qrels")
+        parser.add_argument(
+            "--intents", type=Path, help="probabilities of the subtopics of the judgments"
+        )
         parser.add_argument("--version", dest="judgments_version", default="v1")
         parser.add_argument("--name", help="display name (default: the short name)")
         parser.add_argument("--owner", help="the organiser (default: first organiser)")
@@ -91,7 +100,7 @@ class Command(BaseCommand):
             return
         collection = self.begin(options)
         wait_for_collection(collection)
-        self.print_findings(collection.preview, collection)
+        self.print_findings(read_preview(collection), collection)
         if collection.state == ImportState.PREVIEW and self.agreed(
             collection.questions, answers, options["yes"]
         ):
@@ -148,11 +157,13 @@ class Command(BaseCommand):
                     owner,
                     format=(answers.formats or {}).get("judgments", ""),
                     asks_first=not options["yes"],
+                    intents=open_files(options["intents"], stack),
                 )
         except (OSError, ValueError, NotAccepted) as reason:
             raise CommandError(str(reason)) from None
         wait_for_judgments(judgment_set)
-        self.print_findings({"judgments": judgment_set.preview}, judgment_set)
+        found = CollectionPreview(judgments=read_judgments_preview(judgment_set))
+        self.print_findings(found, judgment_set)
         if judgment_set.state == ImportState.PREVIEW and self.agreed(
             judgment_set.questions, answers, options["yes"]
         ):
@@ -163,17 +174,18 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was imported: {explain_refusal(judgment_set)}.")
         self.stdout.write(f"{collection.slug} now has judgments {version}.")
 
-    def print_findings(self, preview: dict[str, Any], checked: Collection | JudgmentSet) -> None:
-        for part in ("topics", "documents"):
-            if part in preview:
-                found = preview[part]
-                what = f"{count(found['count']):>9} in {found['file']}"
-                self.stdout.write(f"{part:<10}{what} ({found['format']}: {found['because']})")
-        if found := preview.get("judgments"):
-            grades = ", ".join(f"{grade}: {count(n)}" for grade, n in found["grades"].items())
-            what = f"{count(found['count']):>9} in {found['file']}"
-            topics = counted(found["topics"], "topic")
+    def print_findings(self, preview: CollectionPreview, checked: Collection | JudgmentSet) -> None:
+        for part, read in (("topics", preview.topics), ("documents", preview.documents)):
+            if read is not None:
+                what = f"{count(read.count):>9} in {read.file}"
+                self.stdout.write(f"{part:<10}{what} ({read.format}: {read.because})")
+        if found := preview.judgments:
+            grades = ", ".join(f"{grade}: {count(n)}" for grade, n in found.grades.items())
+            what = f"{count(found.count):>9} in {found.file}"
+            topics = counted(found.topics, "topic")
             self.stdout.write(f"judgments {what} ({topics}; grades {grades})")
+            for line in describe_form(found):
+                self.stdout.write(f"{'':<10}{line}")
         for problem in checked.problems:
             self.stderr.write(str(Problem(**problem)))
         shown = Counter(problem["code"] for problem in checked.problems)

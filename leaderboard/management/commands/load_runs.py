@@ -1,4 +1,4 @@
-"""`manage.py load_runs TRACK FOLDER`: every run of a folder, as its organisers send it."""
+"""`manage.py load_runs TRACK FOLDER`: submit every run of a folder as an organiser."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Command(BaseCommand):
             return None
 
     def report(self, path: Path, run: Run) -> str:
-        """One line for a run, and its problems; its state."""
+        """Print a line for a run and its problems, and return its state."""
         run.refresh_from_db()
         self.stdout.write(
             f"{path.name:<30} {run.pk}  {run.state:<8} {run.tag:<20} {ranking_score(run)}"
@@ -99,7 +99,7 @@ def summary(verdicts: Counter[str]) -> str:
 
 
 def ranking_score(run: Run) -> str:
-    """The measure that ranks, where the run has been scored."""
+    """Return the score of the ranking measure if the run has been scored."""
     track = Track.objects.get(pk=run.track_id)
     kept = Score.objects.filter(
         score_set__run=run, score_set__edition=track.edition_id, measure=track.primary_measure

@@ -1,4 +1,4 @@
-"""`manage.py rescore`: bring the boards up to the scoring of this version."""
+"""`manage.py rescore`: rescore the boards with the scoring of this version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py restore`: a backup comes back into an installation that holds nothing yet."""
+"""`manage.py restore`: restore a backup into an empty installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the whole site on this machine, until it is told to stop."""
+"""`manage.py serve`: run web and worker on this machine until it is stopped."""
 
 from __future__ import annotations
 

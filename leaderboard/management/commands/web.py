@@ -1,4 +1,4 @@
-"""`manage.py web`: the pages and the API alone, for a server where workers run elsewhere."""
+"""`manage.py web`: run pages and API without a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py work`: a worker of its own, for a server where web runs elsewhere."""
+"""`manage.py work`: run a worker without web."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ class Command(BaseCommand):
 
 
 def report_alive(host: str) -> None:
-    """Raise CommandError unless a worker of this host was seen lately."""
+    """Raise CommandError unless a worker of this host sent a heartbeat recently."""
     if not Worker.objects.alive().filter(name__contains=f"@{host} ").exists():
         raise CommandError(f"No worker of {host} was seen in {Worker.SILENCE} seconds.")

@@ -119,12 +119,12 @@ def _step_1b(word: str) -> str:
     for ending in ("ed", "ing"):
         left = word.removesuffix(ending)
         if left != word:
-            return _mended(left) if "v" in _shape(left) else word
+            return _restored(left) if "v" in _shape(left) else word
     return word
 
 
-def _mended(left: str) -> str:
-    """What a participle leaves, as a word again: conflat(e), hop(p), fil(e)."""
+def _restored(left: str) -> str:
+    """Restore the word that a participle leaves: conflat(e), hop(p), fil(e)."""
     if left.endswith(("at", "bl", "iz")):
         return left + "e"
     if _shape(left)[-2:] == "cc" and left[-1] == left[-2] and left[-1] not in "lsz":

@@ -17,6 +17,7 @@ class CollectionForm(forms.ModelForm):
     topics = NewFileField(label="Topics")
     documents = NewFileField(label="Documents", required=False)
     judgments = NewFileField(label="Judgments", required=False)
+    intents = NewFileField(label="Probabilities of subtopics", required=False)
     version = forms.SlugField(
         label="Judgments version",
         initial="v1",
@@ -53,6 +54,11 @@ class CollectionForm(forms.ModelForm):
 class JudgmentsForm(forms.Form):
     version = forms.SlugField(label="Version", max_length=40)
     file = NewFileField(label="File")
+    intents = NewFileField(
+        label="Probabilities of subtopics",
+        required=False,
+        help_text="Only for judgments of subtopics. Lines: topic subtopic probability.",
+    )
     note = forms.CharField(
         label="Note",
         max_length=2000,

@@ -12,11 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 
 from evaluation.measures import Measure, parse_measure
-from leaderboard.actions.names import (
-    LARGEST_INTEGER,
-    MOST_MEASURES,
-    refuse_unstored_judgments,
-)
+from leaderboard.actions.names import LARGEST_INTEGER, MOST_MEASURES
 
 AOE = "Anywhere on Earth"
 ZONES = {"UTC": "UTC", AOE: "Etc/GMT+12"}
@@ -68,11 +64,9 @@ def split_measures(text: str) -> list[str]:
 
 def parse_known_measure(text: str) -> Measure:
     try:
-        measure = parse_measure(text)
-        refuse_unstored_judgments(measure)
+        return parse_measure(text)
     except ValueError as error:
         raise ValidationError(str(error)) from None
-    return measure
 
 
 class TopicsField(forms.CharField):
@@ -133,6 +127,6 @@ def place_in_zone(local: datetime, zone: ZoneInfo) -> datetime:
     return placed
 
 
-def refuse_larger(value: int) -> None:
-    if value > LARGEST_INTEGER:
-        raise ValidationError(f"Use {LARGEST_INTEGER:,} or less.")
+def refuse_larger(value: int, most: int = LARGEST_INTEGER) -> None:
+    if value > most:
+        raise ValidationError(f"Use {most:,} or less.")

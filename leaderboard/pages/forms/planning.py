@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -11,6 +12,10 @@ from leaderboard.analysis.planning import PlanRequest
 
 
 class PlanForm(forms.Form):
+    field_order = (
+        *("difference", "power", "alpha", "hours", "seconds", "twice"),
+        *("board", "variance", "width", "runs"),
+    )
     difference = forms.FloatField(
         label="Smallest difference", min_value=1e-6, max_value=1e6, initial=0.05
     )
@@ -18,9 +23,10 @@ class PlanForm(forms.Form):
     runs = forms.IntegerField(label="Runs in the ANOVA", min_value=2, max_value=1000, initial=10)
     alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
     power = forms.FloatField(label="Power", min_value=0.5, max_value=0.999, initial=0.8)
+    board = forms.ChoiceField(label="Learn the variance from", required=False)
     variance = forms.FloatField(
         label="Variance",
-        help_text="Within runs. Empty: that of this board.",
+        help_text="Within runs. Empty: that of the board above.",
         min_value=1e-9,
         max_value=1e9,
         required=False,
@@ -28,14 +34,31 @@ class PlanForm(forms.Form):
     seconds = forms.FloatField(
         label="Seconds per document", min_value=0.1, max_value=36000, initial=60
     )
+    twice = forms.FloatField(
+        label="Judged twice, in per cent", min_value=0, max_value=100, initial=0
+    )
+    hours = forms.FloatField(
+        label="Assessor hours you have", min_value=0.01, max_value=1e6, required=False
+    )
 
-    def __init__(self, asked: QueryDict, **kwargs: Any) -> None:
-        """Fill in what the address does not name."""
+    def __init__(self, asked: QueryDict, sources: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        """Fill in what the address does not name; `sources` are slugs and names of other boards."""
         fields = self.base_fields.items()
         usual = {name: field.initial for name, field in fields if field.initial is not None}
         named = {name: asked[name] for name, _ in fields if name in asked}
         super().__init__({**usual, **named}, **kwargs)
+        board = self.fields["board"]
+        assert isinstance(board, forms.ChoiceField)
+        board.choices = [("", "this board"), *sources]
 
     def read(self) -> PlanRequest | None:
         """Return the request; None where a value is out of range."""
-        return PlanRequest(**self.cleaned_data) if self.is_valid() else None
+        if not self.is_valid():
+            return None
+        values = {name: value for name, value in self.cleaned_data.items() if name != "board"}
+        return PlanRequest(**values)
+
+    @property
+    def source(self) -> str:
+        """The slug of the chosen board; empty for that of the track."""
+        return self.cleaned_data.get("board", "") if self.is_valid() else ""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db import models
 
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions.names import LARGEST_INTEGER
 from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.models.track_settings import setting_fields
 from leaderboard.pages.forms.fields import (
+    AOE,
     ZONES,
     LocalTimeField,
     MeasuresField,
@@ -26,53 +31,73 @@ from leaderboard.pages.forms.fields import (
 from leaderboard.pages.forms.names import SHORT_NAME, TAKEN, refuse_reserved, unused_slug
 from leaderboard.runs.facts import REQUIRABLE
 from leaderboard.scoring.editions import draw_public_topics
+from leaderboard.scoring.judgments import explain_first_missing
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000"]
-# What happens to a run, as the form and the About page say it.
-RULE_CHOICES = {
-    "missing_topics": [
-        ("warn", "gets a warning; judged topics score 0"),
-        ("refuse", "is rejected"),
-    ],
-    "unknown_documents": [("refuse", "rejects the run"), ("drop", "is ignored")],
-    "duplicates": [("refuse", "rejects the run"), ("keep_best", "keeps its best score")],
-    "repeated_tags": [("warn", "gets a warning"), ("refuse", "is rejected")],
+SETTINGS = {model_field.name: model_field for model_field in setting_fields(Track)}
+DATES = [
+    name for name, model_field in SETTINGS.items() if isinstance(model_field, models.DateTimeField)
+]
+EMPTY_FOR_DEFAULT = [
+    name for name, model_field in SETTINGS.items() if model_field.setting.may_be_empty
+]
+# Settings whose form field does not follow from the type of the model field.
+FORM_FIELDS: dict[str, Callable[..., forms.Field]] = {
+    "measures": partial(MeasuresField, initial=MEASURES),
+    "primary_measure": partial(forms.CharField, required=False, max_length=80),
+    "excluded_topics": partial(TopicsField, required=False),
+    "public_topics": partial(TopicsField, required=False),
+    "run_formats": partial(
+        forms.MultipleChoiceField,
+        choices=list(RUN_FORMATS.items()),
+        initial=["trec"],
+        widget=forms.CheckboxSelectMultiple,
+    ),
+    "required_facts": partial(
+        forms.MultipleChoiceField,
+        choices=[(fact.name, fact.label) for fact in REQUIRABLE],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    ),
 }
-NUMBER_FIELDS = ("relevance_threshold", "depth", "quota_per_day", "quota_total", "grace_minutes")
-DATE_FIELDS = ("opens_at", "closes_at", "release_at")
-# If these are empty, the track gets the default.
-OPTIONAL_WITH_DEFAULT = ("ladder_step", "grace_minutes", "late_runs", "attempts_per_day")
+
+
+def build_form_field(model_field: models.Field, **options: Any) -> forms.Field:
+    """Build the form field of a model field; a setting brings its words and bounds."""
+    if model_field.name not in SETTINGS:
+        return model_field.formfield(**options)
+    setting = model_field.setting
+    words = {"help_text": setting.hint} | ({"label": setting.label} if setting.label else {})
+    if model_field.name in FORM_FIELDS:
+        return FORM_FIELDS[model_field.name](**words)
+    if isinstance(model_field, models.DateTimeField):
+        return LocalTimeField(required=False, **words)
+    if isinstance(model_field, models.FloatField):
+        bounds = {"min_value": setting.least, "max_value": setting.most}
+        widget = forms.NumberInput(attrs={"step": "any"})
+        return forms.FloatField(required=False, widget=widget, **bounds, **words)
+    form_field = model_field.formfield(**options, **words)
+    if isinstance(model_field, models.IntegerField):
+        form_field.max_value = setting.most
+        form_field.validators.append(partial(refuse_larger, most=setting.most))
+    if setting.choices:
+        form_field.choices = list(setting.choices.items())
+    if setting.may_be_empty:
+        form_field.required = False
+    return form_field
+
+
+# The closed groups of the form, which open where something is wrong.
+SCORING = {
+    *("disclosure", "public_topics", "public_share", "ladder_step", "opens_at", "release_at"),
+    *("judgment_set", "relevance_threshold", "measures", "drop_empty_topics", "excluded_topics"),
+    *("exclusion_reason", "test", "convention"),
+}
+READERS = {"visibility", "pseudonyms", "shares_judgments", "terms", "description"}
+ALWAYS_OPEN = {"name", "slug", "primary_measure", "joining", "closes_at", "zone"}
 
 
 class TrackForm(forms.ModelForm):
-    measures = MeasuresField(
-        initial=MEASURES, help_text="The first ranks the board unless you choose another."
-    )
-    primary_measure = forms.CharField(
-        label="Ranking measure",
-        required=False,
-        max_length=80,
-        help_text="Default: the first measure.",
-    )
-    excluded_topics = TopicsField(
-        label="Excluded topics",
-        required=False,
-        help_text="Topic numbers, separated by commas. Excluded from all means.",
-    )
-    ladder_step = forms.FloatField(
-        label="Ladder step",
-        required=False,
-        min_value=0,
-        max_value=0.5,
-        help_text="Shows a team’s score only if it beats its last one by more than this, "
-        "such as 0.005. 0 shows all scores.",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    public_topics = TopicsField(
-        label="Public topics",
-        required=False,
-        help_text="Used for the leaderboard until release. Only organisers see which.",
-    )
     public_share = forms.IntegerField(
         label="Or draw at random (%)",
         required=False,
@@ -82,112 +107,19 @@ class TrackForm(forms.ModelForm):
     )
     zone = forms.CharField(
         label="Time zone for dates",
-        initial="UTC",
+        initial=AOE,
         required=False,
         widget=forms.TextInput(attrs={"list": "zones"}),
         help_text="Such as Europe/Berlin or Anywhere on Earth.",
     )
     zones = tuple(ZONES)
-    run_formats = forms.MultipleChoiceField(
-        label="Run formats",
-        choices=list(RUN_FORMATS.items()),
-        initial=["trec"],
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Other formats are rejected. If a format has no tag, "
-        "the upload form asks for one.",
-    )
-
-    required_facts = forms.MultipleChoiceField(
-        label="Required facts",
-        choices=[(fact.name, fact.label) for fact in REQUIRABLE],
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Other facts are optional. The form asks for these first.",
-    )
 
     class Meta:
         model = Track
-        fields = [
-            "name",
-            "slug",
-            "description",
-            "judgment_set",
-            "measures",
-            "primary_measure",
-            "relevance_threshold",
-            "depth",
-            "drop_empty_topics",
-            "excluded_topics",
-            "exclusion_reason",
-            "test",
-            "convention",
-            "disclosure",
-            "ladder_step",
-            "public_topics",
-            "pseudonyms",
-            "shares_judgments",
-            "visibility",
-            "joining",
-            "terms",
-            "selection",
-            "opens_at",
-            "closes_at",
-            "release_at",
-            "grace_minutes",
-            "late_runs",
-            "quota_per_day",
-            "quota_total",
-            "attempts_per_day",
-            "run_formats",
-            "required_facts",
-            "missing_topics",
-            "unknown_documents",
-            "duplicates",
-            "repeated_tags",
-        ]
-        labels = {
-            "slug": "Short name",
-            "judgment_set": "Judgments",
-            "relevance_threshold": "Lowest relevant grade",
-            "depth": "Documents per topic",
-            "drop_empty_topics": "Exclude topics with no relevant document",
-            "test": "Test against the baseline",
-            "opens_at": "Opens",
-            "closes_at": "Closes",
-            "release_at": "Planned release",
-            "grace_minutes": "Grace (minutes)",
-            "late_runs": "Late runs",
-            "exclusion_reason": "Reason for exclusion",
-            "quota_per_day": "Runs per team per day",
-            "quota_total": "Runs per team in total",
-            "attempts_per_day": "Rejected files per team per day",
-            "missing_topics": "A run with missing topics",
-            "unknown_documents": "A document not in the collection",
-            "duplicates": "A duplicate document",
-            "repeated_tags": "A tag the team has used before",
-            "disclosure": "Scores",
-            "pseudonyms": "Use pseudonyms for teams and runs until release",
-            "shares_judgments": "Judgments download for all who see every score",
-            "visibility": "Who sees the track",
-            "joining": "Who can join",
-            "terms": "Terms",
-            "selection": "Runs shown on the board",
-        }
-        help_texts = {
-            "slug": SHORT_NAME,
-            "missing_topics": "All topics count; once everyone sees all scores, judged topics.",
-            "pseudonyms": "Organisers see both names. Teams see their own.",
-            "shares_judgments": "The board’s judgments, once topics and grades show, "
-            "without excluded topics.",
-            "terms": "Teams must accept these to join.",
-            "relevance_threshold": "This grade and above is relevant for AP, P and R.",
-            "depth": "Runs with more per topic are rejected.",
-            "release_at": "Shown on the track. You still release the scores yourself.",
-            "grace_minutes": "Runs within this time after the deadline count as on time.",
-            "exclusion_reason": "Visible to everyone who sees the track.",
-            "quota_per_day": "Leave empty for no limit.",
-            "quota_total": "Leave empty for no limit.",
-        }
+        fields = ["slug", *SETTINGS]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": SHORT_NAME}
+        formfield_callback = build_form_field
         error_messages = {"slug": {"unique": TAKEN}}
         widgets = {
             "description": TextareaWithPlainLineEnds(attrs={"rows": 4}),
@@ -208,17 +140,12 @@ class TrackForm(forms.ModelForm):
         newest = self.fields["judgment_set"].queryset.last()
         if self.instance.pk is None and newest is not None:
             self.initial["relevance_threshold"] = newest.relevant_from
+        for name in DATES:
+            stored = self.initial.get(name)
+            if isinstance(stored, datetime) and stored.tzinfo is not None:
+                self.initial[name] = stored.astimezone(find_zone(AOE)).replace(tzinfo=None)
+        self.fields["slug"].required = False
         self.fields["judgment_set"].empty_label = "none yet (valid runs will wait)"
-        for name in ("slug", *OPTIONAL_WITH_DEFAULT):
-            self.fields[name].required = False
-        for name in NUMBER_FIELDS:
-            self.fields[name].max_value = LARGEST_INTEGER
-            self.fields[name].validators.append(refuse_larger)
-        for name in DATE_FIELDS:
-            label, words = self.fields[name].label, self.fields[name].help_text
-            self.fields[name] = LocalTimeField(label=label, help_text=words, required=False)
-        for name, choices in RULE_CHOICES.items():
-            self.fields[name].choices = choices
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
@@ -237,17 +164,18 @@ class TrackForm(forms.ModelForm):
         return wanted
 
     def clean_zone(self) -> ZoneInfo:
-        return find_zone(self.cleaned_data["zone"] or "UTC")
+        return find_zone(self.cleaned_data["zone"] or AOE)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        for name in OPTIONAL_WITH_DEFAULT:
+        for name in EMPTY_FOR_DEFAULT:
             if cleaned.get(name) in (None, ""):
                 cleaned[name] = Track._meta.get_field(name).get_default()
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = unused_slug(cleaned["name"], Track)
         self._choose_ranking_measure(cleaned)
-        for name in DATE_FIELDS:
+        self._check_judgments(cleaned)
+        for name in DATES:
             self._place_in_zone(cleaned, name)
         if cleaned.get("excluded_topics") and not cleaned.get("exclusion_reason"):
             self.add_error("exclusion_reason", "Enter a reason for excluding topics.")
@@ -260,11 +188,30 @@ class TrackForm(forms.ModelForm):
         return cleaned
 
     @property
+    def scoring_has_errors(self) -> bool:
+        return bool(SCORING & set(self.errors))
+
+    @property
+    def readers_have_errors(self) -> bool:
+        return bool(READERS & set(self.errors))
+
+    @property
+    def rules_have_errors(self) -> bool:
+        return bool(set(self.errors) - SCORING - READERS - ALWAYS_OPEN - {NON_FIELD_ERRORS})
+
+    @property
+    def touched(self) -> dict[str, Any]:
+        """What a reader entered besides the initial values, to show it in another form."""
+        return {name: self[name].value() for name in self.changed_data}
+
+    @property
     def changes(self) -> dict[str, Any]:
         """The changed fields of the track, with public topics if new ones are drawn."""
         names = set(self.changed_data)
         if "public_share" in names:
             names.add("public_topics")
+        if "zone" in names:
+            names.update(DATES)
         return {name: self.cleaned_data[name] for name in self.Meta.fields if name in names}
 
     def _draw_public_topics(self, cleaned: dict[str, Any]) -> None:
@@ -288,6 +235,13 @@ class TrackForm(forms.ModelForm):
             self.add_error("primary_measure", error)
         else:
             cleaned["measures"] = [wanted, *measures]
+
+    def _check_judgments(self, cleaned: dict[str, Any]) -> None:
+        """Refuse measures that the chosen judgments cannot give."""
+        judgment_set, measures = cleaned.get("judgment_set"), cleaned.get("measures") or []
+        reason = explain_first_missing(measures, judgment_set) if judgment_set is not None else ""
+        if reason:
+            self.add_error("measures", f"{reason}.")
 
     def _place_in_zone(self, cleaned: dict[str, Any], name: str) -> None:
         local, zone = cleaned.get(name), cleaned.get("zone")

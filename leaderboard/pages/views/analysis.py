@@ -56,6 +56,7 @@ def significance(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "power": wording.describe_power(board),
+        "left_out": wording.describe_left_out(board),
         "tests_follow": board.awaits_pairs and request_all_pairs(board),
         "matrix": matrix,
         "lines": _matrix_lines(matrix, board.choice.carried) if matrix is not None else [],

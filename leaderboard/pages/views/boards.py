@@ -73,6 +73,7 @@ def _board_context(request: HttpRequest, board: Board) -> dict[str, object]:
         "verdict": wording.board_verdict(board),
         "power": wording.describe_power(board),
         "rule": wording.describe_selection(board),
+        "left_out": wording.describe_left_out(board),
         "strips": wording.describe_strips(board),
         "trust": wording.describe_trust(board),
         "adjustment": wording.describe_adjustment(board),

@@ -32,6 +32,7 @@ from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
@@ -71,7 +72,7 @@ def new_collection(request: HttpRequest) -> HttpResponse:
         collection = form.save(commit=False)
         collection.owner = request.user
         files = CollectionFiles(
-            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments"))
+            *(form.cleaned_data[name] for name in ("topics", "documents", "judgments", "intents"))
         )
         try:
             accept_collection(collection, files, form.cleaned_data["version"])
@@ -125,7 +126,7 @@ def confirm_collection(request: HttpRequest, slug: str) -> HttpResponse:
     """Import a collection, or check it again with other answers."""
     found = _organised_or_404(request, slug)
     first_set = found.judgment_sets.first()
-    judgments = found.preview.get("judgments", {})
+    judgments = read_preview(found).judgments
     grading = Grading.of(first_set, judgments) if first_set and judgments else None
     look, confirm = collection_actions.preview_answers, collection_actions.confirm_collection
     return _apply_answers(request, slug, grading, partial(look, found), partial(confirm, found))
@@ -139,7 +140,8 @@ def _apply_answers(
     confirm: Callable[[User, Answers], None],
 ) -> HttpResponse:
     preset = grading.preset(request.POST.get("preset", "")) if grading else None
-    form = AnswersForm(request.POST, grading.preview["grades"] if grading else [])
+    grades = [str(grade) for grade in grading.preview.grades] if grading else []
+    form = AnswersForm(request.POST, grades)
     if not form.is_valid():
         messages.error(request, "Choose one of the listed answers.")
         return redirect("collection", slug=slug)
@@ -161,7 +163,8 @@ def _apply_answers(
 def check_again(request: HttpRequest, slug: str) -> HttpResponse:
     """Check a collection again, with replaced files if any were sent."""
     found = _organised_or_404(request, slug)
-    files = Replacements(*(request.FILES.get(part) for part in FORMATS_OF))
+    parts = (*FORMATS_OF, "intents")
+    files = Replacements(*(request.FILES.get(part) for part in parts))
     try:
         replace_files(found, request.user, files)
     except (submission_rules.ActionError, NotAccepted) as reason:
@@ -189,8 +192,7 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
     form = JudgmentsForm(request.POST, request.FILES)
     if form.is_valid():
         try:
-            version, note = form.cleaned_data["version"], form.cleaned_data["note"]
-            accept_judgments(found, request.FILES["file"], version, request.user, note)
+            accept_judgments(found, user=request.user, **form.cleaned_data)
             return redirect("collection", slug=slug)
         except NotAccepted as refusal:
             form.add_error("version", refusal.message)
@@ -203,7 +205,7 @@ def new_judgments(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def confirm_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     judgment_set = _organised_set_or_404(request, slug, version)
-    preview = judgment_set.preview
+    preview = read_judgments_preview(judgment_set)
     grading = Grading.of(judgment_set, preview, earlier_set(judgment_set)) if preview else None
     look, confirm = collection_actions.check_judgments_again, collection_actions.confirm_judgments
     return _apply_answers(
@@ -217,7 +219,8 @@ def check_judgments_again(request: HttpRequest, slug: str, version: str) -> Http
     """Check new judgments again, with another file if one was sent."""
     judgment_set = _organised_set_or_404(request, slug, version)
     try:
-        replace_judgments(judgment_set, request.user, request.FILES.get("judgments"))
+        replaced, intents = (request.FILES.get(part) for part in ("judgments", "intents"))
+        replace_judgments(judgment_set, request.user, replaced, intents)
     except (submission_rules.ActionError, NotAccepted) as reason:
         messages.error(request, str(reason))
     return redirect("collection", slug=slug)

@@ -7,24 +7,32 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from evaluation.measures import parse_measure
+from leaderboard.analysis import topic_or_404
 from leaderboard.analysis.costs import build_cost_breakdown
 from leaderboard.analysis.origins import (
+    JUDGED,
     RunComparison,
     board_command,
     compare_command,
     compare_run_with_baseline,
     compare_run_with_run,
+    curve_command,
     find_origin,
     overlap_command,
     pairs_command,
     plan_command,
+    probability_command,
     reuse_command,
+    standing_or_404,
 )
+from leaderboard.analysis.pairs import RunAhead, compare_runs, find_run_ahead
 from leaderboard.analysis.precision import precision_measures
 from leaderboard.boards.standings import AGAINST_ALL, Board
 from leaderboard.pages import wording
-from leaderboard.pages.forms.planning import PlanForm
+from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.views.lookups import board_with_runs_or_404, requested_sight
+from leaderboard.pages.views.planning import read_plan
+from leaderboard.scoring.families import match_measure
 
 # Statistics that use the test of the track.
 TESTED = ("difference", "bounds")
@@ -43,7 +51,8 @@ def computed(request: HttpRequest, slug: str) -> HttpResponse:
     """Explain a score: in general, of a run, or of a run on one topic."""
     sight = requested_sight(request, slug)
     asked = request.GET
-    measure = asked.get("measure", sight.primary_measure)
+    text = asked.get("measure", sight.primary_measure)
+    measure = match_measure(text, [*sight.measures, *JUDGED]) or text
     origin = find_origin(sight, measure, asked.get("run", ""), asked.get("number", ""))
     context = {"sight": sight, "track": sight.track, "origin": origin}
     return render(request, "computed.html", context)
@@ -59,13 +68,14 @@ def statistic(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         sight, request, request.GET.get("run", ""), request.GET.get("a", "")
     )
     test = wording.describe_test(sight.track.test, board.edition.num_evaluated)
-    held = _find_comparison(request, board, name)
+    held, ahead = _find_comparison(request, board, name), _find_ahead(request, board, name)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
         "statistic": wording.STATISTICS[name],
         "held": held,
+        "ahead": ahead,
         "command": held.command if held is not None else _find_command(request, board, name),
         "test": test if name in TESTED else "",
     }
@@ -82,11 +92,27 @@ def _find_comparison(request: HttpRequest, board: Board, name: str) -> RunCompar
     return None
 
 
+def _find_ahead(request: HttpRequest, board: Board, name: str) -> RunAhead | None:
+    """Return the requested probability of two named runs, if any."""
+    run, other = request.GET.get("run", ""), request.GET.get("a", "")
+    if name != "probability" or not (run and other):
+        return None
+    runs = [standing_or_404(board, run_id).run for run_id in (other, run)]
+    return find_run_ahead(compare_runs(board, *runs), RegionForm(request.GET).read())
+
+
 def _find_command(request: HttpRequest, board: Board, name: str) -> str:
     """Return the command that reproduces a statistic of the board; "" if there is none."""
     run, other = request.GET.get("run", ""), request.GET.get("a", "")
     if name == "overlap" and run:
         return overlap_command(board, run, other)
+    if name == "probability":
+        ahead = _find_ahead(request, board, name)
+        return probability_command(board, ahead.run, ahead.other, ahead.region) if ahead else ""
+    if name == "curve" and request.GET.get("number"):
+        return curve_command(
+            board, topic_or_404(board.sight.track.collection, request.GET["number"]).number, run
+        )
     if name == "all-pairs":
         return pairs_command(board)
     if name == "cost":
@@ -94,8 +120,10 @@ def _find_command(request: HttpRequest, board: Board, name: str) -> str:
     if name == "reusability":
         return reuse_command(board)
     if name == "planning":
-        asked = PlanForm(request.GET).read()
-        return plan_command(board, asked) if asked is not None else ""
+        planned = read_plan(request, board.sight, board)
+        if planned.asked is None or planned.source is None:
+            return ""
+        return plan_command(planned.source, planned.asked)
     if name == "bounds" and parse_measure(board.measure).definition.bounds == "none":
         return ""
     return (

@@ -51,8 +51,11 @@ class TrackFeed(Feed):
 
     def items(self, board: Board) -> list[FeedEntry]:
         track = board.sight.track
-        news = [_run_entry(board, each) for each in board.standings]
-        news += [_announcement_entry(track, each) for each in track.announcements.all()[:LATEST]]
+        news = [_run_entry(board, standing) for standing in board.standings]
+        news += [
+            _announcement_entry(track, announcement)
+            for announcement in track.announcements.all()[:LATEST]
+        ]
         return sorted(news, key=lambda each: each.at, reverse=True)[:LATEST]
 
     def item_title(self, item: FeedEntry) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from leaderboard.collections.preview import GradeSet, JudgmentsPreview
 from leaderboard.display.charts import grade_bar
 from leaderboard.display.numbers import MINUS, counted
 from leaderboard.models import JudgmentSet
@@ -64,7 +65,7 @@ class Preset:
 class Grading:
     """The grades of a file under the current mapping."""
 
-    preview: Mapping[str, Any]
+    preview: JudgmentsPreview
     grade_map: Mapping[str, int]
     relevant_from: int
     earlier: JudgmentSet | None = None
@@ -73,17 +74,22 @@ class Grading:
     def of(
         cls,
         judgment_set: JudgmentSet,
-        preview: Mapping[str, Any],
+        preview: JudgmentsPreview,
         earlier: JudgmentSet | None = None,
     ) -> Grading:
         return cls(preview, judgment_set.grade_map, judgment_set.relevant_from, earlier)
 
-    @cached_property
+    @property
     def counts(self) -> dict[int, int]:
-        return {int(grade): number for grade, number in self.preview["grades"].items()}
+        return self.preview.grades
 
     def becomes(self, grade: int) -> int:
         return self.grade_map.get(str(grade), grade)
+
+    @property
+    def has_strata(self) -> bool:
+        """Whether a negative grade means a document of a stratum that was not drawn."""
+        return self.preview.strata is not None
 
     @cached_property
     def top(self) -> int:
@@ -91,29 +97,29 @@ class Grading:
 
     def rows(self) -> Iterator[GradeRow]:
         most = max(self.counts.values(), default=0)
-        stray = {each["grade"] for each in self.preview["stray"]}
+        stray = {found.grade for found in self.preview.stray}
         for grade in sorted(self.counts, reverse=True):
             becomes = self.becomes(grade)
             bar = grade_bar(self.counts[grade], most, max(becomes, 0), self.top)
-            topics = sum(
-                each["topics"] for each in self.preview["grade_sets"] if grade in each["grades"]
-            )
+            topics = sum(found.topics for found in self.preview.grade_sets if grade in found.grades)
             yield GradeRow(
                 grade,
                 bar,
                 topics,
                 becomes,
-                list(self._choices(becomes)),
+                list(self._choices(grade, becomes)),
                 self._meaning(becomes),
                 grade in stray,
                 becomes >= self.relevant_from,
             )
 
-    def _choices(self, becomes: int) -> Iterator[Choice]:
-        yield Choice(-1, "not judged", becomes < 0)
+    def _choices(self, grade: int, becomes: int) -> Iterator[Choice]:
+        yield Choice(-1, "not drawn" if self.has_strata else "not judged", becomes < 0)
+        if self.has_strata and grade < 0:
+            return
         yield Choice(0, "judged, not relevant (0)", becomes == 0)
-        for grade in range(1, self._highest_choice + 1):
-            yield Choice(grade, f"grade {grade}", becomes == grade)
+        for choice in range(1, self._highest_choice + 1):
+            yield Choice(choice, f"grade {choice}", becomes == choice)
 
     @cached_property
     def _highest_choice(self) -> int:
@@ -124,6 +130,8 @@ class Grading:
             yield Choice(grade, f"grade {grade}", grade == self.relevant_from)
 
     def _meaning(self, becomes: int) -> str:
+        if becomes < 0 and self.has_strata:
+            return "in its stratum, but not drawn"
         if becomes < 0:
             return "pooled, but not judged: treated as unjudged"
         if becomes == 0:
@@ -144,7 +152,7 @@ class Grading:
             yield Preset("from-2", "Relevant from 2", own, relevant_from=2)
             binary = self._map(lambda grade: min(grade, 1))
             yield Preset("binary", "Relevant or not", binary)
-        if min(self.counts, default=0) < 0:
+        if min(self.counts, default=0) < 0 and not self.has_strata:
             yield Preset("no-holes", "Negative is not relevant", self._map(lambda g: max(g, 0)))
         if self.earlier is not None and self.earlier.grade_map:
             as_before = self._map(lambda grade: self.earlier.grade_map.get(str(grade), grade))
@@ -177,21 +185,22 @@ class Grading:
             unjudged += number if self.becomes(grade) < 0 else 0
         rest = sum(self.counts.values()) - relevant - unjudged
         words = f"{counted(relevant, 'judgment is,judgments are')} relevant, {rest:,} not"
-        return f"{words}; {unjudged:,} count as unjudged." if unjudged else f"{words}."
+        undone = "were not drawn" if self.has_strata else "count as unjudged"
+        return f"{words}; {unjudged:,} {undone}." if unjudged else f"{words}."
 
     @property
     def num_without_relevant(self) -> int:
-        return sum(each["topics"] for each in self._without_relevant)
+        return sum(found.topics for found in self._without_relevant)
 
     @property
     def without_relevant(self) -> list[str]:
         """The first topics without a relevant document under this mapping."""
-        return [number for each in self._without_relevant for number in each["first"]][:NAMED]
+        return [number for found in self._without_relevant for number in found.first][:NAMED]
 
     @cached_property
-    def _without_relevant(self) -> list[dict[str, Any]]:
+    def _without_relevant(self) -> list[GradeSet]:
         return [
-            each
-            for each in self.preview["grade_sets"]
-            if all(self.becomes(grade) < self.relevant_from for grade in each["grades"])
+            found
+            for found in self.preview.grade_sets
+            if all(self.becomes(grade) < self.relevant_from for grade in found.grades)
         ]

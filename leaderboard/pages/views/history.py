@@ -65,7 +65,7 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
 @cache_control(public=True, max_age=300)
 def badge_by_code(request: HttpRequest, code: str) -> HttpResponse:
     """Return the badge of a track that is not public to anyone who has its URL."""
-    track = get_object_or_404(Track, badge_code=code)
+    track = get_object_or_404(Track.objects.opened(), badge_code=code)
     return _render_badge(sight_of(track, AnonymousUser()), request.GET.get("team", ""))
 
 
@@ -73,7 +73,7 @@ def _render_badge(sight: Sight, team: str) -> HttpResponse:
     board = find_board(sight)
     if board is None or (team and team not in board.teams):
         raise Http404("no score to show")
-    of_team = (each for each in board.ranked if team in ("", each.run.team.name))
+    of_team = (standing for standing in board.ranked if team in ("", standing.run.team.name))
     first = next(of_team, None)
     value = f"{board.measure} {score(first.scores[board.measure], 3)}" if first else "no run yet"
     words = f"{sight.track.name}, {team}" if team else sight.track.name

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.collections.preview import ChangesFound
 from leaderboard.display.numbers import count, counted
-
-KINDS = ("added", "changed", "removed")
 
 
 @dataclass(frozen=True)
@@ -42,39 +40,41 @@ class JudgmentChanges:
         return self.num_topics - len(self.topics)
 
 
-def changes_in(preview: Mapping[str, Any]) -> JudgmentChanges | None:
-    """Return the changes that a check found; None without earlier judgments."""
-    found = preview.get("changes")
+def describe_judgment_changes(found: ChangesFound | None) -> JudgmentChanges | None:
+    """Return the tables of the changes that a check found; None without earlier judgments."""
     if found is None:
         return None
-    cells = {(before, after): number for before, after, number in found["transitions"]}
+    cells = {(before, after): number for before, after, number in found.transitions}
     columns = distinct_grades(after for _, after in cells)
     rows = [
         TransitionRow(before, [count_or_blank(cells.get((before, after), 0)) for after in columns])
         for before in distinct_grades(before for before, _ in cells)
     ]
     return JudgmentChanges(
-        since=found["since"],
+        since=found.since,
         is_none=not cells,
         words=describe_changes(found),
         columns=columns,
         transitions=rows,
         topics=[
-            ChangedTopic(each["number"], *(count_or_blank(each.get(kind, 0)) for kind in KINDS))
-            for each in found["topics"]
+            ChangedTopic(
+                topic.number,
+                *(count_or_blank(n) for n in (topic.added, topic.changed, topic.removed)),
+            )
+            for topic in found.topics
         ],
-        num_topics=found["num_topics"],
+        num_topics=found.num_topics,
     )
 
 
-def describe_changes(found: Mapping[str, Any]) -> str:
+def describe_changes(found: ChangesFound) -> str:
     """
-    >>> describe_changes({"added": 1, "changed": 2, "removed": 0, "num_topics": 2})
+    >>> describe_changes(ChangesFound("v1", 1, 2, 0, [], 2, []))
     '1 judgment added, 2 changed and 0 removed, in 2 topics.'
     """
-    added = counted(found["added"], "judgment")
-    rest = f"{count(found['changed'])} changed and {count(found['removed'])} removed"
-    return f"{added} added, {rest}, in {counted(found['num_topics'], 'topic')}."
+    added = counted(found.added, "judgment")
+    rest = f"{count(found.changed)} changed and {count(found.removed)} removed"
+    return f"{added} added, {rest}, in {counted(found.num_topics, 'topic')}."
 
 
 def distinct_grades(grades: Any) -> list[int | None]:
@@ -88,5 +88,5 @@ def distinct_grades(grades: Any) -> list[int | None]:
     return [*known, *([None] if None in every else [])]
 
 
-def count_or_blank(number: int) -> str:
+def count_or_blank(number: int | None) -> str:
     return count(number) if number else ""

@@ -58,7 +58,10 @@ class Family:
 def measure_families() -> list[Family]:
     modules = groupby(MEASURES.values(), key=lambda each: inspect.getmodule(each.formula))
     return [
-        Family(*_split_heading(module.__doc__ or ""), [_explain_measure(each) for each in declared])
+        Family(
+            *_split_heading(module.__doc__ or ""),
+            [_explain_measure(measure) for measure in declared],
+        )
         for module, declared in modules
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from django.utils.safestring import SafeString
@@ -18,6 +19,9 @@ from leaderboard.runs.quotas import Quota, find_quotas
 
 LATEST = 5
 OWN_RANKS = 3
+# Rows of the front page for readers who are not signed in.
+LIVE = 8
+FIRST_PLACES = 5
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,39 @@ def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
     """Group tracks by state, open ones first, without empty groups."""
     closed = [line for line in lines if line.state == Track.State.CLOSED]
     groups = [
+        TrackGroup("Drafts", [line for line in lines if line.state == Track.State.DRAFT]),
         TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
         TrackGroup("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
         TrackGroup("Waiting for scores", [line for line in closed if line.board is None]),
         TrackGroup("Closed", [line for line in closed if line.board is not None]),
     ]
     return [group for group in groups if group.lines]
+
+
+def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
+    """Return what the front page shows a reader who is not signed in.
+
+    Live tracks come first by their next date; one board with scores is shown as an example.
+    """
+    live = [line for line in lines if line.state != Track.State.CLOSED or line.track.accepts_runs()]
+    live.sort(key=_next_date)
+    boards = [line for line in lines if line.board is not None and line.board.leader is not None]
+    example = max(boards, key=lambda line: len(line.places), default=None)
+    return {
+        "live": live[:LIVE],
+        "num_live": len(live),
+        "num_tracks": len(lines),
+        "groups": group_tracks(lines),
+        "example": example,
+        "first_places": example.places[:FIRST_PLACES] if example is not None else [],
+    }
+
+
+def _next_date(line: TrackLine) -> tuple[bool, datetime]:
+    """Order by the next date of a track; tracks without dates come last."""
+    track = line.track
+    date = track.opens_at if line.state == Track.State.PLANNED else track.closes_at
+    return date is None, date or track.created_at
 
 
 @dataclass(frozen=True)

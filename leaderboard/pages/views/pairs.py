@@ -33,12 +33,15 @@ from leaderboard.display.charts import Bar, Point, RankPair
 from leaderboard.display.numbers import count, counted
 from leaderboard.models import Run
 from leaderboard.pages import wording
+from leaderboard.pages.forms.regions import RegionForm
 from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters, topic_url_builder
 from leaderboard.pages.views.lookups import board_with_runs_or_404, page_number
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
 # Query parameters that links to topics keep.
-KEPT = (*CARRIED_PARAMETERS, "order", "depth")
+KEPT = (*CARRIED_PARAMETERS, "order", "depth", "region")
+# Those that the form of the region keeps.
+REGION_KEPT = (*CARRIED_PARAMETERS, "a", "b", "order", "depth", "number")
 # The number of largest differences listed beside the chart.
 LARGEST = 11
 # Topics per page of the table.
@@ -67,7 +70,9 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "track": sight.track,
         "board": board,
         "pair": pair,
-        "kept": carried_parameters(request.GET, ("baseline", "family", "order", "depth", "number")),
+        "kept": carried_parameters(
+            request.GET, ("baseline", "family", "order", "depth", "number", "region")
+        ),
         **(_pair_context(request, board, pair, line) if pair is not None else {}),
         **(
             _topic_context(request, sight, pair, line)
@@ -136,7 +141,8 @@ def _pair_context(
     largest = pair.by_size[:LARGEST]
     known = compute_overlaps(pair.a, pair.b, [*largest, *page])
     is_named = request.GET.get("a") and request.GET.get("b")
-    ahead = find_run_ahead(pair) if is_named else None
+    form = RegionForm(request.GET)
+    ahead = find_run_ahead(pair, form.read()) if is_named else None
     return {
         "order": order,
         "drawing": drawn,
@@ -145,6 +151,9 @@ def _pair_context(
         "rows": drawn.rows(list(page), known),
         "verdict": wording.pair_verdict(pair),
         "test": wording.describe_pair_test(board, pair),
+        "ahead": ahead,
+        "region_form": form,
+        "region_kept": carried_parameters(request.GET, REGION_KEPT),
         "probability": wording.describe_probability(ahead) if ahead is not None else [],
     }
 

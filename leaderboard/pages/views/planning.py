@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from evaluation.significance import Variances
 from leaderboard.analysis.planning import (
+    CostTable,
     DepthLine,
+    DetectableCurves,
     PlanRequest,
     TopicLine,
+    compute_detectable,
     find_detectable,
+    find_source_board,
+    find_sources,
     find_variances,
+    plan_costs,
     plan_depths,
     plan_topics,
     typed_variances,
 )
-from leaderboard.boards.disclosure import track_or_404
+from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.standings import Board
+from leaderboard.display import charts
+from leaderboard.display.charts import DetectableCurve, PlannedDot
+from leaderboard.display.numbers import counted, score
 from leaderboard.pages.forms.planning import PlanForm
-from leaderboard.pages.page_urls import carried_parameters
+from leaderboard.pages.page_urls import carried_parameters, page_url
 from leaderboard.pages.views.lookups import board_or_404
 from leaderboard.pages.views.tables import csv_file, wants_csv
 
@@ -34,39 +46,140 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     if sight.edition is None and not sight.is_organiser:
         raise Http404("no board to plan from")
     board = board_or_404(sight, request) if sight.edition is not None else None
-    form = PlanForm(request.GET)
-    asked = form.read()
-    variances = _find_variances(board, asked)
-    topics = plan_topics(asked, variances) if asked is not None and variances is not None else []
-    depths = plan_depths(board, asked.seconds) if board is not None and asked is not None else []
+    planned = read_plan(request, sight, board)
     if wants_csv(request):
-        return _plan_csv(slug, request.GET.get("table", ""), topics, depths)
+        return _plan_csv(slug, request.GET.get("table", ""), planned)
     context = {
         "sight": sight,
         "track": sight.track,
         "board": board,
-        "form": form,
-        "asked": asked,
         "kept": carried_parameters(request.GET),
-        "variances": variances,
-        "topics": topics,
-        "detectable": find_detectable(board, asked, variances)
-        if board is not None and asked is not None and variances is not None
-        else None,
-        "depths": depths,
+        "plan": planned,
     }
     return render(request, "plan.html", context)
 
 
-def _find_variances(board: Board | None, asked: PlanRequest | None) -> Variances | None:
-    if asked is not None and asked.variance is not None:
-        return typed_variances(asked.variance)
-    return find_variances(board) if board is not None else None
+def read_plan(request: HttpRequest, sight: Sight, board: Board | None) -> Plan:
+    """Read what is asked, from the board of the track or from another that the reader may see."""
+    sources = find_sources(sight)
+    form = PlanForm(request.GET, [(each.track.slug, str(each.track)) for each in sources])
+    asked = form.read()
+    measure = board.measure if board is not None else sight.track.primary_measure
+    source = find_source_board(sources, form.source, measure) if form.source else board
+    return Plan(board, source, form, asked)
 
 
-def _plan_csv(
-    slug: str, table: str, topics: Sequence[TopicLine], depths: Sequence[DepthLine]
-) -> HttpResponse:
+@dataclass(frozen=True)
+class Plan:
+    """A plan: what is asked of which board, the topics it takes, and what they cost.
+
+    `board` is that of the track; `source` is the one that is learnt from, which may be another.
+    """
+
+    board: Board | None
+    source: Board | None
+    form: PlanForm
+    asked: PlanRequest | None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the board of the track itself is learnt from."""
+        return self.source is self.board
+
+    @cached_property
+    def variances(self) -> Variances | None:
+        if self.asked is not None and self.asked.variance is not None:
+            return typed_variances(self.asked.variance)
+        return find_variances(self.source) if self.source is not None else None
+
+    @cached_property
+    def topics(self) -> list[TopicLine]:
+        if self.asked is None or self.variances is None:
+            return []
+        return plan_topics(self.asked, self.variances)
+
+    @property
+    def needed(self) -> int | None:
+        """The topics that find the difference of two runs."""
+        return self.topics[0].topics if self.topics else None
+
+    @cached_property
+    def depths(self) -> list[DepthLine]:
+        if self.source is None or self.asked is None:
+            return []
+        return plan_depths(self.source, self.asked.seconds)
+
+    @property
+    def deepest(self) -> int:
+        """The depth of the deepest pool."""
+        return self.depths[-1].pool.depth if self.depths else 0
+
+    @cached_property
+    def costs(self) -> CostTable | None:
+        if self.source is None or self.asked is None or self.variances is None:
+            return None
+        return plan_costs(self.asked, self.variances, self.needed, self.depths, self.source)
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The smallest difference that the topics of the source find."""
+        if self.source is None or self.asked is None or self.variances is None:
+            return None
+        return find_detectable(self.source, self.asked, self.variances)
+
+    @cached_property
+    def curves(self) -> DetectableCurves | None:
+        if self.asked is None or self.variances is None:
+            return None
+        return compute_detectable(self.asked, self.variances, self.needed or 0, self.source)
+
+    @property
+    def chart(self) -> SafeString | None:
+        if self.curves is None or self.asked is None:
+            return None
+        curve = DetectableCurve(
+            self.curves.topics, self.curves.difference, self.curves.low, self.curves.high
+        )
+        title = f"Topics and detectable difference at a power of {self.asked.power:g}"
+        return charts.detectable_chart(curve, self._dots, title)
+
+    @property
+    def _dots(self) -> list[PlannedDot]:
+        """What is planned, and what the topics of the boards at hand find."""
+        assert self.asked is not None
+        dots = []
+        if self.needed is not None:
+            words = f"{counted(self.needed, 'topic')} find {score(self.asked.difference, 3)}"
+            dots.append(PlannedDot(self.needed, self.asked.difference, words, is_plan=True))
+        if self.source is not None and self.detectable is not None:
+            track = self.source.sight.track
+            href = page_url("board", {}, track.slug)
+            topics = self.source.edition.num_evaluated
+            dots.append(PlannedDot(topics, self.detectable, str(track), href=href))
+        return dots
+
+    @property
+    def curve_lines(self) -> list[tuple[float, ...]]:
+        """The values of the chart: topics, difference, and those of the middle half of pairs."""
+        if self.curves is None:
+            return []
+        columns = [self.curves.topics, self.curves.difference]
+        if self.curves.low is not None and self.curves.high is not None:
+            columns += [self.curves.low, self.curves.high]
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _plan_csv(slug: str, table: str, planned: Plan) -> HttpResponse:
     if table == "pools":
-        return csv_file(f"{slug}-pools", DepthLine.COLUMNS, [line.cells for line in depths])
-    return csv_file(f"{slug}-plan", TopicLine.COLUMNS, [line.cells for line in topics])
+        return csv_file(f"{slug}-pools", DepthLine.COLUMNS, [line.cells for line in planned.depths])
+    if table == "curve":
+        columns = ("topics", "difference", "quarter", "three_quarters")
+        lines: Sequence[Sequence[float]] = planned.curve_lines
+        return csv_file(f"{slug}-curve", columns[: len(lines[0]) if lines else 2], lines)
+    if table == "costs" and planned.costs is not None:
+        head = ["depth", *(f"{n} topics" for n in planned.costs.topics)]
+        rows = [
+            [line.pool.depth, *(cost.hours for cost in line.costs)] for line in planned.costs.lines
+        ]
+        return csv_file(f"{slug}-costs", head, rows)
+    return csv_file(f"{slug}-plan", TopicLine.COLUMNS, [line.cells for line in planned.topics])

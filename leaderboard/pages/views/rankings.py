@@ -9,7 +9,8 @@ from django.views.decorators.http import require_GET
 from leaderboard.analysis import build_ranking_page, topic_or_404
 from leaderboard.analysis.gains import CUTOFFS, GainCurves
 from leaderboard.analysis.origins import find_topic_score
-from leaderboard.analysis.rankings import tabulate_ranking
+from leaderboard.analysis.rankings import load_ranking, tabulate_ranking
+from leaderboard.analysis.subtopics import find_visible_coverage
 from leaderboard.boards.disclosure import VisibleRun, run_or_404
 from leaderboard.display import charts
 from leaderboard.models import Run, Topic
@@ -27,8 +28,10 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
     if not shown or not seen.run.ranking_file:
         raise Http404("no ranking to see")
     topic = topic_or_404(seen.sight.track.collection, request.GET.get("number", ""))
-    asks_gains = request.GET.get("table") == "gains"
-    if wants_csv(request) and not asks_gains:
+    table = request.GET.get("table", "")
+    if wants_csv(request) and table == "subtopics":
+        return _subtopics_csv(seen, topic)
+    if wants_csv(request) and table != "gains":
         return csv_file(f"ranking-{run_id}", *tabulate_ranking(seen.sight, seen.run, topic))
     found = build_ranking_page(
         seen.sight, seen.run, topic, request.GET.get("page"), _requested_cutoff(request)
@@ -51,6 +54,13 @@ def ranking(request: HttpRequest, run_id: str) -> HttpResponse:
         **(_gains_context(found.run, found.gains) if found.gains is not None else {}),
     }
     return render(request, "ranking.html", context)
+
+
+def _subtopics_csv(seen: VisibleRun, topic: Topic) -> HttpResponse:
+    coverage = find_visible_coverage(seen.sight, topic, load_ranking(seen.run, topic).docnos)
+    if coverage is None:
+        raise Http404("no subtopics to see")
+    return csv_file(f"subtopics-{seen.run.pk}", *coverage.table)
 
 
 def _requested_cutoff(request: HttpRequest) -> int:

@@ -50,5 +50,5 @@ def _store_address(sent: SentForm, response: HttpResponse) -> None:
 def _digest(request: HttpRequest) -> str:
     """Return a hash of the path and all fields: an edited form is a new one."""
     written = sorted((name, request.POST.getlist(name)) for name in request.POST)
-    said = [request.path, *(each for each in written if each[0] != "csrfmiddlewaretoken")]
+    said = [request.path, *(pair for pair in written if pair[0] != "csrfmiddlewaretoken")]
     return hashlib.sha256(repr(said).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """The review of uploaded files before they are imported.
 
-The preview of a check is plain JSON; here it becomes the lines of a page.
+The preview of a check becomes the lines of a page.
 """
 
 from __future__ import annotations
@@ -14,12 +14,22 @@ from django.db.models.fields.files import FieldFile
 from evaluation.reading.recognition import JUDGMENT_FORMATS
 from leaderboard.boards.receipts import ProblemGroup, group_problems
 from leaderboard.collections.answers import FORMATS_OF
-from leaderboard.collections.preview import FORMATS, GRADES, RENUMBER
+from leaderboard.collections.preview import (
+    FORMATS,
+    GRADES,
+    RENUMBER,
+    DocumentsPreview,
+    JudgmentsPreview,
+    TopicsPreview,
+    describe_form,
+    read_judgments_preview,
+    read_preview,
+)
 from leaderboard.display.numbers import counted
 from leaderboard.models import Collection, Job, JudgmentSet
 from leaderboard.models.collections import ImportState
 from leaderboard.pages.views.grading import Choice, Grading
-from leaderboard.pages.views.judgment_changes import JudgmentChanges, changes_in
+from leaderboard.pages.views.judgment_changes import JudgmentChanges, describe_judgment_changes
 
 IN_PROGRESS = {ImportState.QUEUED, ImportState.CHECKING, ImportState.IMPORTING}
 NAMES = {
@@ -73,6 +83,8 @@ class ReviewedFile:
     facts: str = ""
     size: int | None = None
     remarks: list[Remark] = field(default_factory=list)
+    # What the form of the file means, in sentences.
+    notes: list[str] = field(default_factory=list)
 
     @property
     def format_name(self) -> str:
@@ -123,9 +135,9 @@ class Review:
     format_questions: list[FormatQuestion] = field(default_factory=list)
     grade_question: str = ""
     difference: JudgmentChanges | None = None
-    topics: dict[str, Any] = field(default_factory=dict)
-    documents: dict[str, Any] = field(default_factory=dict)
-    judgments: dict[str, Any] = field(default_factory=dict)
+    topics: TopicsPreview | None = None
+    documents: DocumentsPreview | None = None
+    judgments: JudgmentsPreview | None = None
     question: dict[str, Any] | None = None
     renumbered: list[Renumbered] = field(default_factory=list)
 
@@ -139,17 +151,14 @@ class Review:
 
 
 def review_of(collection: Collection) -> Review:
-    found = collection.preview
+    found = read_preview(collection)
     question = find_question(collection.questions, RENUMBER)
     groups = group_problems(collection.problems, collection.problem_totals)
-    topics, documents, judgments = (
-        found.get(name, {}) for name in ("topics", "documents", "judgments")
-    )
     first_set = collection.judgment_sets.first()
-    grading = Grading.of(first_set, judgments) if first_set and judgments else None
+    grading = Grading.of(first_set, found.judgments) if first_set and found.judgments else None
     files = [
-        *([_topics_file(topics, collection.topics_file)] if topics else []),
-        *([_documents_file(documents, collection.documents_file)] if documents else []),
+        *([_topics_file(found.topics, collection.topics_file)] if found.topics else []),
+        *([_documents_file(found.documents, collection.documents_file)] if found.documents else []),
         *([_judgments_file(first_set, grading, bool(question))] if first_set and grading else []),
     ]
     return Review(
@@ -159,11 +168,11 @@ def review_of(collection: Collection) -> Review:
         grading=grading,
         format_questions=_format_questions(collection.questions),
         grade_question=find_question(collection.questions, GRADES).get("because", ""),
-        topics=topics,
-        documents=documents,
-        judgments=judgments,
+        topics=found.topics,
+        documents=found.documents,
+        judgments=found.judgments,
         question=question or None,
-        renumbered=_renumbered(topics) if question else [],
+        renumbered=_renumbered(found.topics) if question and found.topics else [],
     )
 
 
@@ -179,7 +188,7 @@ def _format_questions(questions: Iterable[dict[str, Any]]) -> list[FormatQuestio
     ]
 
 
-REFUSED_NAMES = {"run": "A run", "diversity": "Judgments of subtopics"}
+REFUSED_NAMES = {"run": "A run"}
 
 
 def _reading(part: str, candidate: Mapping[str, Any]) -> Reading:
@@ -200,8 +209,19 @@ def _capitalise(words: str) -> str:
 def _describe_record(record: Mapping[str, Any]) -> str:
     """Describe a record: "topic 7, document d1, grade 2" or "7 boundary layers"."""
     if "docno" in record:
-        return f"topic {record['topic']}, document {record['docno']}, grade {record['grade']}"
+        return f"topic {record['topic']}, document {record['docno']}, {_describe_grade(record)}"
     return f"{record['number']} {record['title']}"
+
+
+def _describe_grade(record: Mapping[str, Any]) -> str:
+    """Describe a grade: "grade 2", "stratum 1, not drawn" or "subtopic 3 grade 1"."""
+    if "stratum" in record:
+        grade = "not drawn" if record["grade"] < 0 else f"grade {record['grade']}"
+        return f"stratum {record['stratum']}, {grade}"
+    if "subtopics" in record:
+        graded = record["subtopics"].items()
+        return ", ".join(f"subtopic {name} grade {grade}" for name, grade in graded)
+    return f"grade {record['grade']}"
 
 
 def earlier_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
@@ -209,7 +229,7 @@ def earlier_set(judgment_set: JudgmentSet) -> JudgmentSet | None:
 
 
 def review_of_judgments(judgment_set: JudgmentSet) -> Review:
-    found = judgment_set.preview
+    found = read_judgments_preview(judgment_set)
     grading = Grading.of(judgment_set, found, earlier_set(judgment_set)) if found else None
     return Review(
         files=[_judgments_file(judgment_set, grading, matched_later=False)] if grading else [],
@@ -217,7 +237,7 @@ def review_of_judgments(judgment_set: JudgmentSet) -> Review:
         grading=grading,
         format_questions=_format_questions(judgment_set.questions),
         grade_question=find_question(judgment_set.questions, GRADES).get("because", ""),
-        difference=changes_in(found),
+        difference=describe_judgment_changes(found.changes) if found is not None else None,
         judgments=found,
     )
 
@@ -234,34 +254,33 @@ class SetReview:
         return self.judgment_set.state in IN_PROGRESS
 
 
-def _topics_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
-    described, narrated = found["with_description"], found["with_narrative"]
+def _topics_file(found: TopicsPreview, file: FieldFile) -> ReviewedFile:
+    described, narrated = found.with_description, found.with_narrative
     facts = ", titles only"
     if described or narrated:
         facts = f", {described:,} with a description, {narrated:,} with a narrative"
     return ReviewedFile(
         part="topics",
-        name=found["file"],
+        name=found.file,
         kind="Topics",
-        format=found["format"],
-        because=found["because"],
-        found=counted(found["count"], "topic"),
+        format=found.format,
+        because=found.because,
+        found=counted(found.count, "topic"),
         facts=facts,
         size=_stored_size(file),
     )
 
 
-def _documents_file(found: dict[str, Any], file: FieldFile) -> ReviewedFile:
-    without_text = found["num_empty"]
-    empty = Remark(without_text, f"{without_text:,} without text", found["empty"])
-    only_docnos = found["format"] == "docnos"
+def _documents_file(found: DocumentsPreview, file: FieldFile) -> ReviewedFile:
+    empty = Remark(found.num_empty, f"{found.num_empty:,} without text", found.empty)
+    only_docnos = found.format == "docnos"
     return ReviewedFile(
         part="documents",
-        name=found["file"],
+        name=found.file,
         kind="Docnos" if only_docnos else "Documents",
-        format=found["format"],
-        because=found["because"],
-        found=counted(found["count"], "docno" if only_docnos else "document"),
+        format=found.format,
+        because=found.because,
+        found=counted(found.count, "docno" if only_docnos else "document"),
         facts="; their texts are elsewhere" if only_docnos else "",
         size=_stored_size(file),
         remarks=[empty] if empty.count and not only_docnos else [],
@@ -272,39 +291,37 @@ def _judgments_file(
     judgment_set: JudgmentSet, grading: Grading, matched_later: bool
 ) -> ReviewedFile:
     found = grading.preview
-    in_both = "" if matched_later else f", {found['num_topics_in_both']:,} of them in both files"
+    in_both = "" if matched_later else f", {found.num_topics_in_both:,} of them in both files"
     # While the numbers do not match, what is missing is not missing yet.
     remarks = _judgment_remarks(grading)[2 if matched_later else 0 :]
     return ReviewedFile(
         part="judgments",
-        name=found["file"],
-        kind=f"Judgments {found['version']}",
-        format=found["format"],
-        because=found["because"],
-        found=counted(found["count"], "judgment"),
-        facts=f" on {counted(found['topics'], 'topic')}{in_both}",
+        name=found.file,
+        kind=f"Judgments {found.version}",
+        format=found.format,
+        because=found.because,
+        found=counted(found.count, "judgment"),
+        facts=f" on {counted(found.topics, 'topic')}{in_both}",
         size=_stored_size(judgment_set.file),
         remarks=[each for each in remarks if each.count],
+        notes=describe_form(found),
     )
 
 
 def _judgment_remarks(grading: Grading) -> list[Remark]:
     found = grading.preview
-    unjudged, unknown, foreign = (
-        found[f"num_{name}"]
-        for name in ("topics_without_judgments", "judgments_without_topics", "foreign")
-    )
+    unjudged, unknown = found.num_topics_without_judgments, found.num_judgments_without_topics
     empty = grading.num_without_relevant
     return [
         Remark(
             unjudged,
             f"{counted(unjudged, 'topic')} without judgments",
-            found["topics_without_judgments"],
+            found.topics_without_judgments,
         ),
         Remark(
             unknown,
             f"{counted(unknown, 'judged topic is,judged topics are')} not in the topics file",
-            found["judgments_without_topics"],
+            found.judgments_without_topics,
         ),
         Remark(
             empty,
@@ -312,9 +329,9 @@ def _judgment_remarks(grading: Grading) -> list[Remark]:
             grading.without_relevant,
         ),
         Remark(
-            foreign,
-            f"{counted(foreign, 'judgment')} of documents outside the collection",
-            found["foreign"],
+            found.num_foreign,
+            f"{counted(found.num_foreign, 'judgment')} of documents outside the collection",
+            found.foreign,
         ),
     ]
 
@@ -323,10 +340,10 @@ def _stored_size(file: FieldFile) -> int | None:
     return file.size if file and file.storage.exists(file.name) else None
 
 
-def _renumbered(topics: dict[str, Any]) -> list[Renumbered]:
+def _renumbered(topics: TopicsPreview) -> list[Renumbered]:
     return [
-        Renumbered(topic["number"], place, topic["title"])
-        for place, topic in enumerate(topics.get("first", []), start=1)
+        Renumbered(topic.number, place, topic.title)
+        for place, topic in enumerate(topics.first, start=1)
     ]
 
 

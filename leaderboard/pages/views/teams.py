@@ -23,7 +23,7 @@ from leaderboard.pages.views.lookups import organised_sight_or_403
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     """Join a track; an invitation link also opens a track that is not public."""
-    track = get_object_or_404(Track, slug=slug)
+    track = get_object_or_404(Track.objects.opened(), slug=slug)
     asking = _join_details(request)
     inviting = people.find_inviting_team(track, asking.team_code)
     invited = inviting is not None or people.can_join(track, asking.invitation)
@@ -74,7 +74,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
     if sight.team is None:
         raise Http404("no team here")
     members = sight.team.memberships.select_related("user").order_by("joined_at")
-    own = next((each for each in members if each.user_id == request.user.pk), None)
+    own = next((member for member in members if member.user_id == request.user.pk), None)
     context = {
         "sight": sight,
         "track": sight.track,

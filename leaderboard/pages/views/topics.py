@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from leaderboard.analysis import TopicBreakdown, build_topic_breakdown, topic_or_404
 from leaderboard.analysis.rankings import find_neighbours
+from leaderboard.analysis.recall import TopicRecall, read_topic_recall
 from leaderboard.analysis.summaries import (
     ORDERS,
     build_summaries,
@@ -20,7 +21,13 @@ from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.standings import Board, find_untested_board
 from leaderboard.pages import wording
-from leaderboard.pages.topic_rows import answer_rows, judged_lines, topic_strip
+from leaderboard.pages.page_urls import CARRIED_PARAMETERS, carried_parameters
+from leaderboard.pages.topic_rows import (
+    answer_rows,
+    draw_topic_recall,
+    judged_lines,
+    topic_strip,
+)
 from leaderboard.pages.views.lookups import page_number, requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.scoring import judgments
@@ -73,7 +80,10 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
     breakdown = (
         build_topic_breakdown(board, found, page_number(request)) if board is not None else None
     )
+    recall = _requested_recall(request, board, breakdown)
     if wants_csv(request):
+        if recall is not None and request.GET.get("table") == "recall":
+            return csv_file(f"{slug}-topic-recall", *recall.table)
         return _table_csv(request, sight, breakdown)
     previous, following = find_neighbours(found)
     context = {
@@ -88,8 +98,25 @@ def topic(request: HttpRequest, slug: str) -> HttpResponse:
             if board is not None and breakdown is not None
             else {}
         ),
+        **(_recall_context(request, recall) if recall is not None else {}),
     }
     return render(request, "topic.html", context)
+
+
+def _requested_recall(
+    request: HttpRequest, board: Board | None, breakdown: TopicBreakdown | None
+) -> TopicRecall | None:
+    if board is None or breakdown is None:
+        return None
+    return read_topic_recall(board, breakdown, request.GET.get("run", ""))
+
+
+def _recall_context(request: HttpRequest, recall: TopicRecall) -> dict[str, object]:
+    return {
+        "recall": recall,
+        "recall_chart": draw_topic_recall(recall),
+        "recall_kept": carried_parameters(request.GET, (*CARRIED_PARAMETERS, "number")),
+    }
 
 
 def _table_csv(

@@ -6,10 +6,8 @@ from copy import copy
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AnonymousUser
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,65 +16,83 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from leaderboard.actions import submission_rules
 from leaderboard.actions import tracks as track_actions
-from leaderboard.boards.disclosure import sight_of, track_or_404
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
-from leaderboard.pages import limits
+from leaderboard.models.track_settings import site_defaults
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
+from leaderboard.pages.forms.presets import PRESETS, find_preset
 from leaderboard.pages.forms.tracks import MEASURES, TrackForm
 from leaderboard.pages.views.lookups import organised_sight_or_403
-from leaderboard.pages.views.overview import group_tracks, latest_runs, track_lines
+from leaderboard.pages.views.overview import (
+    TrackLine,
+    build_front_page,
+    group_tracks,
+    latest_runs,
+    track_lines,
+)
 from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
-from leaderboard.runs.facts import find_label
+from leaderboard.scoring.judgments import suggest_measures
 
 LATEST_EVENTS = 20
 
 
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    tracks = Track.objects.visible_to(request.user).select_related(
-        *("collection", "judgment_set", "baseline__team"),
-        *("edition__judgment_set", "public_edition__judgment_set"),
-    )
-    lines = track_lines(list(tracks), request.user)
+    """Show a signed-in reader all tracks, and everyone else what this site is for."""
+    if request.user.is_authenticated:
+        return all_tracks(request)
+    return render(request, "front.html", build_front_page(_visible_lines(request)))
+
+
+@require_GET
+def all_tracks(request: HttpRequest) -> HttpResponse:
+    lines = _visible_lines(request)
     context = {"groups": group_tracks(lines), "latest_runs": latest_runs(request.user, lines)}
     return render(request, "home.html", context)
 
 
+def _visible_lines(request: HttpRequest) -> list[TrackLine]:
+    tracks = Track.objects.visible_to(request.user).select_related(
+        *("collection", "judgment_set", "baseline__team"),
+        *("edition__judgment_set", "public_edition__judgment_set"),
+    )
+    return track_lines(list(tracks), request.user)
+
+
 @require_GET
-def about(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "limits": limits.track_limits(sight.track),
-        "announcements": sight.track.announcements.all(),
-        "organisers": sight.track.organisers(),
-        "everybody": sight_of(sight.track, AnonymousUser())
-        if sight.track.visibility == Track.Visibility.PUBLIC
-        else None,
-        "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
-        "asked": [find_label(name) for name in sight.track.required_facts],
-    }
-    return render(request, "about.html", context)
+def run_a_task(request: HttpRequest) -> HttpResponse:
+    """Tell a first organiser the steps from documents to a board."""
+    organised = Collection.objects.ready().organised_by(request.user)
+    return render(request, "run_a_task.html", {"collections": organised})
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 @submit_once
 def new_track(request: HttpRequest, slug: str) -> HttpResponse:
-    """Create a track on the collection `slug`."""
+    """Create a track on the collection `slug`; another preset keeps what was entered."""
     collection = get_object_or_404(Collection.objects.ready().organised_by(request.user), slug=slug)
-    form = TrackForm(
-        request.POST or None, collection=collection, initial=_default_settings(collection)
-    )
-    if request.method == "POST" and form.is_valid():
-        track = track_actions.open_track(form.save(commit=False), request.user)
-        return redirect("board", slug=track.slug)
-    context = {"form": form, "collection": collection}
+    preset = find_preset(request.POST.get("chosen") or request.GET.get("preset", ""))
+    initial = _default_settings(collection) | preset.values
+    form = TrackForm(request.POST or None, collection=collection, initial=initial)
+    if "preset" in request.POST:
+        preset = find_preset(request.POST["preset"])
+        initial = _default_settings(collection) | preset.values | form.touched
+        form = TrackForm(collection=collection, initial=initial)
+    elif request.method == "POST" and form.is_valid():
+        track = track_actions.create_draft(form.save(commit=False), request.user)
+        return redirect("setup", slug=track.slug)
+    context = {
+        "form": form,
+        "lines": describe_settings(form),
+        "collection": collection,
+        "preset": preset,
+        "presets": PRESETS.values(),
+    }
     return render(request, "new_track.html", context, status=422 if form.is_bound else 200)
 
 
@@ -102,8 +118,7 @@ def _internal_board(collection: Collection) -> Track:
     newest = proposal["judgment_set"]
     fields = {
         "slug": unused_slug(collection.name, Track),
-        "measures": MEASURES,
-        "primary_measure": MEASURES[0],
+        "primary_measure": proposal["measures"][0],
         "relevance_threshold": newest.relevant_from if newest is not None else 1,
         "visibility": Track.Visibility.MEMBERS,
     }
@@ -111,13 +126,14 @@ def _internal_board(collection: Collection) -> Track:
 
 
 def _default_settings(collection: Collection) -> dict[str, Any]:
+    newest = collection.judgment_sets.filter(state=ImportState.READY).last()
     return {
         "name": collection.name,
-        "judgment_set": collection.judgment_sets.filter(state=ImportState.READY).last(),
+        "judgment_set": newest,
+        "measures": suggest_measures(newest, MEASURES),
         "disclosure": Track.Disclosure.OPEN,
         "visibility": Track.Visibility.PUBLIC,
-        "quota_per_day": settings.RUNS_PER_DAY,
-        "attempts_per_day": settings.ATTEMPTS_PER_DAY,
+        **site_defaults(Track),
     }
 
 
@@ -139,6 +155,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "sight": sight,
         "track": track,
         "form": form,
+        "lines": describe_settings(form),
         "baseline_form": BaselineForm(track=track),
         "other_judgments": track.collection.judgment_sets.filter(state=ImportState.READY).exclude(
             pk=track.judgment_set_id

@@ -9,13 +9,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import tracks
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.analysis.impact import Impact, MeasureImpact, compute_impact
-from leaderboard.analysis.origins import qrels_name
-from leaderboard.archives.track_export import render_qrels
+from leaderboard.analysis.origins import intents_name, qrels_name
 from leaderboard.boards.deferred_tests import request_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.pools import find_pool
+from leaderboard.collections.stored_judgments import render_intents, render_qrels
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.pages import wording
@@ -86,12 +87,24 @@ def _request_tests(sight: Sight, found: Impact) -> bool:
 @require_GET
 def qrels_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
     """Return the judgments as this track counts them, for the commands on pages."""
-    sight = track_or_404(request.user, slug)
-    if sight.is_organiser:
-        judgment_set, kept = _version_or_404(sight.track, version), []
-    else:
-        judgment_set, kept = _shared_or_404(sight, version)
+    judgment_set, kept = _downloadable_or_404(track_or_404(request.user, slug), version)
     return streamed_text(qrels_name(judgment_set), render_qrels(judgment_set, kept))
+
+
+@require_GET
+def intents_file(request: HttpRequest, slug: str, version: str) -> StreamingHttpResponse:
+    """Return the probabilities of subtopics; 404 if the judgments have none."""
+    judgment_set, kept = _downloadable_or_404(track_or_404(request.user, slug), version)
+    if not judgment_set.num_intents:
+        raise Http404("no probabilities of subtopics")
+    return streamed_text(intents_name(judgment_set), render_intents(judgment_set, kept))
+
+
+def _downloadable_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
+    """Return a version and the topics that are excluded from its files for this viewer."""
+    if sight.is_organiser:
+        return _version_or_404(sight.track, version), []
+    return _shared_or_404(sight, version)
 
 
 def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
@@ -107,7 +120,10 @@ def _shared_or_404(sight: Sight, version: str) -> tuple[JudgmentSet, list[str]]:
 def try_judgments(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Score every run with these judgments on trial; the board stays unchanged."""
     track = organised_sight_or_403(request, slug).track
-    tracks.try_judgments(track, request.user, _version_or_404(track, version))
+    try:
+        tracks.try_judgments(track, request.user, _version_or_404(track, version))
+    except ActionError as reason:
+        messages.error(request, str(reason))
     return redirect("impact", slug=slug, version=version)
 
 
@@ -117,7 +133,11 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
     """Switch the board to these judgments."""
     track = organised_sight_or_403(request, slug).track
     judgment_set = _version_or_404(track, version)
-    tracks.change_track(track, request.user, {"judgment_set": judgment_set})
+    try:
+        tracks.change_track(track, request.user, {"judgment_set": judgment_set})
+    except ActionError as reason:
+        messages.error(request, str(reason))
+        return redirect("impact", slug=slug, version=version)
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
     return redirect("board", slug=slug)
 

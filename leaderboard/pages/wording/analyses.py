@@ -99,6 +99,17 @@ def reusability_verdict(found: LeftOutTeams) -> Sentence:
     )
 
 
+def sentence_for_a_paper(found: LeftOutTeams) -> str:
+    """Say in one sentence to quote how far any team left out would move."""
+    most = max((abs(line.change) for line in found.lines), default=0.0)
+    tau = f"; mean τ {score(found.mean_tau, 2)}" if found.mean_tau is not None else ""
+    return (
+        "Leaving out the documents that any one team alone contributed changes the score of its"
+        f" best run by at most {score(most, 3)} {found.measure}"
+        f" ({counted(len(found.lines), 'team')}{tau})."
+    )
+
+
 def describe_test(test: str, topics: int) -> str:
     """Describe a test by its name and its number of draws.
 
@@ -406,16 +417,35 @@ def describe_pair_test(board: Board, pair: Pair) -> Sentence:
 
 def describe_probability(ahead: RunAhead) -> Sentence:
     """Say how probable it is that the run ahead is better, if the pair was named in advance."""
-    sure = ahead.probability >= 0.9995
+    found = ahead.probability
+    by_more = f" by more than {_describe_region(ahead)}" if ahead.region else ""
+    rest: Sentence = []
+    if ahead.region:
+        within = f", that they differ by at most {_describe_region(ahead)} "
+        worse = (run_phrase(ahead.other), f" is better{by_more} ", _probability(found.worse))
+        rest = join_phrases(within, _probability(found.within), ", that ", *worse)
     return join_phrases(
         "If you named these two before you saw a result: the probability that ",
         run_phrase(ahead.run),
         " is better than ",
         run_phrase(ahead.other),
-        " is ",
-        strong("above .999" if sure else score(ahead.probability, 3)),
+        f"{by_more} is ",
+        _probability(found.better),
+        rest,
         ", from the paired t-test of this pair alone, not adjusted.",
     )
+
+
+def _describe_region(ahead: RunAhead) -> str:
+    if ahead.unit == "ratio":
+        return f"a factor of {1 + ahead.region:.12g}"
+    return f"{ahead.region:.12g}".removeprefix("0") or "0"
+
+
+def _probability(value: float) -> Phrase:
+    if value >= 0.9995:
+        return strong("above .999")
+    return strong("below .001" if value < 0.0005 else score(value, 3))
 
 
 def _describe_family(board: Board, pair: Pair) -> str:

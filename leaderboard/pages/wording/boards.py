@@ -208,6 +208,17 @@ def describe_strips(board: Board) -> str:
     )
 
 
+def describe_left_out(board: Board) -> Sentence:
+    """Name the runs that no test counts, since the measure is undefined for them."""
+    runs = [standing.run for standing in board.unranked]
+    if not runs:
+        return []
+    has = "has" if len(runs) == 1 else "have"
+    said = f" {has} no {board.measure} on any topic: no rank, and no test counts "
+    them = "it." if len(runs) == 1 else "them."
+    return join_phrases(capitalise(name_or_count_runs(runs)), said, them)
+
+
 def describe_trust(board: Board) -> str:
     """Say how often so few topics deceive, as it was measured; empty with many topics."""
     topics = board.edition.num_evaluated

@@ -46,12 +46,25 @@ STATISTICS = {
             " this pair has it, p and interval hold for all runs compared with the baseline;"
             " otherwise they hold for all pairs of runs. Alone is the exact sign-flip test of"
             " this pair, as if nothing else had been asked.",
+        ),
+        "evaluation.significance.decide_within_all_pairs",
+        "Westfall and Young 1993; Smucker, Allan and Carterette, CIKM 2007",
+    ),
+    "probability": Statistic(
+        "Probability that a run is better",
+        (
             "For a pair named before its results were seen, the run ahead is better with"
             " probability 1 − p/2, p of the paired t-test of this pair alone (noninformative"
-            " prior). An adjusted p gives no such probability.",
+            " prior). An adjusted p gives no such probability, so this one is adjusted for"
+            " nothing. Below six topics there is none.",
+            "Within your region of equivalence two runs count as equal. The mean difference has a"
+            " t distribution around the observed one, and its shares above, within and below the"
+            " region are the three probabilities. The region is in the unit of the difference;"
+            " for GMAP and GMBpref, r means a ratio between 1 / (1 + r) and 1 + r.",
         ),
-        "evaluation.significance.decide_within_all_pairs, evaluation.significance.posterior_of",
-        "Westfall and Young 1993; Smucker, Allan and Carterette, CIKM 2007; Sakai, SIGIR 2017",
+        "evaluation.significance.posterior_of_pair",
+        "Jeffreys, Theory of Probability, 1961; Sakai, SIGIR 2017",
+        command_adds="The first run is the one that the other is held to.",
     ),
     "all-pairs": Statistic(
         "All runs against each other",
@@ -122,6 +135,20 @@ STATISTICS = {
         "Salton and McGill, Introduction to Modern Information Retrieval, 1983",
         of_one_measure=False,
         command_adds="It prints these means of every run; median and best are taken of them.",
+    ),
+    "curve": Statistic(
+        "Precision and recall on one topic",
+        (
+            "At the rank of each relevant document: precision is the share of relevant documents"
+            " up to there, recall the share of all relevant documents found. At a level of recall:"
+            " the highest precision at that recall or any beyond, 0 where the run never gets"
+            " there. Unjudged documents count as not relevant.",
+            "Median and best are those of the runs of the board at each level.",
+        ),
+        "evaluation.curves.precision_recall",
+        "Salton and McGill, Introduction to Modern Information Retrieval, 1983",
+        of_one_measure=False,
+        command_adds="Without --levels, it prints the rank of each relevant document instead.",
     ),
     "losses": Statistic(
         "What a document would bring",

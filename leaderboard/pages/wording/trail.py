@@ -23,6 +23,7 @@ ACTS = {
     "confirm": "confirmed the",
     "create": "created the",
     "declined": "declined a",
+    "delete": "deleted the",
     "discard": "discarded the",
     "disqualify": "disqualified the",
     "erase": "erased the",
@@ -32,6 +33,7 @@ ACTS = {
     "join": "joined as the",
     "keep": "approved the",
     "leave": "left the",
+    "make baseline": "asked for a baseline run of the",
     "make leader": "added a leader to the",
     "open": "opened the",
     "release": "released the scores of the",
@@ -93,10 +95,10 @@ def describe_events(events: Iterable[AuditEvent]) -> list[TrailEntry]:
 def _find_target_names(events: Iterable[AuditEvent]) -> dict[tuple[str, str], str]:
     """Return the names of the targets, by kind and key."""
     keys: dict[str, list[str]] = {}
-    for each in events:
+    for event in events:
         # A target that the archive did not contain has no key.
-        if each.target_id:
-            keys.setdefault(each.target_kind, []).append(each.target_id)
+        if event.target_id:
+            keys.setdefault(event.target_kind, []).append(event.target_id)
     return {
         (kind, str(key)): str(row)
         for kind, model in MODELS_WITH_NAMES.items()
@@ -117,10 +119,10 @@ def describe_changes(before: Any, after: Any) -> list[str]:
     >>> describe_changes({"depth": 100}, {"depth": 1000}), describe_changes(None, {"reason": ""})
     (['depth: 100 → 1000'], [])
     """
-    old, new = (each if isinstance(each, dict) else {} for each in (before, after))
+    old, new = (values if isinstance(values, dict) else {} for values in (before, after))
     details = []
     for name in {**old, **new}:
-        was, now = (describe_value(each.get(name)) for each in (old, new))
+        was, now = (describe_value(values.get(name)) for values in (old, new))
         if was or now:
             change = f"{was or 'nothing'} → {now or 'nothing'}" if name in old else now
             details.append(f"{name.replace('_', ' ')}: {change}")

@@ -1,4 +1,4 @@
-"""What a team states about a run: typed facts, declared once.
+"""Typed facts that a team states about a run, declared once.
 
 Form fields, the schema of the API, the rows of a page and ir_metadata all come from `FACTS`.
 """

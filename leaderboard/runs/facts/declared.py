@@ -87,7 +87,7 @@ FACTS: tuple[Fact, ...] = (
     FiguresFact("efficiency", "Efficiency", "Efficiency"),
 )
 BY_NAME = {fact.name: fact for fact in FACTS}
-# The kind of a run is always asked, with an answer that most give; nobody must have a primary run.
+# The form always asks for the kind, with a default, and no team must have a primary run.
 REQUIRABLE = tuple(fact for fact in FACTS if fact.name not in ("kind", "primary"))
-# By what a board can be filtered, beside the kind.
+# The filters of a board besides the kind.
 FILTERS = {fact.name: fact for fact in REQUIRABLE if fact.options}

@@ -1,4 +1,4 @@
-"""Efficiency: what a run cost, in one unit a cost, and where the figure comes from."""
+"""Efficiency: the costs of a run, each in one unit and with its origin."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ORIGINS = {
     SELF_REPORTED: "self-reported",
 }
 FIGURE_PARTS = ("value", "unit", "origin")
-# Costs are positive: they stand on a logarithmic axis.
+# Costs are positive, because charts show them on a logarithmic axis.
 LEAST, MOST = 1e-12, 1e18
 NUMBER = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Something that a run uses up; `units` says how many of the first one each unit is."""
+    """A cost of a run; `units` gives each unit as a multiple of the first."""
 
     name: str
     label: str
@@ -33,11 +33,11 @@ class Cost:
 
     @property
     def unit(self) -> str:
-        """The unit in which figures are kept and compared."""
+        """Return the unit in which figures are stored and compared."""
         return next(iter(self.units))
 
     def unit_of(self, value: float) -> str:
-        """The largest unit of which a value has at least one."""
+        """Return the largest unit in which the value is at least 1."""
         units = sorted(self.units, key=lambda unit: self.units[unit])
         return [unit for unit in units if self.units[unit] <= value or unit == units[0]][-1]
 
@@ -75,7 +75,7 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """The value in the largest unit of which there is at least one.
+        """Return the value in the largest unit in which it is at least 1.
 
         >>> Figure("memory", 0.512, "GB", "tool").words
         '512 MB'
@@ -83,7 +83,7 @@ class Figure:
         return self.words_in(self.cost.unit_of(self.value))
 
     def words_in(self, unit: str) -> str:
-        """The value in a unit that others share.
+        """Return the value in the unit that other figures have.
 
         >>> Figure("memory", 2.0, "GB", "tool").words_in("MB")
         '2,000 MB'
@@ -100,7 +100,7 @@ class Figure:
 
 
 def format_cost(value: float) -> str:
-    """A cost to three digits.
+    """Format a cost with three digits.
 
     >>> format_cost(0.00123456), format_cost(12.0), format_cost(340000)
     ('0.00123', '12', '340,000')
@@ -109,13 +109,13 @@ def format_cost(value: float) -> str:
 
 
 def find_figure(facts: Mapping[str, Any], cost: str) -> Figure | None:
-    """What the facts of a run state of one cost."""
+    """Return the figure of one cost in the facts of a run, if stated."""
     figures = facts.get("efficiency", ())
-    return next((Figure(**each) for each in figures if each["what"] == cost), None)
+    return next((Figure(**figure) for figure in figures if figure["what"] == cost), None)
 
 
 def clean_figure(given: Any) -> Figure:
-    """A figure with its value in the unit of its cost; raises ValueError.
+    """Return a figure with its value in the unit of its cost; raises ValueError.
 
     >>> clean_figure({"what": "seconds_per_topic", "value": 250, "unit": "ms"}).value
     0.25
@@ -138,7 +138,7 @@ def clean_figure(given: Any) -> Figure:
 
 
 def parse_number(value: Any) -> tuple[float, str]:
-    """A number, and the unit that a text has behind it.
+    """Return a number, and the unit that follows it in a text.
 
     >>> parse_number("1250ms"), parse_number(3)
     ((1250.0, 'ms'), (3.0, ''))
@@ -161,7 +161,7 @@ def _float(text: str) -> float | str:
 
 @dataclass(frozen=True)
 class FiguresFact(Fact):
-    """The figures of a run, one a cost, in the order of the costs."""
+    """The figures of a run, one per cost, in the order of the costs."""
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
         if not isinstance(value, list):
@@ -172,7 +172,7 @@ class FiguresFact(Fact):
         return [figures[name] for name in COSTS if name in figures]
 
     def format(self, value: Any) -> str:
-        figures = [Figure(**each) for each in value]
+        figures = [Figure(**figure) for figure in value]
         return "; ".join(
             f"{figure.cost.label.lower()} {figure.words}, {figure.origin_in_words}"
             for figure in figures
@@ -193,7 +193,7 @@ class FiguresFact(Fact):
         }
 
     def fields(self) -> dict[str, forms.Field]:
-        """For each cost a number, its unit and its origin."""
+        """Return fields for the number, unit and origin of each cost."""
         fields: dict[str, forms.Field] = {}
         for cost in COSTS.values():
             fields[f"{cost.name}-value"] = forms.FloatField(
@@ -213,8 +213,10 @@ class FiguresFact(Fact):
         return figures or None
 
     def initial(self, value: Any) -> dict[str, Any]:
-        return {f"{each['what']}-{part}": each[part] for each in value for part in FIGURE_PARTS}
+        return {
+            f"{figure['what']}-{part}": figure[part] for figure in value for part in FIGURE_PARTS
+        }
 
 
 def _select(label: str, choices: Iterable[str]) -> forms.ChoiceField:
-    return forms.ChoiceField(label=label, choices=[(each, each) for each in choices])
+    return forms.ChoiceField(label=label, choices=[(choice, choice) for choice in choices])

@@ -30,6 +30,8 @@ from evaluation.reading.words import Text
 from tests.evaluation.reading.test_mutations import mutated
 
 MUTATIONS = 20_000
+# Files of so many bytes wait for the night.
+LARGE = 50_000
 ANY = RunRules()
 TOPICS = (b"301", b"302", b"0a-very-long-topic-number")
 DOCNOS = [b"D%d" % number for number in range(20)] + [b"clueweb09-en0040-83-38415"]
@@ -157,7 +159,9 @@ def test_a_line_in_the_middle_is_taken_the_same(line):
         assert_same(b"".join([*before, line + b"\n", *after]), block=block)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.night) for seed in (1, 2, 3))]
+)
 def test_mutated_runs_are_taken_the_same(seed):
     random = Random(seed)
     rules = RunRules(topics=set(TOPICS), docnos=Docnos.of(DOCNOS), depth=13, cutoff=3)
@@ -239,10 +243,16 @@ def test_two_equal_hashes_are_found_wherever_they_stand(shift):
         assert has_equal(keys)
 
 
+def paths_under(folder: Path, *, large: bool) -> list[Path]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in paths if (path.stat().st_size > LARGE) == large)
+
+
 @pytest.mark.data
-def test_all_runs_of_real_collections_are_taken_the_same(data: Path):
-    paths = sorted(path for path in data.rglob("*") if path.is_file())
-    assert len(paths) > 100
+@pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.night)])
+def test_all_runs_of_real_collections_are_taken_the_same(data: Path, large: bool):
+    paths = paths_under(data, large=large)
+    assert len(paths) > 40
     for path in paths:
         try:
             text = unpacked(BytesIO(path.read_bytes())).read()

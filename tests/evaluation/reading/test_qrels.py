@@ -170,13 +170,24 @@ def test_a_line_of_another_format_is_told_by_the_columns_asked_for():
 def test_judgments_of_subtopics_are_told_from_a_document_judged_twice():
     problems = refused(b"1 1 D1 1\n1 2 D1 0\n2 0 D1 1\n2 Q0 D1 1\n")
     assert codes(problems) == [("E_DUP_QREL", 2), ("E_DUP_QREL", 4)]
-    assert problems[0].hint.startswith("Column 2 differs. Subtopic judgments grade a document")
+    assert problems[0].hint.startswith("Column 2 differs. If it names subtopics")
     assert problems[1].hint == "Keep one judgment per document and topic."
 
 
 @pytest.mark.parametrize(
-    "format", ["prels", "xinf", "legal", "diversity", "preferences", "aspects"]
+    ("format", "text", "code"),
+    [
+        ("strata", b"1 0 D1 s\xc3\xa9 1\n", "E_CHAR"),
+        ("strata", b"1 0 D1 " + b"s" * 129 + b" 1\n", "E_STRATUM"),
+        ("subtopics", b"1 " + b"s" * 129 + b" D1 1\n", "E_SUBTOPIC"),
+        ("subtopics", b"1 1 D1 1 1\n", "E_COLUMNS"),
+    ],
 )
+def test_names_of_strata_and_subtopics_are_checked_as_topics_are(format, text, code):
+    assert codes(refused(text, format=format)) == [(code, 1)]
+
+
+@pytest.mark.parametrize("format", ["prels", "legal", "preferences", "aspects"])
 def test_a_format_that_is_only_recognised_is_refused_by_name(format):
     (problem,) = refused(GOOD, format=format)
     assert (problem.code, problem.found) == ("E_FORMAT", format)

@@ -58,10 +58,8 @@ def test_judgments_that_are_read_are_recognised(text, format, because):
     [
         (b"301 D1 1 1 0.125\n301 D2 0 0 1\n302 D3 1 1 0.5\n302 D1 0 1 0.25\n", "prels"),
         (b"301 0 D1 1 0.0375\n301 0 D2 -1 0.5\n302 0 D3 1 1.0\n", "legal"),
-        (b"301 0 D1 1 -1\n301 0 D2 2 1\n302 0 D3 1 0\n", "xinf"),
         (b"301 1 1 D1 1\n301 1 2 D2 2\n302 1 1 D3 1\n", "preferences"),
         (b"301 0 D1 1 2 -1\n301 0 D2 0 -1 -1\n", "aspects"),
-        (b"301 1 D1 1\n301 1 D2 0\n301 2 D1 1\n301 2 D2 -2\n", "diversity"),
         (b"301 Q0 D1 1 9.5 bm25\n301 Q0 D2 2 8.5 bm25\n", "run"),
     ],
 )
@@ -73,8 +71,27 @@ def test_judgments_that_are_not_read_are_recognised_by_name(text, format, docnos
 
 def test_a_second_column_that_differs_asks_whether_it_holds_subtopics():
     found = qrels(b"301 1 D1 1\n301 2 D2 0\n")
-    assert formats(found) == ["trec", "diversity"]
+    assert formats(found) == ["trec", "subtopics"]
     assert found.refused == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        (b"301 0 D1 1 -1\n301 0 D2 2 1\n302 0 D3 1 0\n", "strata"),
+        (b"301 1 D1 1\n301 1 D2 0\n301 2 D1 1\n301 2 D2 -2\n", "subtopics"),
+    ],
+)
+@pytest.mark.parametrize("docnos", [None, DOCNOS])
+def test_samples_and_subtopics_are_read_in_their_own_columns(text, format, docnos):
+    found = qrels(text, docnos=docnos)
+    assert (formats(found), found.refused) == ([format], "")
+    assert read_qrels(BytesIO(text), TOPICS, DOCNOS, format=format).format == format
+
+
+def test_names_in_the_second_column_may_be_of_subtopics_or_of_assessors():
+    found = qrels(b"301 ada D1 1\n301 ben D1 0\n")
+    assert formats(found) == ["trec", "subtopics"]
 
 
 def test_judgments_of_nothing_relevant_are_not_taken_for_those_of_smart():

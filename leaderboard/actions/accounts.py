@@ -1,0 +1,122 @@
+"""A user leaves: export of what the site has about them, and deletion of the account."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.db import transaction
+from django.db.models import Q
+
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.models import AuditEvent, Collection, Membership, Run, Track, User
+
+GONE = "deleted user"
+
+
+def export_account(user: User) -> dict[str, Any]:
+    """Return everything that the site has about a user, as plain values."""
+    runs = Run.objects.filter(submitted_by=user).select_related("track", "team")
+    return {
+        "account": {
+            "username": user.username,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "email": user.email,
+            "joined": user.date_joined.isoformat(),
+            "last_login": user.last_login.isoformat() if user.last_login else None,
+        },
+        "email_addresses": list(
+            EmailAddress.objects.filter(user=user).values("email", "verified", "primary")
+        ),
+        "teams": [
+            {
+                "track": membership.track.slug,
+                "team": membership.team.name,
+                "role": membership.role,
+                "joined": membership.joined_at.isoformat(),
+            }
+            for membership in user.memberships.select_related("track", "team")
+        ],
+        "runs": [
+            {
+                "id": run.pk,
+                "track": run.track.slug,
+                "team": run.team.name,
+                "tag": run.tag,
+                "filename": run.filename,
+                "sha256": run.sha256,
+                "received": run.received_at.isoformat(),
+                "description": run.description,
+                "facts": run.facts,
+            }
+            for run in runs.order_by("received_at")
+        ],
+        "tokens": [
+            {"name": token.name, "scopes": token.scopes, "created": token.created_at.isoformat()}
+            for token in user.tokens.all()
+        ],
+        "notices": [
+            {"text": notice.text, "address": notice.address, "at": notice.at.isoformat()}
+            for notice in user.notices.all()
+        ],
+        "activity": [
+            {
+                "act": event.act,
+                "target": f"{event.target_kind} {event.target_id}",
+                "at": event.at.isoformat(),
+            }
+            for event in AuditEvent.objects.filter(actor=user).order_by("at")
+        ],
+    }
+
+
+def count_runs(user: User) -> int:
+    """Return how many runs the user submitted."""
+    return Run.objects.filter(submitted_by=user).count()
+
+
+def list_duties(user: User) -> list[str]:
+    """Return what only this user organises, which somebody else must take over first."""
+    tracks = Track.objects.filter(owner=user)
+    collections = Collection.objects.filter(owner=user)
+    return [f"track {track}" for track in tracks] + [f"collection {row}" for row in collections]
+
+
+@transaction.atomic
+def delete_account(user: User) -> None:
+    """Delete what identifies a user; runs stay with the team.
+
+    The row stays without a name, because runs and the trail refer to it.  Raises ActionError for
+    the owner of a track or collection.
+    """
+    if list_duties(user):
+        raise ActionError("Hand over or delete your tracks and collections first.")
+    AuditEvent.objects.record(user, "delete", user)
+    _forget_name(user.username)
+    Membership.objects.filter(user=user).delete()
+    EmailAddress.objects.filter(user=user).delete()
+    Authenticator.objects.filter(user=user).delete()
+    for track in Track.objects.filter(co_organisers=user):
+        track.co_organisers.remove(user)
+    for collection in Collection.objects.filter(co_organisers=user):
+        collection.co_organisers.remove(user)
+    user.tokens.all().delete()
+    user.notices.all().delete()
+    user.username = f"deleted-{secrets.token_hex(6)}"
+    user.first_name = user.last_name = user.email = ""
+    user.is_active = user.is_staff = user.is_superuser = user.can_organise = False
+    user.set_unusable_password()
+    user.save()
+
+
+def _forget_name(username: str) -> None:
+    """Replace the name in the details of the trail, where it is a whole value."""
+    named = Q(before__icontains=username) | Q(after__icontains=username)
+    for event in AuditEvent.objects.filter(named):
+        for values in (event.before, event.after):
+            if isinstance(values, dict):
+                values.update({key: GONE for key in values if values[key] == username})
+        event.save(update_fields=["before", "after"])

@@ -1,0 +1,112 @@
+"""Change what the home page of a track presents, and how its data may be had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from django.db import transaction
+
+from leaderboard.actions.tracks import change_track
+from leaderboard.boards.exports import escape_tex
+from leaderboard.models import AuditEvent, Collection, Milestone, TaskPage, Track, User
+
+
+@dataclass(frozen=True)
+class Day:
+    """One line of a schedule: a day, or the days from `day` to `until`."""
+
+    label: str
+    day: date
+    until: date | None = None
+
+    def __str__(self) -> str:
+        last = f" to {self.until.isoformat()}" if self.until else ""
+        return f"{self.day.isoformat()}{last} {self.label}"
+
+
+@dataclass(frozen=True)
+class Author:
+    name: str
+    affiliation: str = ""
+
+
+def find_task_page(track: Track) -> TaskPage:
+    """Return the texts of the home page, empty ones if nobody wrote any."""
+    return TaskPage.objects.filter(track=track).first() or TaskPage(track=track)
+
+
+def list_days(track: Track) -> list[Day]:
+    return [Day(row.label, row.day, row.until) for row in track.milestones.all()]
+
+
+@transaction.atomic
+def change_task_page(
+    track: Track, user: User, description: str, texts: Mapping[str, Any], days: Sequence[Day]
+) -> None:
+    """Replace the texts and the schedule; the trail shows what changed."""
+    change_track(track, user, {"description": description})
+    page = find_task_page(track)
+    before = {name: getattr(page, name) for name in texts}
+    before["schedule"] = "\n".join(map(str, list_days(track)))
+    after = {**texts, "schedule": "\n".join(map(str, days))}
+    changed = [name for name in after if after[name] != before[name]]
+    if not changed:
+        return
+    for name, value in texts.items():
+        setattr(page, name, value)
+    page.save()
+    track.milestones.all().delete()
+    Milestone.objects.bulk_create([Milestone(track=track, **asdict(day)) for day in days])
+    AuditEvent.objects.record(
+        user,
+        "change",
+        track,
+        {name: before[name] for name in changed},
+        {name: after[name] for name in changed},
+    )
+
+
+@transaction.atomic
+def change_data_terms(collection: Collection, user: User, terms: Mapping[str, Any]) -> None:
+    """Change licence and sharing of a collection's documents; the documents never change."""
+    before = {name: getattr(collection, name) for name in terms}
+    changed = [name for name in terms if terms[name] != before[name]]
+    if not changed:
+        return
+    for name in changed:
+        setattr(collection, name, terms[name])
+    collection.save(update_fields=changed)
+    AuditEvent.objects.record(
+        user,
+        "change",
+        collection,
+        {name: before[name] for name in changed},
+        {name: terms[name] for name in changed},
+    )
+
+
+def list_authors(track: Track, page: TaskPage) -> list[Author]:
+    """Return the authors that the organisers named, or the organisers themselves.
+
+    >>> page = TaskPage(authors="Inês Moura, University of Porto\\nTobias Brandt")
+    >>> [author.name for author in list_authors(Track(), page)]
+    ['Inês Moura', 'Tobias Brandt']
+    """
+    lines = [line.partition(",") for line in page.authors.splitlines() if line.strip()]
+    named = [Author(name.strip(), rest.strip()) for name, _, rest in lines]
+    return named or [Author(user.get_full_name() or user.username) for user in track.organisers()]
+
+
+def render_track_bibtex(track: Track, authors: Sequence[Author], address: str) -> str:
+    """Render the BibTeX entry of a track."""
+    fields = {
+        "title": f"{{{escape_tex(track.name)}}}",
+        "author": " and ".join(f"{{{escape_tex(author.name)}}}" for author in authors),
+        "year": str((track.closes_at or track.created_at).year),
+        "howpublished": f"\\url{{{address}}}",
+    }
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+    return f"@misc{{{track.slug},\n{lines}}}\n"

@@ -1,0 +1,146 @@
+"""What a draft still needs before it opens; every step is ticked by facts, never by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from leaderboard.boards.disclosure import Sight
+from leaderboard.display.numbers import anywhere_on_earth, counted
+from leaderboard.models import Job, Run, Track
+from leaderboard.scoring.baselines import MOST_DOCUMENTS
+
+# The first steps, without which a track does not open.
+NEEDED = 3
+
+
+@dataclass(frozen=True)
+class ChecklistStep:
+    """One step: what to do, how it stands, and where it is done."""
+
+    name: str
+    title: str
+    detail: str
+    is_done: bool
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Checklist:
+    steps: list[ChecklistStep]
+    makes_baseline: bool
+    baseline_is_due: bool
+
+    @property
+    def next(self) -> ChecklistStep | None:
+        return next((step for step in self.steps if not step.is_done), None)
+
+    @property
+    def num_done(self) -> int:
+        return sum(step.is_done for step in self.steps)
+
+    @property
+    def can_open(self) -> bool:
+        return all(step.is_done for step in self.steps[:NEEDED])
+
+
+def build_checklist(sight: Sight) -> Checklist:
+    track = sight.track
+    made = Job.objects.of("make_baseline", track).open().exists()
+    steps = [
+        _describe(track),
+        _data(track),
+        _dates(track),
+        _baseline(track, made),
+        _invite(track),
+        _test_run(track),
+        _open(track),
+    ]
+    documents = track.collection.num_documents
+    return Checklist(steps, 0 < documents <= MOST_DOCUMENTS, made)
+
+
+def _describe(track: Track) -> ChecklistStep:
+    words = len(track.description.split())
+    detail = "What is asked, who organises it, how to cite it."
+    return ChecklistStep(
+        "describe",
+        "Describe the task",
+        f"{counted(words, 'word')}." if words else detail,
+        words > 0,
+        reverse("manage_task", args=[track.slug]),
+    )
+
+
+def _data(track: Track) -> ChecklistStep:
+    collection = track.collection
+    parts = [counted(collection.num_topics, "topic")]
+    if collection.num_documents:
+        parts.insert(0, counted(collection.num_documents, "document"))
+    parts.append(f"licence {collection.licence}" if collection.licence else "no licence named")
+    judged = "judgments to score with" if track.judgment_set_id else "no judgments yet"
+    return ChecklistStep(
+        "data",
+        "Add the data",
+        f"{', '.join(parts)}, {judged}.",
+        bool(collection.licence or collection.source_url or not collection.num_documents),
+        f"{reverse('manage_task', args=[track.slug])}#data",
+    )
+
+
+def _dates(track: Track) -> ChecklistStep:
+    if track.closes_at is None:
+        detail = "No deadline: scores appear at once." if track.shows_scores else "No deadline yet."
+    else:
+        detail = f"Runs due {anywhere_on_earth(track.closes_at)}."
+    if track.planned_release is not None:
+        detail += f" Scores planned for {anywhere_on_earth(track.planned_release)}."
+    return ChecklistStep(
+        "dates",
+        "Set the dates",
+        detail,
+        track.closes_at is not None or track.shows_scores,
+        f"{reverse('manage', args=[track.slug])}#field-opens_at",
+    )
+
+
+def _baseline(track: Track, made: bool) -> ChecklistStep:
+    words = "Teams compare with it, and it shows that topics and docnos fit together."
+    if made:
+        words = "BM25 is ranking the documents. This page can be closed meanwhile."
+    if track.baseline is not None:
+        words = f"{track.baseline} is the baseline."
+    address = reverse("submit", args=[track.slug])
+    return ChecklistStep(
+        "baseline", "Send a baseline run", words, track.baseline_id is not None, address
+    )
+
+
+def _invite(track: Track) -> ChecklistStep:
+    details = {
+        Track.Joining.EVERYONE: "Everyone can join once the task is open. Share its address.",
+        Track.Joining.INVITATION: "People join with the link, which works once the task is open.",
+        Track.Joining.APPROVAL: "Once the task is open, teams ask to join and you approve them.",
+    }
+    detail = details[Track.Joining(track.joining)]
+    address = f"{reverse('manage', args=[track.slug])}#invitation"
+    return ChecklistStep("invite", "Invite teams", detail, True, address)
+
+
+def _test_run(track: Track) -> ChecklistStep:
+    sent = Run.objects.filter(track=track, team__of_organisers=True)
+    return ChecklistStep(
+        "test",
+        "Do a test run",
+        "Send a file as a team would and read its receipt. Withdraw it afterwards.",
+        sent.exclude(pk=track.baseline_id).exists(),
+        reverse("submit", args=[track.slug]),
+    )
+
+
+def _open(track: Track) -> ChecklistStep:
+    seen = "everyone" if track.visibility == Track.Visibility.PUBLIC else "all who can join"
+    return ChecklistStep(
+        "open", "Open the task", f"The page becomes visible to {seen}.", not track.is_draft
+    )

@@ -1,0 +1,201 @@
+"""The files that a track hands out, as one viewer may have them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.cache import cache
+from django.urls import reverse
+
+from leaderboard.boards.disclosure import Sight
+from leaderboard.collections.documents import open_documents
+from leaderboard.collections.topics import render_json_topics, render_trec_topics
+from leaderboard.display.numbers import count, counted
+from leaderboard.models import Collection, Run, TaskPage
+
+SAMPLE_DEPTH = 3
+# Of larger collections no page computes the digest of the docnos.
+MOST_MEASURED = 100_000
+# The digest of a file made on request is computed once and kept for so many seconds.
+DIGEST_KEPT = 24 * 3600
+TOPIC_FILES = {"trec": render_trec_topics, "json": render_json_topics}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of the data page; without `address` it cannot be downloaded (yet)."""
+
+    label: str
+    detail: str
+    address: str = ""
+    name: str = ""
+    size: int | None = None
+    sha256: str = ""
+    licence: str = ""
+    note: str = ""
+    released_at: datetime | None = None
+
+
+def find_data_files(sight: Sight) -> list[DataFile]:
+    """Return what the viewer can download, and what will be there after the release."""
+    collection = sight.track.collection
+    return [
+        *_document_files(sight, collection),
+        *_topic_files(collection),
+        *_baseline_files(sight),
+        *_sample_files(collection),
+        *_judgment_files(sight),
+    ]
+
+
+def can_download_documents(sight: Sight) -> bool:
+    return sight.track.collection.shares_documents or sight.is_organiser
+
+
+def _document_files(sight: Sight, collection: Collection) -> Iterator[DataFile]:
+    if not collection.documents:
+        if collection.source_url or collection.source_note:
+            yield DataFile("Documents", "not on this site", licence=collection.licence)
+        return
+    detail = counted(collection.num_documents, "document")
+    if collection.documents_file and can_download_documents(sight):
+        yield DataFile(
+            "Documents",
+            detail,
+            address=reverse("documents_file", args=[collection.slug]),
+            name=collection.documents_filename or "documents",
+            size=collection.documents_file.size,
+            sha256=collection.documents_sha256,
+            licence=collection.licence,
+            note="" if collection.shares_documents else "only organisers see this link",
+        )
+    else:
+        yield DataFile("Documents", detail, licence=collection.licence)
+    size, sha256 = _measure_if_small(
+        collection, "docnos", lambda: (f"{docno}\n".encode() for docno in _docnos(collection))
+    )
+    yield DataFile(
+        "Docnos",
+        "one per line, to check a run offline",
+        address=reverse("docnos_file", args=[collection.slug]),
+        name="docnos.txt",
+        size=size,
+        sha256=sha256,
+    )
+
+
+def _docnos(collection: Collection) -> Iterator[str]:
+    return open_documents(collection.documents.name).docnos()
+
+
+def _topic_files(collection: Collection) -> Iterator[DataFile]:
+    for kind, words in {"trec": "TREC form", "json": "JSON lines"}.items():
+        size, sha256 = _measure_file(
+            f"topics:{collection.pk}:{kind}", lambda kind=kind: TOPIC_FILES[kind](collection)
+        )
+        yield DataFile(
+            "Topics",
+            f"{counted(collection.num_topics, 'topic')}, {words}",
+            address=reverse("topics_download", args=[collection.slug, kind]),
+            name=f"topics.{kind}",
+            size=size,
+            sha256=sha256,
+            licence=collection.licence,
+        )
+
+
+def _baseline_files(sight: Sight) -> Iterator[DataFile]:
+    run = find_shared_baseline(sight)
+    if run is not None:
+        yield DataFile(
+            "Baseline run",
+            run.tag,
+            address=reverse("baseline_file", args=[sight.track.slug]),
+            name=baseline_name(run),
+            size=run.file.size,
+            sha256=run.sha256,
+        )
+
+
+def find_shared_baseline(sight: Sight) -> Run | None:
+    """Return the baseline if the organisers sent it and hand it out."""
+    run = sight.track.baseline
+    if run is None or not run.file or not run.team.of_organisers:
+        return None
+    shared = TaskPage.objects.filter(track=sight.track, shares_baseline=True).exists()
+    return run if shared or sight.is_organiser else None
+
+
+def baseline_name(run: Run) -> str:
+    return run.filename or f"{run.tag}.run"
+
+
+def _sample_files(collection: Collection) -> Iterator[DataFile]:
+    if collection.documents:
+        size, sha256 = _measure_if_small(
+            collection,
+            "sample",
+            lambda: (line.encode() for line in sample_run_lines(collection)),
+        )
+        yield DataFile(
+            "Sample run",
+            f"{count(SAMPLE_DEPTH)} documents per topic: a valid file to begin with",
+            address=reverse("sample_run", args=[collection.slug]),
+            name="sample.run",
+            size=size,
+            sha256=sha256,
+        )
+
+
+def sample_run_lines(collection: Collection) -> Iterator[str]:
+    """Yield a valid run: for every topic the first documents of the collection."""
+    documents = open_documents(collection.documents.name)
+    docnos = [document.docno for document in documents.slice(0, SAMPLE_DEPTH)]
+    for number in collection.topics.order_by("position").values_list("number", flat=True):
+        for place, docno in enumerate(docnos, start=1):
+            yield f"{number} Q0 {docno} {place} {SAMPLE_DEPTH - place + 1} sample\n"
+
+
+def _judgment_files(sight: Sight) -> Iterator[DataFile]:
+    track, licence = sight.track, sight.track.collection.licence
+    if sight.can_download_judgments and sight.edition is not None:
+        judged = sight.edition.judgment_set
+        yield DataFile(
+            "Judgments",
+            f"version {judged.version}, {counted(judged.num_judgments, 'judgment')}",
+            address=reverse("qrels_file", args=[track.slug, judged.version]),
+            name="qrels.txt",
+            licence=licence,
+        )
+    elif track.shares_judgments and not sight.can_see_scores:
+        yield DataFile(
+            "Judgments",
+            "after the release",
+            licence=licence,
+            released_at=track.planned_release,
+        )
+
+
+def _measure_if_small(
+    collection: Collection, kind: str, render: Callable[[], Iterable[bytes]]
+) -> tuple[int | None, str]:
+    """Return size and digest, or neither where reading all documents would keep the page."""
+    if collection.num_documents > MOST_MEASURED:
+        return None, ""
+    return _measure_file(f"{kind}:{collection.pk}", render)
+
+
+def _measure_file(key: str, render: Callable[[], Iterable[bytes]]) -> tuple[int, str]:
+    """Return the size and digest of a file that is made on request and never changes."""
+    kept = cache.get(f"file:{key}")
+    if kept is not None:
+        return kept[0], kept[1]
+    digest, size = hashlib.sha256(), 0
+    for piece in render():
+        digest.update(piece)
+        size += len(piece)
+    cache.set(f"file:{key}", [size, digest.hexdigest()], DIGEST_KEPT)
+    return size, digest.hexdigest()

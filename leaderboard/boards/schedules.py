@@ -1,0 +1,81 @@
+"""The schedule of a track: its own dates and the organisers' milestones in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+
+from django.utils import timezone
+
+from leaderboard.display.numbers import ANYWHERE_ON_EARTH
+from leaderboard.models import Track
+
+RUNS_DUE = "Runs due"
+RELEASED = "Scores released"
+JUDGING = "Judging"
+
+
+@dataclass(frozen=True)
+class ScheduleEntry:
+    """One date: a moment `at`, or whole days from `day` to `until`, which end AoE."""
+
+    label: str
+    at: datetime | None = None
+    day: date | None = None
+    until: date | None = None
+    is_past: bool = False
+    is_next: bool = False
+
+    @property
+    def begins(self) -> datetime:
+        return self.at if self.at is not None else _start_of(self.day)
+
+    @property
+    def ends(self) -> datetime:
+        """The moment from which the entry is past."""
+        if self.at is not None:
+            return self.at
+        return _start_of((self.until or self.day) + timedelta(days=1))
+
+
+def _start_of(day: date | None) -> datetime:
+    assert day is not None, "an entry has a moment or a day"
+    return datetime.combine(day, time(), ANYWHERE_ON_EARTH)
+
+
+def build_schedule(track: Track, now: datetime | None = None) -> list[ScheduleEntry]:
+    """Return the entries in order; the first that is not past is the next."""
+    now = now or timezone.now()
+    entries = sorted(_list_entries(track), key=lambda entry: (entry.ends, entry.begins))
+    past = [entry.ends <= now for entry in entries]
+    following = past.index(False) if False in past else None
+    return [
+        replace(entry, is_past=is_past, is_next=place == following)
+        for place, (entry, is_past) in enumerate(zip(entries, past, strict=True))
+    ]
+
+
+def _list_entries(track: Track) -> Iterator[ScheduleEntry]:
+    milestones = list(track.milestones.all())
+    for milestone in milestones:
+        yield ScheduleEntry(milestone.label, day=milestone.day, until=milestone.until)
+    if track.opens_at is not None:
+        yield ScheduleEntry("Opens", track.opens_at)
+    if track.closes_at is not None:
+        yield ScheduleEntry(RUNS_DUE, track.closes_at)
+    release = track.released_at or track.planned_release
+    if release is not None:
+        yield ScheduleEntry(RELEASED, release)
+        if not any(milestone.label.startswith(JUDGING) for milestone in milestones):
+            yield from _judging_days(track, release)
+
+
+def _judging_days(track: Track, release: datetime) -> Iterator[ScheduleEntry]:
+    """Yield the days between deadline and release of a track without scores before it."""
+    if track.disclosure != Track.Disclosure.BLIND or track.closes_at is None:
+        return
+    first = track.closes_at.astimezone(ANYWHERE_ON_EARTH).date() + timedelta(days=1)
+    last = release.astimezone(ANYWHERE_ON_EARTH).date() - timedelta(days=1)
+    if last > first:
+        yield ScheduleEntry(JUDGING, day=first, until=last)

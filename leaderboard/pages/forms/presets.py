@@ -1,0 +1,75 @@
+"""Presets of a new track: four usual kinds, each with values for the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaderboard.models import Track
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A kind of track; `values` replace the defaults of the form."""
+
+    name: str
+    title: str
+    purpose: str
+    points: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+OPEN_BOARD = Preset(
+    "open",
+    "Open board",
+    "Scores appear at once. Good for known test collections.",
+    ("everyone sees it", "no deadline", "the site’s limit of runs"),
+)
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        OPEN_BOARD,
+        Preset(
+            "shared-task",
+            "Shared task with a blind phase",
+            "Teams send runs first, judging comes after, all scores appear on one day.",
+            ("scores hidden until release", "20 runs per team", "judgments to download"),
+            {
+                "disclosure": Track.Disclosure.BLIND,
+                "quota_total": 20,
+                "quota_per_day": None,
+                "shares_judgments": True,
+            },
+        ),
+        Preset(
+            "internal",
+            "Internal leaderboard",
+            "For one company or lab, with new runs every week or every night.",
+            ("users of this site only", "best run per team", "unlimited runs, from CI"),
+            {
+                "visibility": Track.Visibility.MEMBERS,
+                "selection": Track.Selection.BEST,
+                "quota_per_day": None,
+            },
+        ),
+        Preset(
+            "classroom",
+            "Classroom",
+            "Students compete on half of the topics; the other half decides.",
+            ("join by link", "3 runs per day", "names hidden until release"),
+            {
+                "disclosure": Track.Disclosure.LEADERBOARD,
+                "public_share": 50,
+                "visibility": Track.Visibility.MEMBERS,
+                "joining": Track.Joining.INVITATION,
+                "quota_per_day": 3,
+                "pseudonyms": True,
+            },
+        ),
+    )
+}
+
+
+def find_preset(name: str) -> Preset:
+    return PRESETS.get(name, OPEN_BOARD)

@@ -1,0 +1,53 @@
+"""Leaving: delete an account or a draft, and download what the site has about oneself."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from leaderboard.actions import accounts, tracks
+from leaderboard.pages.forms.leaving import TypedNameForm
+from leaderboard.pages.views.lookups import organised_sight_or_403
+
+
+@login_required
+@require_GET
+def account_data(request: HttpRequest) -> HttpResponse:
+    """Return everything that the site has about the user, as JSON."""
+    answer = JsonResponse(accounts.export_account(request.user), json_dumps_params={"indent": 1})
+    answer["Content-Disposition"] = 'attachment; filename="account.json"'
+    return answer
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_account(request: HttpRequest) -> HttpResponse:
+    form = TypedNameForm(request.POST or None, name=request.user.username)
+    duties = accounts.list_duties(request.user)
+    if not duties and form.is_valid():
+        accounts.delete_account(request.user)
+        logout(request)
+        messages.success(request, "Account deleted.")
+        return redirect("home")
+    context = {"form": form, "duties": duties, "num_runs": accounts.count_runs(request.user)}
+    return render(request, "delete_account.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_track(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a draft after its name was typed; an open track can only be closed."""
+    sight = organised_sight_or_403(request, slug)
+    if not sight.track.is_draft:
+        raise Http404("only a draft is deleted")
+    form = TypedNameForm(request.POST or None, name=sight.track.name)
+    if form.is_valid():
+        tracks.delete_draft(sight.track, request.user)
+        messages.success(request, "Track deleted.")
+        return redirect("home")
+    context = {"sight": sight, "track": sight.track, "form": form}
+    return render(request, "delete_track.html", context, status=422 if form.is_bound else 200)

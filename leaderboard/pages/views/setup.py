@@ -1,0 +1,52 @@
+"""The checklist of a draft: from an empty page to an open task."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from leaderboard.actions import tracks
+from leaderboard.actions.submission_rules import ActionError
+from leaderboard.analysis.checklist import build_checklist
+from leaderboard.pages.views.lookups import organised_sight_or_403
+
+
+@login_required
+@require_GET
+def setup(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = organised_sight_or_403(request, slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "checklist": build_checklist(sight),
+        "organisers": sight.track.organisers(),
+    }
+    return render(request, "setup.html", context)
+
+
+@login_required
+@require_POST
+def make_baseline(request: HttpRequest, slug: str) -> HttpResponse:
+    track = organised_sight_or_403(request, slug).track
+    try:
+        tracks.make_baseline(track, request.user)
+        messages.success(request, "BM25 is ranking the documents.")
+    except ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("setup", slug=slug)
+
+
+@login_required
+@require_POST
+def open_task(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open a draft once its first steps are done."""
+    sight = organised_sight_or_403(request, slug)
+    if not build_checklist(sight).can_open:
+        messages.error(request, "Describe the task, add the data and set the dates first.")
+        return redirect("setup", slug=slug)
+    tracks.open_draft(sight.track, request.user)
+    messages.success(request, "Task opened.")
+    return redirect("task", slug=slug)

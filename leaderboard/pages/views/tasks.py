@@ -1,0 +1,173 @@
+"""The home page of a track, its data, and the form that organisers fill in for both."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from leaderboard.actions import tasks
+from leaderboard.boards.data_files import (
+    TOPIC_FILES,
+    baseline_name,
+    find_data_files,
+    find_shared_baseline,
+    sample_run_lines,
+)
+from leaderboard.boards.disclosure import sight_of, track_or_404
+from leaderboard.boards.exports import streamed_text
+from leaderboard.boards.schedules import build_schedule
+from leaderboard.collections.documents import open_documents
+from leaderboard.models import Collection, Track
+from leaderboard.pages import limits
+from leaderboard.pages.forms.tasks import DataForm, TaskForm
+from leaderboard.pages.ranges import send_file
+from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
+from leaderboard.runs.facts import find_label
+
+BIBTEX = "application/x-bibtex; charset=utf-8"
+DOCUMENTS = 50
+
+
+@require_GET
+def task(request: HttpRequest, slug: str) -> HttpResponse:
+    sight = track_or_404(request.user, slug)
+    track = sight.track
+    page = tasks.find_task_page(track)
+    authors = tasks.list_authors(track, page)
+    here = request.build_absolute_uri(reverse("task", args=[slug]))
+    if request.GET.get("format") == "bib":
+        text = tasks.render_track_bibtex(track, authors, here)
+        return HttpResponse(text, content_type=BIBTEX)
+    context = {
+        "sight": sight,
+        "track": track,
+        "task": page,
+        "authors": authors,
+        "schedule": build_schedule(track),
+        "files": find_data_files(sight),
+        "limits": limits.track_limits(track),
+        "announcements": track.announcements.all(),
+        "everybody": sight_of(track, AnonymousUser())
+        if track.visibility == Track.Visibility.PUBLIC
+        else None,
+        "badge_address": request.build_absolute_uri(reverse("badge", args=[slug])),
+        "asked": [find_label(name) for name in track.required_facts],
+        "submit_address": request.build_absolute_uri(f"/api/v1/tracks/{slug}/runs"),
+    }
+    return render(request, "task.html", context)
+
+
+@require_GET
+def about(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead from the earlier address of the home page to the present one."""
+    track_or_404(request.user, slug)
+    return redirect("task", slug=slug)
+
+
+@require_GET
+def data(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the files of a track with sizes, digests and the commands that fetch them."""
+    sight = track_or_404(request.user, slug)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "collection": sight.track.collection,
+        "files": find_data_files(sight),
+        "site": request.build_absolute_uri("/").rstrip("/"),
+        "first_topics": sight.track.collection.topics.all()[:3],
+    }
+    return render(request, "data.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def manage_task(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change the texts of the home page, the schedule and the terms of the data."""
+    sight = organised_sight_or_403(request, slug)
+    track, collection = sight.track, sight.track.collection
+    sent = request.POST or None
+    form = TaskForm(sent, track=track)
+    data_form = None
+    if collection.is_organised_by(request.user):
+        data_form = DataForm(sent, instance=Collection.objects.get(pk=collection.pk))
+    if form.is_valid() and (data_form is None or data_form.is_valid()):
+        values = form.cleaned_data
+        tasks.change_task_page(
+            track, request.user, values["description"], form.texts, values["schedule"]
+        )
+        if data_form is not None:
+            tasks.change_data_terms(collection, request.user, data_form.terms)
+        messages.success(request, "Task page saved.")
+        return redirect("task", slug=slug)
+    context = {"sight": sight, "track": track, "form": form, "data_form": data_form}
+    return render(request, "manage_task.html", context, status=422 if form.is_bound else 200)
+
+
+@require_GET
+def baseline_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Return the organisers' baseline run, if they hand it out."""
+    run = find_shared_baseline(track_or_404(request.user, slug))
+    if run is None:
+        raise Http404("no baseline run to download")
+    return send_file(request, run.file, baseline_name(run), run.sha256)
+
+
+@require_GET
+def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Return the documents as they were uploaded; a broken download can be resumed."""
+    found = _ready_or_404(request, slug)
+    allowed = found.shares_documents or found.is_organised_by(request.user)
+    if not (found.documents_file and allowed):
+        raise Http404("no documents to download")
+    name = found.documents_filename or "documents"
+    return send_file(request, found.documents_file, name, found.documents_sha256)
+
+
+@require_GET
+def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Return the topics with description and narrative, in TREC's form or as JSON lines."""
+    found = _ready_or_404(request, slug)
+    if kind not in TOPIC_FILES:
+        raise Http404("no such form")
+    media = "application/jsonl" if kind == "json" else "text/plain"
+    return streamed_text(f"topics.{kind}", TOPIC_FILES[kind](found), media)
+
+
+@require_GET
+def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return a small valid run of the collection."""
+    found = _ready_or_404(request, slug)
+    if not found.documents:
+        raise Http404("no documents")
+    return streamed_text("sample.run", sample_run_lines(found))
+
+
+@require_GET
+def documents(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the documents of a collection, or go to the one whose docno is asked for."""
+    found = _ready_or_404(request, slug)
+    if not found.documents:
+        raise Http404("no documents")
+    stored = open_documents(found.documents.name)
+    asked = request.GET.get("docno", "").strip()
+    if asked and stored.find(asked) is not None:
+        return redirect(reverse("document", args=[slug], query={"docno": asked}))
+    page = Paginator(range(len(stored)), DOCUMENTS).get_page(page_number(request))
+    context = {
+        "collection": found,
+        "asked": asked,
+        "page": page,
+        "documents": stored.slice(page.start_index() - 1, DOCUMENTS),
+    }
+    return render(request, "documents.html", context, status=404 if asked else 200)
+
+
+def _ready_or_404(request: HttpRequest, slug: str) -> Collection:
+    return get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
