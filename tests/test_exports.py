@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from leaderboard.boards import exports
 from leaderboard.boards.columns import columns_of, paper_columns
 from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, find_board
+from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Run, Team, Track, User
 from tests.builders import OTHER_RUN, RUN, make_run, work
 
@@ -136,3 +138,12 @@ def test_markdown_prints_names_as_they_are(track, run, ada):
 def test_a_table_says_on_what_it_was_computed(track, run, ada):
     text = written("md", track, ada, papers=True)
     assert text.endswith("Bread track: 1 run by AP; judgments v1, 3 topics.\n")
+
+
+def test_what_a_missing_part_would_say_is_empty():
+    rows = [
+        SimpleNamespace(name="a", part=None),
+        SimpleNamespace(name="b", part=SimpleNamespace(mean=2.0)),
+    ]
+    table = tabulate(rows, [("name", "name"), ("mean", "part.mean")])
+    assert render_table(table) == "name,mean\r\na,\r\nb,2.0\r\n"

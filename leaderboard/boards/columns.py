@@ -16,7 +16,6 @@ from typing import Protocol
 from evaluation.significance import Difference
 from leaderboard.boards.standings import Board, Standing
 from leaderboard.display import charts
-from leaderboard.display.badges import badge, marked
 from leaderboard.display.csv_tables import Cell
 from leaderboard.display.numbers import (
     MINUS,
@@ -32,6 +31,7 @@ from leaderboard.display.numbers import (
     signed,
     span,
 )
+from leaderboard.display.signs import badge, marked
 from leaderboard.models import Run
 
 # How many measures besides the ranking one have a column by default.

@@ -17,9 +17,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.measures import parse_measure
 from leaderboard.display import charts
-from leaderboard.display.badges import badge, marked
 from leaderboard.display.charts.grades import RAMP, grade_class
 from leaderboard.display.numbers import MISSING, difference_text
+from leaderboard.display.signs import badge, marked
 from leaderboard.infrastructure.logs import request_number
 from leaderboard.pages import page_urls
 

@@ -15,9 +15,9 @@ from leaderboard.analysis.recall import TopicRecall
 from leaderboard.analysis.topics import FOUND, TOP, JudgedDocument
 from leaderboard.boards.standings import Board
 from leaderboard.display import charts
-from leaderboard.display.badges import badge
 from leaderboard.display.charts import Mark, RecallCurves
 from leaderboard.display.numbers import MISSING, count, exact, score
+from leaderboard.display.signs import badge
 from leaderboard.models import Run
 from leaderboard.pages.page_urls import page_url, run_url_pattern
 

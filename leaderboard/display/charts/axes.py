@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -60,6 +60,13 @@ class Axis:
 
 
 UNIT = Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
+
+
+def score_axis(values: Sequence[float]) -> Axis:
+    """Return the axis of scores: from 0 to 1 if all lie there, otherwise one that includes 0."""
+    if all(0 <= value <= 1 for value in values):
+        return UNIT
+    return Axis.around(min(0.0, *values), max(0.0, *values))
 
 
 @dataclass(frozen=True, slots=True)

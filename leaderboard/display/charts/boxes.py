@@ -9,7 +9,7 @@ import numpy as np
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from leaderboard.display.charts.axes import UNIT, Axis, from_easy_to_hard, value_grid
+from leaderboard.display.charts.axes import Axis, from_easy_to_hard, score_axis, value_grid
 from leaderboard.display.charts.drawing import (
     Link,
     coord,
@@ -42,9 +42,7 @@ def box_plot(
 ) -> SafeString:
     """Return a box plot per topic: range, middle half and median."""
     topics = [topic for topic in topics if np.isfinite(topic.spread[2])]
-    ends = [end for topic in topics for end in (topic.spread[0], topic.spread[-1])]
-    within = all(0 <= end <= 1 for end in ends)
-    up = UNIT if within else Axis.around(min(0.0, *ends), max(0.0, *ends))
+    up = score_axis([end for topic in topics for end in (topic.spread[0], topic.spread[-1])])
     body = value_grid(up, HEIGHT) + from_easy_to_hard(HEIGHT)
     drawn = len(topics) <= BOXES
     body += _boxes(topics, up, link) if drawn else _bands(topics, up)

@@ -12,7 +12,14 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from leaderboard.display.charts.axes import UNIT, Axis, axis_foot, value_grid
+from leaderboard.display.charts.axes import (
+    BELOW,
+    Axis,
+    axis_foot,
+    from_easy_to_hard,
+    score_axis,
+    value_grid,
+)
 from leaderboard.display.charts.drawing import (
     Link,
     escape_name,
@@ -32,7 +39,7 @@ STEPS = 16
 IMAGE_STEPS = 64
 # Rows that are high enough to stand beside a name, and those of a longer board.
 PITCH, LOW_PITCH, NAMED = 18, 6, 40
-TOP, BELOW = 14, 18
+TOP, FOOT = 14, 18
 INK = bytes((27, 29, 31))
 SCATTER_HEIGHT = 260
 
@@ -89,10 +96,8 @@ def heat_map(
         link_part(link(column), *_column(column, place * width, width, depth, marks))
         for place, column in enumerate(columns)
     )
-    ends = TOP + depth + BELOW
-    body += render_text(0, ends, "← easiest topic") + render_text(
-        100, ends, "hardest topic →", anchor="end"
-    )
+    ends = TOP + depth + FOOT
+    body += from_easy_to_hard(ends - BELOW)
     summary = (
         f"{counted(len(rows), 'run')} on {counted(len(columns), 'topic')}; stronger is higher."
     )
@@ -162,9 +167,7 @@ def difficulty_chart(
     """Return a chart with a point per topic: median score by number of relevant documents."""
     topics = [topic for topic in topics if np.isfinite(topic.median)]
     across = Axis.around(0, max((topic.relevant for topic in topics), default=1) or 1)
-    medians = [topic.median for topic in topics]
-    bounded = all(0 <= median <= 1 for median in medians)
-    up = UNIT if bounded else Axis.around(min(0.0, *medians), max(medians))
+    up = score_axis([topic.median for topic in topics])
     body = value_grid(up, SCATTER_HEIGHT) + axis_foot(across, SCATTER_HEIGHT)
     body += "".join(_difficulty(topic, across, up, link(topic)) for topic in topics)
     body += render_text(0, 12, f"median {escape(measure)}", "tick label", dx=6)
