@@ -186,6 +186,7 @@ def _run_cells(rows: Rows, column: Column) -> Iterator[str]:
         known = [*own, *(["baseline"] if each.is_baseline else []), *words]
         signs = "".join([f" {badge(word)}" for word in known])
         shown = f'<span class="opt">{signs}</span>' if signs else ""
+        shown += _links_of(each.run) if each.run.facts else ""
         told = "".join([f", {word}" for word in words])
         yield (
             f'<th scope="row"><a href="{href.format(each.run.pk)}">'
@@ -193,6 +194,16 @@ def _run_cells(rows: Rows, column: Column) -> Iterator[str]:
             f"{shown}"
             f'<small class="phone"><bdi>{escape(str(each.run.team))}</bdi>{told}</small></th>'
         )
+
+
+def _links_of(run: Run) -> str:
+    """Return links to the code and the paper of a run, where its team states them."""
+    links = [
+        f' <a href="{escape(str(run.facts[name]))}" rel="nofollow noopener">{name}</a>'
+        for name in ("code", "paper")
+        if run.facts.get(name)
+    ]
+    return f'<small class="opt sources">{"".join(links)}</small>' if links else ""
 
 
 def badges_of(standing: Standing, pooled: set[str]) -> list[str]:

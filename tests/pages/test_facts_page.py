@@ -152,3 +152,11 @@ def test_the_board_says_that_it_holds_primary_runs(collection, ben, client):
 def test_an_organiser_chooses_the_facts_to_ask_for(track, as_ada):
     page = page_at(as_ada, "/tracks/bread/manage/")
     assert 'name="required_facts" value="hardware"' in page
+
+
+def test_code_and_paper_stand_beside_a_run_on_the_board(track, as_ben, client):
+    send(as_ben, code="https://example.org/code?a=1&b=2")
+    work()
+    board = page_at(client, "/tracks/bread/")
+    link = '<a href="https://example.org/code?a=1&amp;b=2" rel="nofollow noopener">code</a>'
+    assert link in board and ">paper</a>" not in board
