@@ -177,6 +177,7 @@ def squashed_migrations() -> list[tuple[str, list[str]]]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "replaced"), squashed_migrations())
 def test_a_squashed_migration_leaves_the_tables_that_the_old_ones_leave(name, replaced):
     """A new site applies it alone, a site from before the others."""

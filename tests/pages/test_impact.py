@@ -25,6 +25,8 @@ from leaderboard.scoring import comparisons
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, upload, work
 from tests.pages.reading import page_at, rows
 
+pytestmark = pytest.mark.long
+
 # What Ben has first is no longer relevant, and what Cat has first is.
 V2 = "1 0 d1 0\n1 0 d3 2\n1 0 d9 1\n2 0 d4 1\n2 0 d5 0\n"
 

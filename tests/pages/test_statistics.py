@@ -17,6 +17,8 @@ from tests.pages.reading import page_at, words
 from tests.pages.ten_topics import QRELS, run_of, send, ten_track, with_baseline
 from tests.pages.test_cost_page import state
 
+pytestmark = pytest.mark.long
+
 PAGES = (
     "/tracks/ten/",
     "/tracks/ten/topics/",

@@ -17,6 +17,8 @@ from tests.api.conftest import Program
 from tests.builders import make_user, signed_in
 from tests.pages.test_matrix import ACTS
 
+pytestmark = pytest.mark.long
+
 TRIES = 50
 
 

@@ -26,6 +26,8 @@ from leaderboard.models import Collection, Run
 from tests.api.conftest import Program
 from tests.builders import DOCUMENTS, QRELS, RUN, TOPICS, make_run, upload, work
 
+pytestmark = pytest.mark.long
+
 MIB = 1024 * 1024
 
 
