@@ -595,6 +595,7 @@ def cells():
         "grade_squares": charts.grade_squares([1]),
         "grade_stack": charts.grade_stack({0: 1, 2: 1}, 2),
         "grade_bar": charts.grade_bar(1, 2, 1),
+        "moved_rank_cell": charts.moved_rank_cell(charts.rank_column(9), 1, 2),
     }
 
 
@@ -609,6 +610,8 @@ def whole_charts():
     day = datetime(2026, 3, 1, tzinfo=UTC)
     priced = PricedRun(WILD, 2.0, WILD, 0.3, 0.2, 0.4, True, False)
     run = DrawnRun(WILD, True, [1, 1], "own")
+    curve = charts.DetectableCurve(np.array([25.0, 50.0]), np.array([0.1, 0.05]))
+    planned = [charts.PlannedDot(30, 0.08, WILD, is_plan=True, href=WILD)]
     topic = DrawnTopic(WILD, 3, 0.2, [0.1, 0.2, 0.3, 0.4, 0.5], True)
     return {
         "strip_chart": charts.strip_chart(marks, WILD),
@@ -625,6 +628,7 @@ def whole_charts():
         "heat_map": heat_map([run], [topic], np.array([[0.2]]), WILD, wild, marks=True),
         "difficulty_chart": difficulty_chart([topic], WILD, wild),
         "rank_chart": rank_chart([WILD, "AP"], [run], WILD, wild),
+        "detectable_chart": charts.detectable_chart(curve, planned, WILD),
         "cost_chart": cost_chart([priced], "Time, s", WILD, WILD, wild),
         "step_chart": step_chart(
             [DatedRun(day, 0.2, 0.2, WILD)], [JudgmentChange(day, WILD)], WILD, wild
@@ -659,7 +663,7 @@ def test_no_chart_is_left_out():
     made = re.findall(
         r"^def ([a-z]\w+)\([^)]*\) -> (?:list\[)?SafeString\]?:", "".join(sources), re.MULTILINE
     )
-    assert set(made) - {"column_head", "rank_lines"} == set(every_chart())
+    assert set(made) - {"column_head", "count_bar", "rank_lines"} == set(every_chart())
 
 
 def test_a_foreign_name_keeps_its_direction_to_itself():
