@@ -52,9 +52,7 @@ def setting_type(model_field: models.Field) -> Any:
 
 def setting_default(model_field: models.Field) -> Any:
     """Return the value of a new track, if the call names none."""
-    return model_field.setting.api_default or site_defaults(Track).get(
-        model_field.name, model_field.get_default()
-    )
+    return site_defaults(Track).get(model_field.name, model_field.get_default())
 
 
 def setting_schema_fields() -> dict[str, tuple[Any, Any]]:

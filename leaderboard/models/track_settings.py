@@ -29,7 +29,6 @@ class Setting:
     may_be_empty: bool = False
     # The Django setting with the value of new tracks.
     site_setting: str = ""
-    api_default: Any = None
 
 
 def setting(model_field: models.Field, label: str | None = None, **words: Any) -> models.Field:

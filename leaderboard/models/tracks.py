@@ -184,8 +184,6 @@ class Track(models.Model):
     test = setting(
         models.CharField(max_length=20, choices=Test, default=Test.MAX_T),
         "Test against the baseline",
-        # The default of the API is older than the maximum-t test.
-        api_default="sign_flip",
     )
     opens_at = setting(models.DateTimeField(null=True, blank=True), "Opens")
     closes_at = setting(models.DateTimeField(null=True, blank=True), "Closes")

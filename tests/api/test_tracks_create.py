@@ -30,7 +30,7 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "depth": 1000,
         "convention": "house",
         "drop_empty_topics": False,
-        "test": "sign_flip",
+        "test": "max_t",
         "opens_at": None,
         "closes_at": None,
         "release_at": None,
