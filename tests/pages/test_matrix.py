@@ -359,7 +359,8 @@ def make_scene() -> tuple[dict[str, Client], dict[str, Any]]:
         Track.objects.filter(pk=each.pk).update(**shared)
     judged = collection.judgment_sets.get(version="v1")
     judged.intents.create(topic=collection.topics.first(), subtopic="1", probability=1)
-    JudgmentSet.objects.filter(pk=judged.pk).update(num_intents=1)
+    stored = default_storage.save("collections/intents", ContentFile(b"1 1 1\n"))
+    JudgmentSet.objects.filter(pk=judged.pk).update(num_intents=1, intents_file=stored)
     token, _ = ApiToken.objects.issue(ben, ["read"])
     second = {"version": "v2", "state": "preview", "created_by": ada, "file": "none"}
     changes = default_storage.save("changes", ContentFile(b"topic,docno"))

@@ -44,7 +44,7 @@ def test_two_clicks_open_one_track(collection, as_ada):
     form = as_ada.get(address).context["form"]
     fields = {name: form[name].value() for name in form.fields}
     sent = {name: value for name, value in fields.items() if value not in (None, "", False)}
-    assert clicked_twice(as_ada, address, address, **sent) == [(302, "/tracks/bread/")] * 2
+    assert clicked_twice(as_ada, address, address, **sent) == [(302, "/tracks/bread/setup/")] * 2
 
 
 def test_two_clicks_gather_one_pool(track, ben, as_ada):

@@ -47,7 +47,7 @@ def test_everybody_takes_home_the_judgments_behind_the_board(shared):
 
 def test_pages_lead_to_the_file(shared, client):
     link = '<a href="/tracks/bread/judgments/v1/qrels.txt">'
-    withheld = {"about/": "cannot be downloaded", "judgments/": "Not available for download"}
+    withheld = {"task/": "cannot be downloaded", "judgments/": "Not available for download"}
     for page, words_of_it in withheld.items():
         told = page_at(client, f"/tracks/bread/{page}")
         assert link in told and words_of_it not in told
