@@ -52,9 +52,14 @@ def browser() -> Iterator[object]:
         chromium.close()
 
 
+MAKE_DRAFT = (
+    "from leaderboard.models import Track; Track.objects.filter(slug='draft').update(is_draft=True)"
+)
+
+
 @pytest.fixture(scope="package")
 def scene(sqlite_site: Site) -> Site:
-    """A site with Ada's open track, a baseline on its board, and one blind track."""
+    """A site with Ada's open track, a baseline on its board, one blind track and a draft."""
     token = sqlite_site.manage("create_token", "ada", "--organiser")
     files = {"topics": TOPICS, "documents": DOCUMENTS, "judgments": QRELS}
     parts = {name: SimpleUploadedFile(name, text.encode()) for name, text in files.items()}
@@ -64,6 +69,8 @@ def scene(sqlite_site: Site) -> Site:
     )
     for slug in ("open", "blind"):
         sqlite_site.ask("/tracks", token, track_called(slug, disclosure=slug))
+    sqlite_site.ask("/tracks", token, track_called("draft"))
+    sqlite_site.manage("shell", "-c", MAKE_DRAFT)
     run = SimpleUploadedFile("baseline.run", OTHER_RUN.encode())
     sqlite_site.ask("/tracks/open/runs", token, file=run)
     return sqlite_site

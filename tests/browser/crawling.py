@@ -11,6 +11,7 @@ from tests.pages.test_matrix import PAGES
 # Addresses that answer no page of their own: files, images, moving parts, and the way out.
 NO_PAGES = {
     "about",
+    "account_data",
     "account_logout",
     "archive",
     "badge",
