@@ -17,6 +17,8 @@ from leaderboard.display.csv_tables import render_table, tabulate
 from leaderboard.models import Run, Team, Track, User
 from tests.builders import OTHER_RUN, RUN, make_run, work
 
+pytestmark = pytest.mark.long
+
 
 def board_of(track: Track, user: User) -> Board:
     track.refresh_from_db()

@@ -12,6 +12,8 @@ from leaderboard.collections import pools
 from leaderboard.models import JudgmentSet, Pool
 from tests.builders import OTHER_RUN, RUN, make_run, upload, work
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def runs(track, ben, cat):

@@ -11,6 +11,8 @@ from evaluation.measures import MEASURES, parse_measure
 from tests.evaluation.plain import PLAIN, Case, plain_score, scoring_order
 from tests.evaluation.random_runs import MEASURES_TRIED, Sample, sample
 
+pytestmark = pytest.mark.long
+
 SEEDS = range(40)
 
 

@@ -17,6 +17,8 @@ from leaderboard.jobs import queue
 from leaderboard.models import ApiToken, Run
 from tests.builders import RUN, upload
 
+pytestmark = pytest.mark.long
+
 AWAY = OperationalError("server closed the connection unexpectedly")
 FULL = OSError(errno.ENOSPC, "No space left on device")
 

@@ -33,6 +33,8 @@ from tests.builders import (
     work,
 )
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent.parent
 
 

@@ -17,6 +17,8 @@ from leaderboard.notifications import notices
 from tests.builders import make_run, make_track, work
 from tests.security.test_deployment import manage
 
+pytestmark = pytest.mark.long
+
 
 class Postman(socketserver.StreamRequestHandler):
     """Takes every mail, or answers each with the same refusal."""

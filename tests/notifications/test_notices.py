@@ -21,6 +21,8 @@ from leaderboard.models.notices import WebhookEvent
 from leaderboard.notifications import webhooks
 from tests.builders import QRELS, make_run, upload, work
 
+pytestmark = pytest.mark.long
+
 
 class Listener(BaseHTTPRequestHandler):
     """Keeps what it is sent, and answers with the status it is told."""

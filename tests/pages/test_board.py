@@ -35,6 +35,8 @@ from tests.builders import (
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import copies, make_ten_topics, run_of, send, ten_track, with_baseline
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def ten(ada) -> Track:

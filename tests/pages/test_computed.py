@@ -15,6 +15,8 @@ from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_track, work
 from tests.pages.commands import commands, printed_by
 from tests.pages.reading import page_at, words
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def run(track, ben) -> Run:

@@ -15,6 +15,8 @@ from leaderboard.models import Run, Score, Track
 from tests.builders import OTHER_RUN, QRELS, RUN, make_run, make_user, work
 from tests.pages.commands import printed_by
 
+pytestmark = pytest.mark.long
+
 
 def zip_at(client: Client, address: str) -> zipfile.ZipFile:
     response = client.get(address)

@@ -11,6 +11,8 @@ from tests.builders import work
 from tests.pages.reading import page_at, words
 from tests.pages.ten_topics import send, ten_track
 
+pytestmark = pytest.mark.long
+
 # What the track calls a measure, and what a reader may call it.
 NAMES = [
     ("AP", "MAP"),

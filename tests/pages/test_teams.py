@@ -10,6 +10,8 @@ from leaderboard.models import JoinRequest, Notice, Team, Track
 from leaderboard.models.people import team_key
 from tests.builders import make_run, make_track
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def by_approval(collection) -> Track:

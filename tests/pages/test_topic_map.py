@@ -19,6 +19,8 @@ from tests.builders import signed_in
 from tests.pages.reading import num_queries, page_at, rows, words
 from tests.pages.ten_topics import send, ten_track
 
+pytestmark = pytest.mark.long
+
 ADDRESS = "/tracks/ten/topics/map/"
 IMAGE = "/tracks/ten/topics/map.png"
 # On topic 3 the best run is the worst and the worst run the best.

@@ -12,6 +12,8 @@ from leaderboard.models import Track
 from tests.builders import OTHER_RUN, make_run, signed_in, upload, work
 from tests.pages.reading import page_at, rows, words
 
+pytestmark = pytest.mark.long
+
 V1, V2 = "/tracks/bread/?judgments=v1", "/tracks/bread/?judgments=v2"
 # What Ben has first is no longer relevant, and what Cat has first is.
 QRELS_2 = "1 0 d1 0\n1 0 d3 2\n1 0 d9 1\n2 0 d4 1\n2 0 d5 0\n"

@@ -18,6 +18,8 @@ from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, make_user, upload
 from tests.security.hostile import EVIL, SCRIPTS, TAG
 
+pytestmark = pytest.mark.long
+
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 
 

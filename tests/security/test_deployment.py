@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from django.core.checks import run_checks
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent.parent
 CAREFUL = {
     "SECRET_KEY": "5f0c1e7a9b3d48e2a6c4f1b0d7e9832c5f0c1e7a9b3d48e2a6c4f1b0d7e9832d",

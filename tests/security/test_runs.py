@@ -15,6 +15,8 @@ from leaderboard.models import Membership, Run, Score, Track
 from tests.api.conftest import Program
 from tests.builders import OTHER_RUN, RUN, make_run, make_track, make_user, signed_in, upload
 
+pytestmark = pytest.mark.long
+
 
 def test_t06_the_quota_is_counted_in_the_transaction_that_uses_it(track, ben, monkeypatch):
     within: list[list[str]] = []

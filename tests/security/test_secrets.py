@@ -22,6 +22,8 @@ from leaderboard.models.notices import WebhookEvent
 from leaderboard.scoring import work as scoring
 from tests.builders import QRELS, make_collection, make_run, make_track, upload, work
 
+pytestmark = pytest.mark.long
+
 JUDGED = "canary-judged-docno"
 WORD = "canaryindocument"
 PASSWORD = "canary-password-of-ben"

@@ -20,6 +20,8 @@ from tests.api.conftest import Program
 from tests.builders import make_run, make_track
 from tests.security.test_deployment import manage
 
+pytestmark = pytest.mark.long
+
 
 def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)

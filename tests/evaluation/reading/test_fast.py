@@ -29,6 +29,8 @@ from evaluation.reading.runs import (
 from evaluation.reading.words import Text
 from tests.evaluation.reading.test_mutations import mutated
 
+pytestmark = pytest.mark.long
+
 MUTATIONS = 20_000
 # Files of so many bytes wait for the night.
 LARGE = 50_000
