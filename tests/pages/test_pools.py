@@ -42,6 +42,15 @@ def test_a_pool_says_its_rule_with_its_number(as_ada, pool):
     assert Pool(method="rbp", size=1000).rule == "1,000 documents per topic, by RBP weight"
 
 
+def test_a_pool_says_which_measures_its_judgments_can_give(as_ada, pool):
+    page = as_ada.get(POOL).text
+    assert f"measures with a cutoff up to {pool.size} are complete" in page
+    Pool.objects.update(method="rrf")
+    page = as_ada.get(POOL).text
+    assert "no measure can estimate the whole pool" in page
+    assert "xinfAP and infNDCG need a stratified sample" in page
+
+
 def test_the_cost_of_a_pool_follows_the_minutes_that_a_document_takes(as_ada, pool):
     page = as_ada.get("/tracks/bread/pools/pool-1/?minutes=40").content.decode()
     assert "3 documents at 40 minutes each: about <b>2 hours</b>" in page
