@@ -8,7 +8,7 @@ five pieces without gaps, and every byte of each piece is checked:
     301 Q0 |FT911-3| 1 |9.25| bm25
     head    docno   rank score ending, with the line feed
 
-The head is that of the line above, or it is checked by itself. The docno has only graphic
+The head is that of the line above, or it is checked alone. The docno has only graphic
 characters. The rank, with the blanks around it, is the expected number. The score is read. The
 ending is that of the first line. These checks also read the values.
 """

@@ -1,4 +1,4 @@
-"""Listings: rankings of one topic as lines of docnos, many of which are searched at once."""
+"""Rankings of one topic as lines of docnos; many docnos are searched at once."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Words = npt.NDArray[np.uint64]
 
 IN_MEMORY = 16 * 1024 * 1024
 TOPICS_AT_ONCE = 64
-# So many slots per key that few keys lose theirs, and so few that all fit in a cache.
+# With this many slots per key few keys collide, and all slots still fit in a cache.
 SLOTS = 4
 
 

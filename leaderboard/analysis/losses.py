@@ -130,7 +130,7 @@ def estimate_worth(
     }
     whole = load_judgments(board.edition.pk).qrels
     number = line.topic.number.encode()
-    # Each try is a topic of its own, with the judgments of this one.
+    # Each attempt is a separate topic with the judgments of this one.
     details = {
         name: dict.fromkeys(tries, by_topic[number])
         for name in ("strata", "subtopics", "probabilities")

@@ -57,7 +57,7 @@ class PlanRequest:
     twice: float = 0.0
 
     def hours_of(self, documents: float) -> float:
-        """Return the hours that so many documents take."""
+        """Return the hours it takes to judge this many documents."""
         return documents * (1 + self.twice / 100) * self.seconds / 3600
 
     def is_over(self, hours: float) -> bool:

@@ -155,7 +155,7 @@ def answer_malformed(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def with_api_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer in our shape what Ninja refuses by itself: a wrong method or path."""
+    """Answer in our format where Ninja itself rejects a request: a wrong method or path."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
