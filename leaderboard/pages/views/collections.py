@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
 from django.db.models import Prefetch
 from django.http import (
     FileResponse,
@@ -19,6 +20,7 @@ from django.http import (
     HttpResponse,
     StreamingHttpResponse,
 )
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -28,6 +30,7 @@ from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, accept_collection, accept_judgments
+from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
 from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
 from leaderboard.collections.answers import FORMATS_OF, Answers, AnswersForm
@@ -37,7 +40,9 @@ from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
 from leaderboard.models.collections import ImportState
 from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
+from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.grading import Grading
+from leaderboard.pages.views.lookups import page_number
 from leaderboard.pages.views.reviews import (
     SetReview,
     earlier_set,
@@ -47,6 +52,8 @@ from leaderboard.pages.views.reviews import (
 )
 
 FIRST_TOPICS = 10
+# Documents on a page of their list.
+DOCUMENTS = 50
 
 
 @require_GET
@@ -251,7 +258,7 @@ def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResp
 
 @require_GET
 def document(request: HttpRequest, slug: str) -> HttpResponse:
-    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    found = _ready_or_404(request, slug)
     docno = request.GET.get("docno", "")
     document = open_documents(found.documents.name).find(docno) if found.documents else None
     if document is None:
@@ -260,9 +267,59 @@ def document(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Return the documents as they were uploaded; a broken download can be resumed."""
+    found = _ready_or_404(request, slug)
+    allowed = found.shares_documents or found.is_organised_by(request.user)
+    if not (found.documents_file and allowed):
+        raise Http404("no documents to download")
+    name = found.documents_filename or "documents"
+    return send_file(request, found.documents_file, name, found.documents_sha256)
+
+
+@require_GET
+def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Return the topics with description and narrative, in TREC's form or as JSON lines."""
+    found = _ready_or_404(request, slug)
+    if kind not in TOPIC_FILES:
+        raise Http404("no such form")
+    media = "application/jsonl" if kind == "json" else "text/plain"
+    return streamed_text(f"topics.{kind}", TOPIC_FILES[kind](found), media)
+
+
+@require_GET
+def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return a small valid run of the collection."""
+    found = _ready_or_404(request, slug)
+    if not found.documents:
+        raise Http404("no documents")
+    return streamed_text("sample.run", sample_run_lines(found))
+
+
+@require_GET
+def documents(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the documents of a collection, or go to the one whose docno is asked for."""
+    found = _ready_or_404(request, slug)
+    if not found.documents:
+        raise Http404("no documents")
+    stored = open_documents(found.documents.name)
+    asked = request.GET.get("docno", "").strip()
+    if asked and stored.find(asked) is not None:
+        return redirect(reverse("document", args=[slug], query={"docno": asked}))
+    page = Paginator(range(len(stored)), DOCUMENTS).get_page(page_number(request))
+    context = {
+        "collection": found,
+        "asked": asked,
+        "page": page,
+        "documents": stored.slice(page.start_index() - 1, DOCUMENTS),
+    }
+    return render(request, "documents.html", context, status=404 if asked else 200)
+
+
+@require_GET
 def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Return the number and title of every topic, one per line."""
-    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    found = _ready_or_404(request, slug)
     topics = chain.from_iterable(iterate_batches(found.topics.all(), "position"))
     lines = (f"{topic.number}\t{_one_line(topic)}\n" for topic in topics)
     return streamed_text("topics.txt", lines)
@@ -271,7 +328,7 @@ def topics_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 @require_GET
 def docnos_file(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Return every docno, one per line; 404 if the collection has no documents."""
-    found = get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
+    found = _ready_or_404(request, slug)
     if not found.documents:
         raise Http404("no documents")
     docnos = open_documents(found.documents.name).docnos()
@@ -289,3 +346,7 @@ def _organised_set_or_404(request: HttpRequest, slug: str, version: str) -> Judg
 
 def _organised_or_404(request: HttpRequest, slug: str) -> Collection:
     return get_object_or_404(Collection.objects.organised_by(request.user), slug=slug)
+
+
+def _ready_or_404(request: HttpRequest, slug: str) -> Collection:
+    return get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)

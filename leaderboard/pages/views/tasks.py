@@ -5,34 +5,28 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from leaderboard.actions import tasks
 from leaderboard.boards.data_files import (
-    TOPIC_FILES,
     baseline_name,
     find_data_files,
     find_shared_baseline,
-    sample_run_lines,
 )
 from leaderboard.boards.disclosure import sight_of, track_or_404
-from leaderboard.boards.exports import streamed_text
 from leaderboard.boards.schedules import build_schedule
-from leaderboard.collections.documents import open_documents
 from leaderboard.models import Collection, Track
 from leaderboard.pages import limits
 from leaderboard.pages.forms.tasks import DataForm, TaskForm
 from leaderboard.pages.ranges import send_file
-from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
+from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.runs.facts import find_label
 
 BIBTEX = "application/x-bibtex; charset=utf-8"
-DOCUMENTS = 50
 
 
 @require_GET
@@ -117,57 +111,3 @@ def baseline_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     if run is None:
         raise Http404("no baseline run to download")
     return send_file(request, run.file, baseline_name(run), run.sha256)
-
-
-@require_GET
-def documents_file(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Return the documents as they were uploaded; a broken download can be resumed."""
-    found = _ready_or_404(request, slug)
-    allowed = found.shares_documents or found.is_organised_by(request.user)
-    if not (found.documents_file and allowed):
-        raise Http404("no documents to download")
-    name = found.documents_filename or "documents"
-    return send_file(request, found.documents_file, name, found.documents_sha256)
-
-
-@require_GET
-def topics_download(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """Return the topics with description and narrative, in TREC's form or as JSON lines."""
-    found = _ready_or_404(request, slug)
-    if kind not in TOPIC_FILES:
-        raise Http404("no such form")
-    media = "application/jsonl" if kind == "json" else "text/plain"
-    return streamed_text(f"topics.{kind}", TOPIC_FILES[kind](found), media)
-
-
-@require_GET
-def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return a small valid run of the collection."""
-    found = _ready_or_404(request, slug)
-    if not found.documents:
-        raise Http404("no documents")
-    return streamed_text("sample.run", sample_run_lines(found))
-
-
-@require_GET
-def documents(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the documents of a collection, or go to the one whose docno is asked for."""
-    found = _ready_or_404(request, slug)
-    if not found.documents:
-        raise Http404("no documents")
-    stored = open_documents(found.documents.name)
-    asked = request.GET.get("docno", "").strip()
-    if asked and stored.find(asked) is not None:
-        return redirect(reverse("document", args=[slug], query={"docno": asked}))
-    page = Paginator(range(len(stored)), DOCUMENTS).get_page(page_number(request))
-    context = {
-        "collection": found,
-        "asked": asked,
-        "page": page,
-        "documents": stored.slice(page.start_index() - 1, DOCUMENTS),
-    }
-    return render(request, "documents.html", context, status=404 if asked else 200)
-
-
-def _ready_or_404(request: HttpRequest, slug: str) -> Collection:
-    return get_object_or_404(Collection.objects.visible_to(request.user).ready(), slug=slug)
