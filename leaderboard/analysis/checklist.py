@@ -30,7 +30,7 @@ class ChecklistStep:
 class Checklist:
     steps: list[ChecklistStep]
     makes_baseline: bool
-    baseline_is_due: bool
+    baseline_is_on_its_way: bool
 
     @property
     def next(self) -> ChecklistStep | None:

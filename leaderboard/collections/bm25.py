@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,7 @@ from evaluation.reading.documents import Document
 K1, B = 0.9, 0.4
 # Chinese and Japanese are written without blanks, so two neighbouring characters are a word.
 UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
-FIRST_UNSPACED = "\u3040"
+WORD = re.compile(rf"([{UNSPACED}]+)|([^\W_{UNSPACED}]+)")
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ def split_words(text: str) -> Iterator[str]:
     >>> list(split_words("Ship-to-shore (1872), 東京湾"))
     ['ship', 'to', 'shore', '1872', '東京', '京湾']
     """
-    for word in WORD.findall(text.lower()):
-        if word[0] < FIRST_UNSPACED or len(word) < 3 or not re.match(f"[{UNSPACED}]", word):
-            yield word
+    for unspaced, word in WORD.findall(text.lower()):
+        if len(unspaced) > 2:
+            yield from map("".join, pairwise(unspaced))
         else:
-            yield from (word[place : place + 2] for place in range(len(word) - 1))
+            yield unspaced or word
 
 
 def rank_queries(
@@ -119,6 +119,4 @@ def _best(scores: NDArray[np.float64], docnos: Sequence[str], depth: int) -> lis
         least = np.partition(scores[matched], len(matched) - depth)[len(matched) - depth]
         matched = matched[scores[matched] >= least]
     hits = [Hit(docnos[place], round(float(scores[place]), 6)) for place in matched]
-    hits.sort(key=lambda hit: hit.docno, reverse=True)
-    hits.sort(key=lambda hit: hit.score, reverse=True)
-    return hits[:depth]
+    return sorted(hits, key=lambda hit: (hit.score, hit.docno), reverse=True)[:depth]
