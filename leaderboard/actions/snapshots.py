@@ -14,7 +14,13 @@ from django.utils.text import slugify
 
 from leaderboard.actions.submission_rules import ActionError
 from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns
-from leaderboard.boards.exports import FORMATS, build_caption, escape_tex, printed_columns
+from leaderboard.boards.exports import (
+    FORMATS,
+    build_caption,
+    escape_tex,
+    printed_columns,
+    render_misc,
+)
 from leaderboard.boards.standings import Board
 from leaderboard.models import AuditEvent, Run, Snapshot, User
 
@@ -107,8 +113,4 @@ def render_bibtex(snapshot: Snapshot, address: str) -> str:
         "howpublished": f"\\url{{{address}}}",
         "note": escape_tex(snapshot.caption),
     }
-    lines = "".join(
-        f"  {name} = {value if name == 'month' else '{' + value + '}'},\n"
-        for name, value in fields.items()
-    )
-    return f"@misc{{{track.slug}-{snapshot.slug},\n{lines}}}\n"
+    return render_misc(f"{track.slug}-{snapshot.slug}", fields)

@@ -8,9 +8,10 @@ from datetime import date
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Model
 
 from leaderboard.actions.tracks import change_track
-from leaderboard.boards.exports import escape_tex
+from leaderboard.boards.exports import escape_tex, render_misc
 from leaderboard.models import AuditEvent, Collection, Milestone, TaskPage, Track, User
 
 
@@ -52,40 +53,34 @@ def change_task_page(
     before = {name: getattr(page, name) for name in texts}
     before["schedule"] = "\n".join(map(str, list_days(track)))
     after = {**texts, "schedule": "\n".join(map(str, days))}
-    changed = [name for name in after if after[name] != before[name]]
-    if not changed:
+    if not _record_changes(user, track, before, after):
         return
     for name, value in texts.items():
         setattr(page, name, value)
     page.save()
     track.milestones.all().delete()
     Milestone.objects.bulk_create([Milestone(track=track, **asdict(day)) for day in days])
-    AuditEvent.objects.record(
-        user,
-        "change",
-        track,
-        {name: before[name] for name in changed},
-        {name: after[name] for name in changed},
-    )
 
 
 @transaction.atomic
 def change_data_terms(collection: Collection, user: User, terms: Mapping[str, Any]) -> None:
     """Change licence and sharing of a collection's documents; the documents never change."""
     before = {name: getattr(collection, name) for name in terms}
-    changed = [name for name in terms if terms[name] != before[name]]
-    if not changed:
-        return
-    for name in changed:
-        setattr(collection, name, terms[name])
-    collection.save(update_fields=changed)
-    AuditEvent.objects.record(
-        user,
-        "change",
-        collection,
-        {name: before[name] for name in changed},
-        {name: terms[name] for name in changed},
-    )
+    if changed := _record_changes(user, collection, before, terms):
+        for name in changed:
+            setattr(collection, name, terms[name])
+        collection.save(update_fields=changed)
+
+
+def _record_changes(
+    user: User, target: Model, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[str]:
+    """Record the values that change, if any; return their names."""
+    changed = [name for name in after if after[name] != before[name]]
+    if changed:
+        old, new = ({name: values[name] for name in changed} for values in (before, after))
+        AuditEvent.objects.record(user, "change", target, old, new)
+    return changed
 
 
 def list_authors(track: Track, page: TaskPage) -> list[Author]:
@@ -108,5 +103,4 @@ def render_track_bibtex(track: Track, authors: Sequence[Author], address: str) -
         "year": str((track.closes_at or track.created_at).year),
         "howpublished": f"\\url{{{address}}}",
     }
-    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
-    return f"@misc{{{track.slug},\n{lines}}}\n"
+    return render_misc(track.slug, fields)

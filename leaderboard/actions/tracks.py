@@ -36,20 +36,21 @@ def open_track(track: Track, user: User) -> Track:
 
     Raises ActionError for measures that its judgments cannot give.
     """
-    _refuse_missing_judgments(track.measures, track.judgment_set)
-    track.owner = user
-    track.save(force_insert=True)
-    AuditEvent.objects.record(user, "open", track, after={"slug": track.slug})
-    renew_edition(track)
-    return track
+    return _save_new(track, user, "open")
 
 
 @transaction.atomic
 def create_draft(track: Track, user: User) -> Track:
-    """Save a new track that only organisers see until they open it."""
-    track.owner, track.is_draft = user, True
+    """Save a new track that only organisers see until they open it; raises as `open_track`."""
+    track.is_draft = True
+    return _save_new(track, user, "create")
+
+
+def _save_new(track: Track, user: User, act: str) -> Track:
+    _refuse_missing_judgments(track.measures, track.judgment_set)
+    track.owner = user
     track.save(force_insert=True)
-    AuditEvent.objects.record(user, "create", track, after={"slug": track.slug})
+    AuditEvent.objects.record(user, act, track, after={"slug": track.slug})
     renew_edition(track)
     return track
 

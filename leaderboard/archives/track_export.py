@@ -58,7 +58,7 @@ from leaderboard.boards.disclosure import sight_of
 from leaderboard.boards.standings import Board, Choice, find_board
 from leaderboard.collections.documents import open_documents
 from leaderboard.collections.stored_judgments import render_qrels
-from leaderboard.infrastructure.batches import iterate_batches
+from leaderboard.collections.topics import render_json_topics
 from leaderboard.models import (
     Collection,
     Edition,
@@ -80,7 +80,7 @@ EXCLUDED_ACTS = ("add organiser", "remove organiser")
 def build_track_members(track: Track, with_documents: bool = False) -> Iterator[Member]:
     """Build the members of a track's archive, with every run, also removed and rejected ones."""
     collection = track.collection
-    yield Member("topics.jsonl", render_json_lines(topic_rows(collection)))
+    yield Member("topics.jsonl", render_json_topics(collection))
     if collection.documents and with_documents:
         yield Member("documents.jsonl", render_json_lines(document_rows(collection)))
     elif collection.documents:
@@ -164,17 +164,6 @@ def ordered_teams(track: Track) -> QuerySet[Team]:
 def render_json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     for row in rows:
         yield to_json(row) + b"\n"
-
-
-def topic_rows(collection: Collection) -> Iterator[dict[str, str]]:
-    for portion in iterate_batches(collection.topics.all(), "position"):
-        for topic in portion:
-            yield {
-                "number": topic.number,
-                "title": topic.title,
-                "description": topic.description,
-                "narrative": topic.narrative,
-            }
 
 
 def document_rows(collection: Collection) -> Iterator[dict[str, str]]:

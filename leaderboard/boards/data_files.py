@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from django.core.cache import cache
 from django.urls import reverse
@@ -19,7 +20,7 @@ from leaderboard.models import Collection, Run, TaskPage
 SAMPLE_DEPTH = 3
 # Of larger collections no page computes the digest of the docnos.
 MOST_MEASURED = 100_000
-# The digest of a file made on request is computed once and kept for so many seconds.
+# How many seconds the digest of a file made on request is kept.
 DIGEST_KEPT = 24 * 3600
 TOPIC_FILES = {"trec": render_trec_topics, "json": render_json_topics}
 
@@ -94,7 +95,7 @@ def _docnos(collection: Collection) -> Iterator[str]:
 def _topic_files(collection: Collection) -> Iterator[DataFile]:
     for kind, words in {"trec": "TREC form", "json": "JSON lines"}.items():
         size, sha256 = _measure_file(
-            f"topics:{collection.pk}:{kind}", lambda kind=kind: TOPIC_FILES[kind](collection)
+            f"topics:{collection.pk}:{kind}", partial(TOPIC_FILES[kind], collection)
         )
         yield DataFile(
             "Topics",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -195,6 +195,15 @@ def render_latex_row(
         for column in columns
     ]
     return " & ".join(cells) + r" \\"
+
+
+def render_misc(key: str, fields: Mapping[str, str]) -> str:
+    """Render a BibTeX entry of type misc; a month stands without braces."""
+    lines = "".join(
+        f"  {name} = {value if name == 'month' else '{' + value + '}'},\n"
+        for name, value in fields.items()
+    )
+    return f"@misc{{{key},\n{lines}}}\n"
 
 
 def escape_tex(text: str) -> str:

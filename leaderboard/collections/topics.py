@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+
+from pydantic_core import to_json
 
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, Topic
@@ -29,7 +30,7 @@ def render_json_topics(collection: Collection) -> Iterator[bytes]:
             "description": topic.description,
             "narrative": topic.narrative,
         }
-        yield json.dumps(fields, ensure_ascii=False).encode() + b"\n"
+        yield to_json(fields) + b"\n"
 
 
 def _topics(collection: Collection) -> Iterator[Topic]:
