@@ -26,6 +26,7 @@ from leaderboard.pages.views import (
     pools,
     rankings,
     removals,
+    results,
     reusability,
     runs,
     setup,
@@ -53,6 +54,7 @@ track_urls = [
     path("topics/map/", analysis.all_topics, name="topic_map"),
     path("topics/map.png", analysis.topic_map_image, name="topic_map_image"),
     path("topic/", topics.topic, name="topic"),
+    path("document/", topics.document, name="track_document"),
     path("significance/", analysis.significance, name="significance"),
     path("measures/", analysis.measures_agreement, name="measures_agreement"),
     path("cost/", analysis.cost, name="cost"),
@@ -115,12 +117,15 @@ track_urls = [
 ]
 
 run_urls = [
-    path("", runs.run, name="run"),
+    path("", results.run, name="run"),
+    path("topics/", results.run_topics, name="run_topics"),
+    path("failures/", results.run_failures, name="run_failures"),
+    path("file-and-facts/", results.run_details, name="run_details"),
     path("state/", runs.run_state, name="run_state"),
     path("ranking/", rankings.ranking, name="ranking"),
     path("file/", runs.run_file, name="run_file"),
     path("problems/", runs.run_problems, name="run_problems"),
-    path("topics.csv", runs.run_topics_csv, name="run_topics_csv"),
+    path("topics.csv", results.run_topics_csv, name="run_topics_csv"),
     path("facts/", facts.run_facts, name="run_facts"),
     path("metadata.yml", facts.run_metadata, name="run_metadata"),
     path("withdraw/", removals.withdraw, name="withdraw"),

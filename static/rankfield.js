@@ -65,14 +65,28 @@ document.addEventListener("click", (event) => {
 
 // A date of a track says itself in the reader's own zone, any other time when it is pointed at.
 const here = (time, style) => new Date(time.dateTime).toLocaleString(undefined, style);
-document.addEventListener("DOMContentLoaded", () => all("time.due").forEach((time) => {
+const localise = () => all("time.due:not([data-here])").forEach((time) => {
+  time.dataset.here = "yes";
   time.after(` (${here(time, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })} your time)`);
-}));
+});
+document.addEventListener("DOMContentLoaded", localise);
+document.addEventListener("htmx:afterSettle", localise);
 document.addEventListener("pointerover", (event) => {
   const time = event.target.closest?.("time[datetime]");
   if (!time || time.title) return;
   time.title = `${here(time, { dateStyle: "medium", timeStyle: "short" })} your time`;
 });
+
+// A choice applies at once; one in a menu when the menu closes.
+document.addEventListener("change", ({ target }) => {
+  const form = target.closest("form[data-at-once]");
+  if (!form) return;
+  const menu = target.closest("details.columns");
+  if (menu) menu.dataset.chosen = "yes"; else form.requestSubmit();
+});
+document.addEventListener("toggle", ({ target }) => {
+  if (!target.open && target.dataset?.chosen) target.closest("form").requestSubmit();
+}, true);
 
 // A distance in time goes on counting from what the server said: a clock here may be wrong.
 const UNITS = { day: 86400, hour: 3600, minute: 60, second: 1 };
