@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, cached_property
 
 from django.contrib.auth.models import AnonymousUser
@@ -58,6 +59,36 @@ class Sight:
     other_edition: Edition | None = None
     # Whether the board has every run with a mean, regardless of the track's selection rule.
     includes_every_run: bool = False
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When runs of the viewer's team are due; other teams do not see a later deadline."""
+        return self.track.deadline_of(self.team)
+
+    @property
+    def has_own_deadline(self) -> bool:
+        """Whether the viewer's team has a later deadline than the track."""
+        return self.deadline != self.track.closes_at
+
+    @property
+    def state(self) -> Track.State:
+        """The state of the track for the viewer's team."""
+        return self.track.state(team=self.team)
+
+    @property
+    def accepts_runs(self) -> bool:
+        """Whether the track accepts runs of the viewer's team, late ones included."""
+        return self.track.accepts_runs(team=self.team)
+
+    @property
+    def accepts_late_runs(self) -> bool:
+        """Whether a run that the viewer's team submits now is accepted and marked late."""
+        return self.state == Track.State.CLOSED and self.accepts_runs
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the track accepts no more runs of the viewer's team."""
+        return self.state == Track.State.CLOSED and not self.accepts_runs
 
     @property
     def can_see_scores(self) -> bool:
@@ -219,7 +250,13 @@ class Sight:
 
     def can_restore(self, run: Run) -> bool:
         """Whether this viewer may undo a withdrawal: organisers, or the team while open."""
-        return self.is_organiser or (self.owns(run) and self.track.accepts_runs())
+        return self.is_organiser or (self.owns(run) and self.accepts_runs)
+
+    def can_replace(self, run: Run) -> bool:
+        """Whether this viewer may replace a run: its team before the deadline."""
+        own = self.owns(run) or (self.is_organiser and run.team.of_organisers)
+        counts = not run.removal and run.state not in (Run.State.REFUSED, Run.State.FAILED)
+        return own and counts and (self.is_organiser or self.state == Track.State.OPEN)
 
     def state_of(self, run: Run) -> str:
         """Return the state to show; a blind track does not reveal whether judgments exist."""

@@ -6,7 +6,7 @@ A notice reveals only what its reader may see: on a blind track a scored run is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +28,7 @@ from leaderboard.models import (
     Mail,
     Notice,
     Run,
+    Team,
     Track,
     User,
     Webhook,
@@ -73,11 +74,15 @@ def notify_released(track: Track) -> None:
     enqueue_webhooks(track, WebhookEvent.RELEASED, {})
 
 
+def format_deadline(deadline: datetime | None) -> str:
+    return "" if deadline is None else f"{deadline.astimezone(UTC):%d %b %Y, %H:%M} UTC"
+
+
 def notify_deadline_changed(track: Track) -> None:
     """Notify all members of a new deadline, or that there is none."""
     text = f"{track} no longer has a deadline."
     if track.closes_at is not None:
-        text = f"{track} now closes on {track.closes_at.astimezone(UTC):%d %b %Y, %H:%M} UTC."
+        text = f"{track} now closes on {format_deadline(track.closes_at)}."
     address = reverse("task", args=[track.slug])
     _notify_members(track, text, address)
 
@@ -148,6 +153,19 @@ def notify_granted(grant: Grant) -> None:
     text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {team.track}."
     members = team.memberships.values_list("user", flat=True)
     _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
+
+
+def notify_extended(team: Team) -> None:
+    """Notify a team of its own later deadline, or that it has none any more."""
+    track = team.track
+    deadline, reason = track.deadline_of(team), team.extension_reason
+    text = f"{team} can submit to {track} until {format_deadline(deadline)}: {reason}"
+    if team.closes_at is None:
+        text = f"The deadline of {track} is that of all teams again for {team}."
+        if deadline is not None:
+            text = f"{text[:-1]}: {format_deadline(deadline)}."
+    members = team.memberships.values_list("user", flat=True)
+    _notify(members, track, text, reverse("submit", args=[track.slug]))
 
 
 def notify_team(run: Run, text: str) -> None:

@@ -98,7 +98,7 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
         TrackLine(
             sight=sight,
             board=boards.get(sight.track.pk),
-            state=sight.track.state(),
+            state=sight.state,
             quota=quotas[sight.team.pk] if sight.team is not None else None,
         )
         for sight in sights
@@ -123,7 +123,7 @@ def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
 
     Live tracks come first by their next date; one board with scores is shown as an example.
     """
-    live = [line for line in lines if line.state != Track.State.CLOSED or line.track.accepts_runs()]
+    live = [line for line in lines if line.state != Track.State.CLOSED or line.sight.accepts_runs]
     live.sort(key=_next_date)
     boards = [line for line in lines if line.board is not None and line.board.leader is not None]
     example = max(boards, key=lambda line: len(line.places), default=None)
@@ -140,7 +140,7 @@ def build_front_page(lines: list[TrackLine]) -> dict[str, object]:
 def _next_date(line: TrackLine) -> tuple[bool, datetime]:
     """Order by the next date of a track; tracks without dates come last."""
     track = line.track
-    date = track.opens_at if line.state == Track.State.PLANNED else track.closes_at
+    date = track.opens_at if line.state == Track.State.PLANNED else line.sight.deadline
     return date is None, date or track.created_at
 
 
