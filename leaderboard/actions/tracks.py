@@ -23,10 +23,10 @@ from leaderboard.models import (
     User,
     Webhook,
 )
+from leaderboard.models.collections import MOST_INDEXED
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
-from leaderboard.scoring.baselines import MOST_DOCUMENTS
 from leaderboard.scoring.judgments import explain_first_missing
 
 
@@ -71,9 +71,9 @@ def delete_draft(track: Track, user: User) -> None:
 
 def make_baseline(track: Track, user: User) -> None:
     """Queue a baseline run by BM25.  Raises ActionError without documents or with too many."""
-    if not 0 < track.collection.num_documents <= MOST_DOCUMENTS:
+    if not track.collection.is_searchable:
         raise ActionError(
-            f"A baseline can be made from up to {MOST_DOCUMENTS:,} documents on this site. "
+            f"A baseline can be made from up to {MOST_INDEXED:,} documents on this site. "
             "Upload a run instead."
         )
     with transaction.atomic():
