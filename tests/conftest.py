@@ -20,6 +20,7 @@ from leaderboard.analysis.holes import bound_verdicts
 from leaderboard.analysis.planning import compute_depths
 from leaderboard.analysis.reusability import compute_reusability
 from leaderboard.collections.documents import known_docnos, open_documents
+from leaderboard.collections.word_index import open_word_index
 from leaderboard.models import Collection, Track, User
 from leaderboard.scoring import comparisons, families, judgments
 from tests.builders import make_collection, make_track, make_user, signed_in
@@ -126,6 +127,7 @@ def forget() -> None:
         judgments.load_judgments,
         open_documents,
         known_docnos,
+        open_word_index,
         bound_verdicts,
         compute_depths,
         compute_reusability,

@@ -11,6 +11,7 @@ from leaderboard.analysis.topic_map import FEWEST_RUNS, MappedTopic, build_topic
 from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.models import (
+    Collection,
     Delivery,
     Edition,
     Job,
@@ -40,6 +41,7 @@ KINDS = {
     "score_again": "Scoring all runs again:",
     "compare": "Comparing the runs:",
     "make_baseline": "Making a baseline run:",
+    "index_words": "Indexing the words of the documents",
     "gather_pool": "Gathering the pool",
     "check_judgments": "Reading the judgments",
     "import_judgments": "Importing the judgments",
@@ -170,6 +172,7 @@ def find_failed_jobs(track: Track) -> list[FailedJob]:
         "score_again": track.editions.filter(state=Edition.State.READY),
         "compare": track.editions.filter(pk=track.edition_id),
         "gather_pool": track.pools.filter(state=Pool.State.FAILED),
+        "index_words": Collection.objects.filter(pk=track.collection_id, words=""),
         "check_judgments": failed_judgments,
         "import_judgments": failed_judgments,
     }

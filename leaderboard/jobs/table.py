@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from leaderboard.collections import checking, importing, pools
+from leaderboard.collections import checking, importing, pools, word_index
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
@@ -69,6 +69,7 @@ JOB_KINDS = {
         long=True,
         limited=False,
     ),
+    "index_words": JobKind(word_index.index_words, long=True),
     "check_judgments": JobKind(checking.check_judgments, importing.mark_judgments_failed),
     "import_judgments": JobKind(
         importing.import_judgments,

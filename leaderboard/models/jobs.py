@@ -119,6 +119,7 @@ class Job(models.Model):
         "mail": 8,
         "check_collection": 7,
         "import_collection": 7,
+        "index_words": 7,
     }
 
     kind = models.CharField(max_length=30)

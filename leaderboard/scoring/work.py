@@ -31,6 +31,7 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.runs import duplicates
 from leaderboard.runs.fact_changes import apply_header_facts
+from leaderboard.scoring.branches import compare_with_main
 from leaderboard.scoring.editions import (
     apply_settings,
     build_editions,
@@ -115,9 +116,9 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
     )
     run.tag = run.tag or read.tag
     withdraw_replaced_run(run, now)
-    notices.notify_run_accepted(run, scored=shown)
     for scores in measured:
         store_scores(run.pk, scores)
+    notices.notify_run_accepted(run, shown, _describe_against_main(run, track) if shown else "")
     for edition in find_editions_to_score(track):
         if edition.pk not in scored or find_missing_measures(edition, run.pk):
             Job.objects.enqueue("build_edition", edition)
@@ -140,6 +141,16 @@ def withdraw_replaced_run(run: Run, now: datetime) -> None:
     )
     AuditEvent.objects.record(run.submitted_by, "replace", run, before={"run": str(replaced)})
     Track.objects.filter(pk=run.track_id, baseline=run.replaces_id).update(baseline=None)
+
+
+def _describe_against_main(run: Run, track: Track) -> str:
+    """Say how a scored run did against the main branch of its team, if the track has one."""
+    edition = track.edition
+    if edition is None or not track.main_branch:
+        return ""
+    edition.track = track
+    found = compare_with_main(run, edition, track.primary_measure, track.runs.all())
+    return found.sentence if found is not None else ""
 
 
 def store_scores(run_id: str, measured: RunScores) -> None:

@@ -125,6 +125,7 @@ MAY_DIFFER: dict[type[models.Model], dict[str, str]] = {
         "documents_filename": "the same",
         "size": "of the archive's own files",
         "documents": "without the texts, unless they are asked for",
+        "words": "an index made here",
         "topics_sha256": "of the archive's own files",
         "documents_sha256": "the same",
         "shares_documents": "without the texts there is nothing to hand out",

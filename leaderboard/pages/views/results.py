@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
-from leaderboard.analysis.history import compare_with_previous_best
+from leaderboard.analysis.history import compare_with_branch, compare_with_previous_best
 from leaderboard.analysis.losses import count_losses, find_losses, tabulate_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.runs import (
@@ -32,6 +32,7 @@ from leaderboard.pages.views.lookups import requested_choice
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import all_facts, build_rows
+from leaderboard.scoring.branches import compare_with_main
 
 # Topics per page of a run's table.
 TOPICS = 50
@@ -140,9 +141,10 @@ def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any
 
 def _details_context(seen: VisibleRun) -> dict[str, Any]:
     sight, run = seen.sight, seen.run
+    stated = all_facts(run)
     return {
         "states": sight.can_state_facts(run),
-        "stated": build_rows(all_facts(run)),
+        "stated": build_rows(stated, sight.track.link_of_commit(stated.get("commit", ""))),
         "history": load_history(run) if sight.can_see_file(run) else [],
         "twins": receipts.find_twins_of_other_teams(sight, run),
         "withdrawn_by": wording.name_of_withdrawer(sight, run),
@@ -164,6 +166,7 @@ def _overview_context(
         "bars": _draw_bars(found) if found.differs else "",
         "previous": previous,
         "since": wording.pair_verdict(previous) if previous is not None else None,
+        **_main_context(seen, board),
         "losses": find_losses(board, run, found.topics, FIRST_FAILURES),
         "facts": scored,
         "remarks": [
@@ -171,6 +174,18 @@ def _overview_context(
             wording.warn_of_few_judged(scored, board),
         ],
     }
+
+
+def _main_context(seen: VisibleRun, board: Board) -> dict[str, Any]:
+    """Compare the run with the main branch of its team, if the track has one."""
+    runs = seen.sight.runs()
+    found = compare_with_main(seen.run, board.edition, board.measure, runs)
+    if found is None:
+        return {}
+    found = replace(found, other=seen.sight.with_shown_name(found.other))
+    # The page compares every run with the baseline anyway.
+    pair = compare_with_branch(seen.sight, found) if found.branch else None
+    return {"main": found, "main_verdict": wording.pair_verdict(pair) if pair else None}
 
 
 def _means_context(seen: VisibleRun) -> dict[str, Any]:
