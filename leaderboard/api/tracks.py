@@ -31,6 +31,7 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
+from leaderboard.display.phases import phase_of
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.runs.quotas import find_quota
@@ -227,6 +228,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         "url": reverse("api-1:get_track", args=[track.slug]),
         "collection": track.collection.slug,
         "state": track.state(),
+        "phase": str(phase_of(track)),
         "released_at": track.released_at,
     }
     if sight.can_see_means:

@@ -9,11 +9,14 @@ from datetime import date, datetime, time, timedelta
 from django.utils import timezone
 
 from leaderboard.display.numbers import ANYWHERE_ON_EARTH
+from leaderboard.display.phases import WORDS, Phase
 from leaderboard.models import Track
 
-RUNS_DUE = "Runs due"
-RELEASED = "Scores released"
-JUDGING = "Judging"
+OPENS = "Opens"
+CLOSES = "Closes"
+JUDGING = WORDS[Phase.JUDGING]
+RELEASED = WORDS[Phase.RELEASED]
+PLANNED_RELEASE = "Planned release"
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,13 @@ def _list_entries(track: Track) -> Iterator[ScheduleEntry]:
     for milestone in milestones:
         yield ScheduleEntry(milestone.label, day=milestone.day, until=milestone.until)
     if track.opens_at is not None:
-        yield ScheduleEntry("Opens", track.opens_at)
+        yield ScheduleEntry(OPENS, track.opens_at)
     if track.closes_at is not None:
-        yield ScheduleEntry(RUNS_DUE, track.closes_at)
+        yield ScheduleEntry(CLOSES, track.closes_at)
     release = track.released_at or track.planned_release
     if release is not None:
-        yield ScheduleEntry(RELEASED, release)
+        label = PLANNED_RELEASE if track.released_at is None else RELEASED
+        yield ScheduleEntry(label, release)
         if not any(milestone.label.startswith(JUDGING) for milestone in milestones):
             yield from _judging_days(track, release)
 
