@@ -39,6 +39,7 @@ from leaderboard.models import Run
 from leaderboard.pages import limits, wording
 from leaderboard.pages.forms.runs import RunForm
 from leaderboard.pages.page_urls import topic_url_builder
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
     managed_run_or_403,
     organised_sight_or_403,
@@ -53,8 +54,6 @@ from leaderboard.runs.quotas import find_quota
 TOPICS = 50
 # The tables of a run's page as files.
 TABLES = ("measures", "spread", "recall", "depth", "failures")
-# Rejected files per page.
-REFUSED = 100
 
 
 @login_required
@@ -122,12 +121,12 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """List the rejected runs of all teams for the organisers."""
     sight = organised_sight_or_403(request, slug)
     refused = sight.runs().filter(state=Run.State.REFUSED)
-    page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
+    files = shorten(request, "files", "file", refused)
     context = {
         "sight": sight,
         "track": sight.track,
-        "page": page,
-        "runs": receipts.build_receipts(sight, page.object_list),
+        "files": files,
+        "runs": receipts.build_receipts(sight, files.rows),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "refused_runs.html", context)
