@@ -88,6 +88,17 @@ document.addEventListener("toggle", ({ target }) => {
   if (!target.open && target.dataset?.chosen) target.closest("form").requestSubmit();
 }, true);
 
+// A link to a place in a fold opens the fold; not every browser does that.
+function unfold() {
+  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folds = [];
+  for (let fold = place?.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) folds.push(fold);
+  folds.forEach((fold) => { fold.open = true; });
+  if (folds.length) place.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
+document.addEventListener("DOMContentLoaded", unfold);
+
 // A distance in time goes on counting from what the server said: a clock here may be wrong.
 const UNITS = { day: 86400, hour: 3600, minute: 60, second: 1 };
 function fromNow(seconds) {

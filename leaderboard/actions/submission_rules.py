@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from leaderboard.display.numbers import mebibytes
+from leaderboard.display.phases import phase_of
 from leaderboard.models import Run, Team, Track
 from leaderboard.runs.facts import missing_facts
 from leaderboard.runs.quotas import find_freed_place, find_quota
@@ -59,12 +60,7 @@ def refuse_outside_dates(track: Track, now: datetime, team: Team | None = None) 
     """Refuse a run before the track opens or after it closes for the team."""
     if track.accepts_runs(now, team):
         return
-    if track.state(now) == Track.State.PLANNED:
-        raise NotAccepted("E_CLOSED", f"This track opens on {format_utc(track.opens_at)}.")
-    closed = format_utc(track.deadline_of(team))
-    if team is not None and team.closes_at is not None:
-        raise NotAccepted("E_CLOSED", f"Your team’s deadline was {closed}.")
-    raise NotAccepted("E_CLOSED", f"This track closed on {closed}.")
+    raise NotAccepted("E_CLOSED", str(phase_of(track, now, team)))
 
 
 def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
@@ -75,7 +71,7 @@ def refuse_without_facts(track: Track, facts: dict[str, Any]) -> None:
         raise NotAccepted("E_FIELD", f"facts: this track requires {names}.")
 
 
-def format_utc(instant: datetime | None) -> str:
+def format_utc(instant: datetime) -> str:
     return f"{instant:%d %b %Y, %H:%M} UTC"
 
 

@@ -91,9 +91,9 @@ def _dates(track: Track) -> ChecklistStep:
     if track.closes_at is None:
         detail = "No deadline: scores appear at once." if track.shows_scores else "No deadline yet."
     else:
-        detail = f"Runs due {anywhere_on_earth(track.closes_at)}."
+        detail = f"Closes {anywhere_on_earth(track.closes_at)}."
     if track.planned_release is not None:
-        detail += f" Scores planned for {anywhere_on_earth(track.planned_release)}."
+        detail += f" Planned release {anywhere_on_earth(track.planned_release)}."
     return ChecklistStep(
         "dates",
         "Set the dates",

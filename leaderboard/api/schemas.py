@@ -200,6 +200,7 @@ class TrackOut(TrackSettings):
     url: str
     collection: str
     state: Track.State = Field(description="From the dates: planned, open or closed.")
+    phase: str = Field(description="What the state means now, in the words of the pages.")
     baseline: str | None = None
     edition: str | None = Field(None, description="Scores compare within one edition.")
     released_at: datetime | None = None

@@ -231,6 +231,7 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         "url": reverse("api-1:get_track", args=[track.slug]),
         "collection": track.collection.slug,
         "state": sight.state,
+        "phase": str(sight.phase),
         "released_at": track.released_at,
     }
     if sight.has_own_deadline:

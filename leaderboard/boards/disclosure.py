@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from evaluation.measures import DIVERSITY, parse_measure
+from leaderboard.display.phases import PhaseText, phase_of
 from leaderboard.models import Collection, Edition, JudgmentSet, Run, Team, Topic, Track, User
 from leaderboard.models.runs import RunQuerySet
 from leaderboard.models.tracks import EditionQuerySet
@@ -74,6 +75,11 @@ class Sight:
     def state(self) -> Track.State:
         """The state of the track for the viewer's team."""
         return self.track.state(team=self.team)
+
+    @property
+    def phase(self) -> PhaseText:
+        """The phase of the track in words, with the deadline of the viewer's team."""
+        return phase_of(self.track, team=self.team)
 
     @property
     def accepts_runs(self) -> bool:

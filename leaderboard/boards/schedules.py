@@ -9,11 +9,14 @@ from datetime import date, datetime, time, timedelta
 from django.utils import timezone
 
 from leaderboard.display.numbers import ANYWHERE_ON_EARTH
+from leaderboard.display.phases import WORDS, Phase
 from leaderboard.models import Team, Track
 
-RUNS_DUE = "Runs due"
-RELEASED = "Scores released"
-JUDGING = "Judging"
+OPENS = "Opens"
+CLOSES = "Closes"
+JUDGING = WORDS[Phase.JUDGING]
+RELEASED = WORDS[Phase.RELEASED]
+PLANNED_RELEASE = "Planned release"
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,14 @@ def _list_entries(track: Track, team: Team | None) -> Iterator[ScheduleEntry]:
     for milestone in milestones:
         yield ScheduleEntry(milestone.label, day=milestone.day, until=milestone.until)
     if track.opens_at is not None:
-        yield ScheduleEntry("Opens", track.opens_at)
+        yield ScheduleEntry(OPENS, track.opens_at)
     deadline = track.deadline_of(team)
     if deadline is not None:
-        yield ScheduleEntry(RUNS_DUE, deadline)
+        yield ScheduleEntry(CLOSES, deadline)
     release = track.released_at or track.planned_release
     if release is not None:
-        yield ScheduleEntry(RELEASED, release)
+        label = PLANNED_RELEASE if track.released_at is None else RELEASED
+        yield ScheduleEntry(label, release)
         if not any(milestone.label.startswith(JUDGING) for milestone in milestones):
             yield from _judging_days(track, release)
 

@@ -6,7 +6,6 @@ A notice reveals only what its reader may see: on a blind track a scored run is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.display.numbers import counted
+from leaderboard.display.phases import phase_of
 from leaderboard.models import (
     Announcement,
     AuditEvent,
@@ -76,20 +76,16 @@ def notify_rescored(track: Track, judgments: JudgmentSet, runs: int, changed: in
 def notify_released(track: Track) -> None:
     """Notify all members that the scores of a track are released."""
     address = reverse("board", args=[track.slug])
-    text = f"Scores for {track} are released."
+    # The release was written by a conditional update, which leaves the object as it was.
+    track.refresh_from_db(fields=["released_at"])
+    text = f"The scores of {track} are out. {phase_of(track)}"
     _notify_members(track, text, address)
     enqueue_webhooks(track, WebhookEvent.RELEASED, {}, text, address)
 
 
-def format_deadline(deadline: datetime | None) -> str:
-    return "" if deadline is None else f"{deadline.astimezone(UTC):%d %b %Y, %H:%M} UTC"
-
-
 def notify_deadline_changed(track: Track) -> None:
     """Notify all members of a new deadline, or that there is none."""
-    text = f"{track} no longer has a deadline."
-    if track.closes_at is not None:
-        text = f"{track} now closes on {format_deadline(track.closes_at)}."
+    text = f"The deadline of {track} has changed. {phase_of(track)}"
     address = reverse("task", args=[track.slug])
     _notify_members(track, text, address)
 
@@ -165,12 +161,10 @@ def notify_granted(grant: Grant) -> None:
 def notify_extended(team: Team) -> None:
     """Notify a team of its own later deadline, or that it has none any more."""
     track = team.track
-    deadline, reason = track.deadline_of(team), team.extension_reason
-    text = f"{team} can submit to {track} until {format_deadline(deadline)}: {reason}"
-    if team.closes_at is None:
-        text = f"The deadline of {track} is that of all teams again for {team}."
-        if deadline is not None:
-            text = f"{text[:-1]}: {format_deadline(deadline)}."
+    told = str(phase_of(track, team=team).lead)
+    text = f"The deadline of {track} is that of all teams again for {team}. {told}"
+    if team.closes_at is not None:
+        text = f"{team} has a later deadline on {track}, for this reason: {team.extension_reason}. {told}"
     members = team.memberships.values_list("user", flat=True)
     _notify(members, track, text, reverse("submit", args=[track.slug]))
 

@@ -89,7 +89,7 @@ def test_the_form_for_runs_says_it(closed, ada, as_ben, as_cat):
 
 def test_the_team_is_told_and_the_trail_keeps_the_reason(closed, ada, ben, cat, as_ada):
     extend(closed, ada)
-    assert "ben can submit to Closed track until" in ben.notices.first().text
+    assert "ben has a later deadline on Closed track" in ben.notices.first().text
     assert not cat.notices.filter(text__contains="until").exists()
     assert AuditEvent.objects.get(act="extend").after["reason"] == "a fire in the server room"
     assert "changed the deadline of the team" in words(

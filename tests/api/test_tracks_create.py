@@ -25,6 +25,7 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
     assert answer.json() == NEEDED | {
         "url": "/api/v1/tracks/loaves",
         "state": "open",
+        "phase": "Open: runs are accepted without a deadline. Scores appear on release.",
         "description": "",
         "relevance_threshold": 1,
         "depth": 1000,

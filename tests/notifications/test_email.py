@@ -98,7 +98,7 @@ def test_a_release_is_mailed(postman, blind_track, ada, reader):
     make_run(blind_track, reader)
     tracks.release_track(blind_track, ada)
     work()
-    assert "Scores for Blind track are released." in bodies(postman)[1]
+    assert "The scores of Blind track are out." in bodies(postman)[1]
 
 
 def test_a_refused_run_is_mailed(postman, track, reader):

@@ -80,7 +80,7 @@ def test_a_blind_track_tells_that_a_run_is_valid_and_no_more(blind_track, ben):
 def test_everybody_who_takes_part_learns_of_a_release(blind_track, ada, ben):
     make_run(blind_track, ben)
     tracks.release_track(blind_track, ada)
-    assert texts_for(ben)[0] == "Scores for Blind track are released."
+    assert texts_for(ben)[0].startswith("The scores of Blind track are out. Open: ")
 
 
 def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, ben):
@@ -89,8 +89,10 @@ def test_everybody_who_takes_part_learns_of_another_deadline(blind_track, ada, b
     for changes in ({"closes_at": later}, {"closes_at": later, "depth": 500}, {"closes_at": None}):
         tracks.change_track(blind_track, ada, changes)
     assert texts_for(ben)[:-1] == [
-        "Blind track no longer has a deadline.",
-        "Blind track now closes on 01 Dec 2030, 11:59 UTC.",
+        "The deadline of Blind track has changed. Open: runs are accepted without a deadline. "
+        "Scores appear on release.",
+        "The deadline of Blind track has changed. Open: runs are accepted until "
+        "30 Nov 2030, 23:59 AoE. Scores appear on release.",
     ]
 
 

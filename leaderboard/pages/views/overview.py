@@ -14,6 +14,7 @@ from leaderboard.boards.summaries import BoardSummary, Place, summarise_boards
 from leaderboard.display.charts import Mark, dot_line
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.numbers import count, counted, span
+from leaderboard.display.phases import WORDS, Phase, find_phase
 from leaderboard.models import Run, Track
 from leaderboard.runs.quotas import Quota, find_quotas
 
@@ -22,6 +23,14 @@ OWN_RANKS = 3
 # Rows of the front page for readers who are not signed in.
 LIVE = 8
 FIRST_PLACES = 5
+GROUP_ORDER = (
+    Phase.DRAFT,
+    Phase.OPEN,
+    Phase.PLANNED,
+    Phase.JUDGING,
+    Phase.CLOSED,
+    Phase.RELEASED,
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,10 @@ class TrackLine:
     @property
     def track(self) -> Track:
         return self.sight.track
+
+    @property
+    def phase(self) -> Phase:
+        return find_phase(self.track)
 
     @property
     def places(self) -> list[Place]:
@@ -106,14 +119,10 @@ def track_lines(tracks: Sequence[Track], reader: Viewer) -> list[TrackLine]:
 
 
 def group_tracks(lines: list[TrackLine]) -> list[TrackGroup]:
-    """Group tracks by state, open ones first, without empty groups."""
-    closed = [line for line in lines if line.state == Track.State.CLOSED]
+    """Group tracks by phase, drafts and open ones first, without empty groups."""
     groups = [
-        TrackGroup("Drafts", [line for line in lines if line.state == Track.State.DRAFT]),
-        TrackGroup("Open", [line for line in lines if line.state == Track.State.OPEN]),
-        TrackGroup("Not open yet", [line for line in lines if line.state == Track.State.PLANNED]),
-        TrackGroup("Waiting for scores", [line for line in closed if line.board is None]),
-        TrackGroup("Closed", [line for line in closed if line.board is not None]),
+        TrackGroup(WORDS[phase], [line for line in lines if line.phase == phase])
+        for phase in GROUP_ORDER
     ]
     return [group for group in groups if group.lines]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -22,6 +21,7 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
 from leaderboard.pages import limits
 from leaderboard.pages.forms.runs import RunForm
+from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
     managed_run_or_403,
     organised_sight_or_403,
@@ -33,8 +33,6 @@ from leaderboard.runs.quotas import find_quota
 TOPICS = 50
 # The tables of a run's page as files.
 TABLES = ("measures", "spread", "recall", "depth", "failures")
-# Rejected files per page.
-REFUSED = 100
 
 
 @login_required
@@ -102,12 +100,12 @@ def refused_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """List the rejected runs of all teams for the organisers."""
     sight = organised_sight_or_403(request, slug)
     refused = sight.runs().filter(state=Run.State.REFUSED)
-    page = Paginator(refused, REFUSED).get_page(request.GET.get("page"))
+    files = shorten(request, "files", "file", refused)
     context = {
         "sight": sight,
         "track": sight.track,
-        "page": page,
-        "runs": receipts.build_receipts(sight, page.object_list),
+        "files": files,
+        "runs": receipts.build_receipts(sight, files.rows),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "refused_runs.html", context)
