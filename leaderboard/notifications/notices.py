@@ -164,7 +164,8 @@ def notify_extended(team: Team) -> None:
     told = str(phase_of(track, team=team).lead)
     text = f"The deadline of {track} is that of all teams again for {team}. {told}"
     if team.closes_at is not None:
-        text = f"{team} has a later deadline on {track}, for this reason: {team.extension_reason}. {told}"
+        reason = team.extension_reason
+        text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
     members = team.memberships.values_list("user", flat=True)
     _notify(members, track, text, reverse("submit", args=[track.slug]))
 
