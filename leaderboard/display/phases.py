@@ -118,7 +118,7 @@ def find_phase(track: Track, now: datetime | None = None, team: Team | None = No
 def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSentence:
     """Say when runs are accepted; the sentence has no capital, since a word precedes it."""
     opens, closes, state = track.opens_at, track.deadline_of(team), track.state(now, team)
-    own = " This is your team’s own deadline." if closes != track.closes_at else ""
+    own = " (your team’s own deadline)" if closes != track.closes_at else ""
     if state == Track.State.DRAFT:
         return DatedSentence("only organisers see this track.")
     if state == Track.State.PLANNED:
@@ -129,9 +129,9 @@ def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSente
     if state == Track.State.CLOSED and track.accepts_runs(now, team):
         return DatedSentence("runs were due by {date}. Runs submitted now are marked late.", closes)
     if state == Track.State.CLOSED:
-        return DatedSentence("runs were accepted until {date}." + own, closes)
+        return DatedSentence(f"runs were accepted until {{date}}{own}.", closes)
     if now < closes:
-        return DatedSentence("runs are accepted until {date}." + own, closes)
+        return DatedSentence(f"runs are accepted until {{date}}{own}.", closes)
     grace = counted(track.grace_minutes, "minute")
     return DatedSentence(
         f"runs were due by {{date}}, and count as on time for {grace} after that.", closes

@@ -81,7 +81,7 @@ def test_after_the_deadline_nothing_is_replaced(collection, ben, late_runs):
     old = make_run(track, ben)
     Track.objects.update(closes_at=timezone.now() - timedelta(hours=1))
     old.track.refresh_from_db()
-    said = {"refuse": "This track closed on", "mark": "could be replaced until the deadline"}
+    said = {"refuse": "runs were accepted until", "mark": "could be replaced until the deadline"}
     with pytest.raises(NotAccepted, match=said[late_runs]):
         replace(old, ben)
 
