@@ -182,7 +182,7 @@ TRACK = {
     "repeated_tags": "warn",
     "zone": "UTC",
 }
-WEBHOOK = {"url": "https://192.0.32.8/called", "happenings": ["run.scored"]}
+WEBHOOK = {"format": "json", "url": "https://192.0.32.8/called", "happenings": ["run.scored"]}
 JUDGMENTS = {"version": "v3", "file": QRELS}
 ACTS = {
     "join": Act("/tracks/blind/join/", SIGNED_IN_ACT, {"team_name": "Crumbs"}),
