@@ -1,4 +1,4 @@
-"""Runs: submission, progress, results and files."""
+"""Runs: progress, results and files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.reading.repairs import FIXES
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions.people import can_join_by_run
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
-from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.analysis.history import compare_with_previous_best
 from leaderboard.analysis.losses import find_losses, tabulate_losses
 from leaderboard.analysis.precision import Precision, read_precision
@@ -34,10 +32,8 @@ from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
 from leaderboard.boards.exports import text_file, uploaded_file
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
-from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
-from leaderboard.pages import limits, wording
-from leaderboard.pages.forms.runs import RunForm
+from leaderboard.pages import wording
 from leaderboard.pages.page_urls import topic_url_builder
 from leaderboard.pages.views.lookups import (
     managed_run_or_403,
@@ -46,8 +42,7 @@ from leaderboard.pages.views.lookups import (
 )
 from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
-from leaderboard.runs.facts import FactsForm, all_facts, build_rows
-from leaderboard.runs.quotas import find_quota
+from leaderboard.runs.facts import all_facts, build_rows
 
 # Topics on one page of a run's table.
 TOPICS = 50
@@ -55,50 +50,6 @@ TOPICS = 50
 TABLES = ("measures", "spread", "recall", "depth", "failures")
 # Rejected files per page.
 REFUSED = 100
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def submit(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    joined = sight.team is not None or sight.is_organiser
-    if request.method == "GET" and not joined and not can_join_by_run(sight.track):
-        return redirect("join", slug=slug)
-    form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
-    facts = FactsForm(request.POST or None, track=sight.track, is_strict=not sight.is_organiser)
-    status = 200
-    # We check both forms, so that the page shows all errors at once.
-    if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
-        details = _run_details(form, facts)
-        try:
-            file, at = request.FILES["file"], received_at(request)
-            accepted = accept_run(sight.track, request.user, file, details, received_at=at)
-            if not accepted.is_new:
-                messages.info(request, accepted.repeated_by(request.user))
-            return redirect("run", run_id=accepted.run.pk)
-        except NotAccepted as refusal:
-            form.add_error(None, refusal.message)
-            status = 429 if refusal.retry_after else 403
-    elif request.method == "POST":
-        status = 422
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "form": form,
-        "facts": facts,
-        "limits": limits.track_limits(sight.track),
-        "quota": find_quota(sight.track, sight.team),
-        "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
-        "file_hint": "Plain, .gz, or .zip with one file",
-    }
-    return render(request, "submit.html", context, status=status)
-
-
-def _run_details(form: RunForm, facts: FactsForm) -> RunDetails:
-    names = ("tag", "format", "description", "idempotency_key")
-    said = {name: form.cleaned_data.get(name, "") for name in names}
-    fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
-    return RunDetails(**said, facts=facts.facts, fixes=fixes)
 
 
 @login_required
@@ -152,11 +103,23 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
         "withdrawn_by": wording.name_of_withdrawer(seen.sight, seen.run),
         "repairs": seen.run.state == Run.State.REFUSED and bool(seen.run.file),
         "brings_back": seen.sight.can_restore(seen.run),
+        "can_replace": seen.sight.can_replace(seen.run),
+        **_replacement_context(seen),
         # A rejected run was never on the board.
         "may_leave": seen.run.state != Run.State.REFUSED,
         **scores,
     }
     return render(request, "run.html", context, status=410 if seen.run.removal else 200)
+
+
+def _replacement_context(seen: VisibleRun) -> dict[str, Run | None]:
+    """Return the run that this one replaces and the one that replaces it, for its team."""
+    if not seen.sight.can_see_file(seen.run):
+        return {}
+    return {
+        "replaced": seen.run.replaces,
+        "replacement": Run.objects.replacement_of(seen.run),
+    }
 
 
 def _table_csv(name: str, run: Run, scores: dict[str, Any]) -> HttpResponse:
