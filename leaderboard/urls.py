@@ -178,6 +178,7 @@ urlpatterns = [
     path("tracks/run-a-task/", tracks.run_a_task, name="run_a_task"),
     path("tracks/<slug:slug>/", include(track_urls)),
     path("badges/<slug:code>.svg", history.badge_by_code, name="badge_by_code"),
+    path("runs/", runs.sent_runs, name="sent_runs"),
     path("runs/<slug:run_id>/", include(run_urls)),
     path("collections/", collections.collections, name="collections"),
     path("collections/new/", collections.new_collection, name="new_collection"),

@@ -391,7 +391,7 @@ function judgeLines(row, examined, rules) {
 function judgeTag(row, examined, rules, used) {
   const { tags } = row.facts;
   const [tag] = tags;
-  const sharing = examined.filter((other) => other.facts.tags.includes(tag) && !isOut(other) && !other.sent).length;
+  const sharing = examined.filter((other) => other.facts.tags.includes(tag) && !isOut(other)).length;
   const problem = tags.length !== 1 ? "The tag is not the same in every line."
     : sharing > 1 ? `Tag ${tag} is used by ${word(sharing)} of these files.`
       : rules.tags.has(tag) ? `Your team has a run ${tag} already.` : "";

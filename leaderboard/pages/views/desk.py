@@ -47,6 +47,7 @@ def _render_desk(
         "join_requests": asked,
         "unfinished": receipts.build_receipts(sight, sight.runs().unfinished()),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        "readers": notices.count_readers(track),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }

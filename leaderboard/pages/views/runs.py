@@ -28,7 +28,7 @@ from leaderboard.analysis.runs import (
     build_run_breakdown,
 )
 from leaderboard.boards import receipts
-from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404
+from leaderboard.boards.disclosure import VisibleRun, run_or_404, track_or_404, visible_runs
 from leaderboard.boards.exports import text_file, uploaded_file
 from leaderboard.boards.standings import Board, Choice, find_visible_board_with
 from leaderboard.display.charts import Bar, RecallCurves, difference_bars, recall_curves
@@ -50,21 +50,33 @@ TOPICS = 50
 TABLES = ("measures", "spread", "recall", "depth", "failures")
 # Rejected files per page.
 REFUSED = 100
+# Runs per page of the list of all tracks.
+SENT = 100
 
 
 @login_required
 @require_GET
 def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    runs = sight.own_runs()
+    runs = sight.sent_runs()
     context = {
         "sight": sight,
         "track": sight.track,
-        "runs": receipts.build_receipts(sight, runs),
-        "has_pack": sight.can_see_scores and runs.on_the_board().exists(),
+        "runs": receipts.build_receipts(sight, [sight.with_shown_name(run) for run in runs]),
+        "has_pack": sight.can_see_scores and sight.own_runs().on_the_board().exists(),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "my_runs.html", context)
+
+
+@login_required
+@require_GET
+def sent_runs(request: HttpRequest) -> HttpResponse:
+    """List the runs of all tracks that the reader or the reader's teams submitted."""
+    runs = visible_runs(request.user).sent_by(request.user).select_related("track", "team")
+    page = Paginator(runs, SENT).get_page(request.GET.get("page"))
+    listed = receipts.build_receipts_of_tracks(request.user, page.object_list)
+    return render(request, "sent_runs.html", {"page": page, "runs": listed})
 
 
 @login_required
