@@ -213,6 +213,12 @@ class Sight:
     def own_runs(self) -> RunQuerySet:
         return self.runs().filter(team=self.team) if self.team else self.runs().none()
 
+    def sent_runs(self) -> RunQuerySet:
+        """Return the runs of the viewer's team and those that the viewer submitted for others."""
+        if not isinstance(self.viewer, User):
+            return self.runs().none()
+        return self.runs().sent_by(self.viewer)
+
     def owns(self, run: Run) -> bool:
         return self.team is not None and run.team_id == self.team.pk
 

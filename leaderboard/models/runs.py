@@ -35,6 +35,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return runs that are not rejected, failed or withdrawn; they reserve file and tag."""
         return self.not_rejected().filter(withdrawn_at=None)
 
+    def sent_by(self, user: User) -> RunQuerySet:
+        """Return the runs of the user's teams, and those that the user submitted for others."""
+        teams = Team.objects.filter(memberships__user=user).values("pk")
+        return self.filter(Q(team__in=teams) | Q(submitted_by=user))
+
     def using_quota(self) -> RunQuerySet:
         """Return runs that use quota; withdrawn runs too, except on a blind track.
 

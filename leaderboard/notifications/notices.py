@@ -6,11 +6,13 @@ A notice reveals only what its reader may see: on a blind track a scored run is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,6 +28,7 @@ from leaderboard.models import (
     JoinRequest,
     JudgmentSet,
     Mail,
+    Membership,
     Notice,
     Run,
     Team,
@@ -34,6 +37,31 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.notices import WebhookEvent, WebhookFormat
+from leaderboard.notifications.email import wanted_addresses
+
+# The longest text of a notice.
+LONGEST_NOTICE = 300
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Whom an announcement reaches: people, their teams, and those who get it by email too."""
+
+    people: int
+    teams: int
+    by_email: int
+
+
+def count_readers(track: Track) -> Readers:
+    """Count who gets an announcement of a track."""
+    members = track.memberships.all()
+    counts = members.aggregate(people=Count("user"), teams=Count("team", distinct=True))
+    return Readers(**counts, by_email=count_email_readers(members) if settings.EMAIL_HOST else 0)
+
+
+def count_email_readers(members: QuerySet[Membership]) -> int:
+    addresses = wanted_addresses().filter(user__in=members.values("user"))
+    return addresses.values("user").distinct().count()
 
 
 def notify_run_rejected(run: Run, errors: int) -> None:
@@ -145,9 +173,13 @@ def notify_name_taken(request: JoinRequest) -> None:
 
 
 def notify_announced(announcement: Announcement) -> None:
-    """Notify all members of an announcement."""
+    """Notify all members of an announcement; the page has the end of a long one."""
     track = announcement.track
-    _notify_members(track, f"{track}: {announcement.text}", reverse("task", args=[track.slug]))
+    text = f"{track}: {announcement.text}"
+    if len(text) > LONGEST_NOTICE:
+        text = f"{text[: LONGEST_NOTICE - 2]} …"
+    address = f"{reverse('task', args=[track.slug])}#announcement-{announcement.pk}"
+    _notify_members(track, text, address)
 
 
 def notify_granted(grant: Grant) -> None:
@@ -186,7 +218,8 @@ def _notify_organisers(track: Track, text: str, address: str) -> None:
 
 def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
     notices = Notice.objects.bulk_create(
-        Notice(user_id=user, track=track, text=text[:300], address=address) for user in users
+        Notice(user_id=user, track=track, text=text[:LONGEST_NOTICE], address=address)
+        for user in users
     )
     if settings.EMAIL_HOST:
         Mail.objects.enqueue(notices)

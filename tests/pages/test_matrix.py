@@ -126,6 +126,7 @@ PAGES = {
     "run_metadata": ("/runs/{run}/metadata.yml", OWN_TEAM),
     "withdraw": ("/runs/{run}/withdraw/", [401, 404, 200, 404, 404, 200, 200, 200]),
     "take_off": ("/runs/{run}/take-off/", [401, 404, 403, 404, 404, 200, 200, 200]),
+    "sent_runs": ("/runs/", SIGNED_IN),
     "collections": ("/collections/", EVERYBODY),
     "new_collection": ("/collections/new/", [401, 403, 403, 403, 200, 200, 403, 200]),
     "collection": ("/collections/bread/", EVERYBODY),

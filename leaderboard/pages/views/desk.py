@@ -51,6 +51,7 @@ def _render_desk(
         "num_decisions": desk.num_decisions + len(asked),
         **_short_lists(request, sight, desk, asked),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        "readers": notices.count_readers(track),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }

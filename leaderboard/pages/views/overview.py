@@ -158,6 +158,7 @@ class LatestRun:
     """One of the reader's own runs with its state and result."""
 
     run: Run
+    track: Track
     state: str
     detail: str
 
@@ -166,9 +167,9 @@ def latest_runs(reader: Viewer, lines: list[TrackLine]) -> list[LatestRun]:
     if not reader.is_authenticated:
         return []
     by_track = {line.track.pk: line for line in lines}
-    runs = Run.objects.filter(team__memberships__user=reader, withdrawn_at=None)
+    runs = Run.objects.sent_by(reader).filter(withdrawn_at=None)
     return [
-        LatestRun(run, line.sight.state_of(run), _describe_result(run, line))
+        LatestRun(run, line.track, line.sight.state_of(run), _describe_result(run, line))
         for run in runs.order_by("-received_at")[:LATEST]
         if (line := by_track.get(run.track_id)) is not None
     ]

@@ -122,6 +122,8 @@ def _head_context(seen: VisibleRun, found: RunBreakdown | None) -> dict[str, Any
         "run": seen.run,
         "inside": seen.sight.can_see_file(seen.run),
         "receipt": receipts.build_receipt(seen.sight, seen.run),
+        "can_replace": seen.sight.can_replace(seen.run),
+        **_replacement_context(seen),
         # A rejected run was never on the board.
         "may_leave": seen.run.state != Run.State.REFUSED,
         "breakdown": found,
@@ -150,6 +152,16 @@ def _details_context(seen: VisibleRun) -> dict[str, Any]:
         "withdrawn_by": wording.name_of_withdrawer(sight, run),
         "repairs": run.state == Run.State.REFUSED and bool(run.file),
         "brings_back": sight.can_restore(run),
+    }
+
+
+def _replacement_context(seen: VisibleRun) -> dict[str, Run | None]:
+    """Return the run that this one replaces and the one that replaces it, for its team."""
+    if not seen.sight.can_see_file(seen.run):
+        return {}
+    return {
+        "replaced": seen.run.replaces,
+        "replacement": Run.objects.replacement_of(seen.run),
     }
 
 

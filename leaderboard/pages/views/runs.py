@@ -1,97 +1,57 @@
-"""Runs: submission, progress, results and files."""
+"""Runs: progress, results and files."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.reading.repairs import FIXES
 from leaderboard.actions import runs as run_actions
-from leaderboard.actions.people import can_join_by_run
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
-from leaderboard.actions.uploads import RunDetails, accept_run
 from leaderboard.boards import receipts
-from leaderboard.boards.disclosure import run_or_404, track_or_404
+from leaderboard.boards.disclosure import run_or_404, track_or_404, visible_runs
 from leaderboard.boards.exports import text_file, uploaded_file
-from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run
-from leaderboard.pages import limits
-from leaderboard.pages.forms.runs import RunForm
 from leaderboard.pages.short_lists import shorten
 from leaderboard.pages.views.lookups import (
     managed_run_or_403,
     organised_sight_or_403,
 )
-from leaderboard.runs.facts import FactsForm
-from leaderboard.runs.quotas import find_quota
 
-# Topics on one page of a run's table.
-TOPICS = 50
-# The tables of a run's page as files.
-TABLES = ("measures", "spread", "recall", "depth", "failures")
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def submit(request: HttpRequest, slug: str) -> HttpResponse:
-    sight = track_or_404(request.user, slug)
-    joined = sight.team is not None or sight.is_organiser
-    if request.method == "GET" and not joined and not can_join_by_run(sight.track):
-        return redirect("join", slug=slug)
-    form = RunForm(request.POST or None, request.FILES or None, track=sight.track)
-    facts = FactsForm(request.POST or None, track=sight.track, is_strict=not sight.is_organiser)
-    status = 200
-    # We check both forms, so that the page shows all errors at once.
-    if request.method == "POST" and all([form.is_valid(), facts.is_valid()]):
-        details = _run_details(form, facts)
-        try:
-            file, at = request.FILES["file"], received_at(request)
-            accepted = accept_run(sight.track, request.user, file, details, received_at=at)
-            if not accepted.is_new:
-                messages.info(request, accepted.repeated_by(request.user))
-            return redirect("run", run_id=accepted.run.pk)
-        except NotAccepted as refusal:
-            form.add_error(None, refusal.message)
-            status = 429 if refusal.retry_after else 403
-    elif request.method == "POST":
-        status = 422
-    context = {
-        "sight": sight,
-        "track": sight.track,
-        "form": form,
-        "facts": facts,
-        "limits": limits.track_limits(sight.track),
-        "quota": find_quota(sight.track, sight.team),
-        "topics": " ".join(sight.track.collection.topics.values_list("number", flat=True)),
-        "file_hint": "Plain, .gz, or .zip with one file",
-    }
-    return render(request, "submit.html", context, status=status)
-
-
-def _run_details(form: RunForm, facts: FactsForm) -> RunDetails:
-    names = ("tag", "format", "description", "idempotency_key")
-    said = {name: form.cleaned_data.get(name, "") for name in names}
-    fixes = ("tag",) if form.cleaned_data["replaces_tag"] else ()
-    return RunDetails(**said, facts=facts.facts, fixes=fixes)
+# Rejected files per page.
+REFUSED = 100
+# Runs per page of the list of all tracks.
+SENT = 100
 
 
 @login_required
 @require_GET
 def my_runs(request: HttpRequest, slug: str) -> HttpResponse:
     sight = track_or_404(request.user, slug)
-    runs = sight.own_runs()
+    runs = sight.sent_runs()
     context = {
         "sight": sight,
         "track": sight.track,
-        "runs": receipts.build_receipts(sight, runs),
-        "has_pack": sight.can_see_scores and runs.on_the_board().exists(),
+        "runs": receipts.build_receipts(sight, [sight.with_shown_name(run) for run in runs]),
+        "has_pack": sight.can_see_scores and sight.own_runs().on_the_board().exists(),
         "kept_days": settings.REFUSED_KEPT_DAYS,
     }
     return render(request, "my_runs.html", context)
+
+
+@login_required
+@require_GET
+def sent_runs(request: HttpRequest) -> HttpResponse:
+    """List the runs of all tracks that the reader or the reader's teams submitted."""
+    runs = visible_runs(request.user).sent_by(request.user).select_related("track", "team")
+    page = Paginator(runs, SENT).get_page(request.GET.get("page"))
+    listed = receipts.build_receipts_of_tracks(request.user, page.object_list)
+    return render(request, "sent_runs.html", {"page": page, "runs": listed})
 
 
 @login_required
