@@ -24,6 +24,7 @@ from leaderboard.models import (
     Webhook,
 )
 from leaderboard.models.collections import MOST_INDEXED
+from leaderboard.models.notices import WebhookFormat
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
@@ -214,7 +215,9 @@ def remove_badge(track: Track, user: User) -> None:
     AuditEvent.objects.record(user, "remove badge", track)
 
 
-def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> Webhook:
+def add_webhook(
+    track: Track, user: User, url: str, happenings: list[str], format: str = WebhookFormat.JSON
+) -> Webhook:
     """Add a URL to call when one of these happens.  Raises ActionError."""
     try:
         with transaction.atomic():
@@ -223,7 +226,9 @@ def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> We
             if track.webhooks.count() >= Webhook.MOST_PER_TRACK:
                 most = Webhook.MOST_PER_TRACK
                 raise ActionError(f"A track has up to {most} webhooks. Remove one first.")
-            webhook = track.webhooks.create(url=url, happenings=happenings, created_by=user)
+            webhook = track.webhooks.create(
+                url=url, happenings=happenings, format=format, created_by=user
+            )
             AuditEvent.objects.record(user, "add", webhook, after={"url": url})
             return webhook
     except IntegrityError:

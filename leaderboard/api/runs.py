@@ -43,7 +43,7 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
-from leaderboard.runs.facts import all_facts
+from leaderboard.runs.facts import OF_COMMITS, all_facts
 from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
@@ -97,7 +97,7 @@ def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
         tag=form.tag,
         format=form.format,
         description=form.description,
-        facts=form.facts,
+        facts=form.facts | {name: said for name in OF_COMMITS if (said := getattr(form, name))},
         idempotency_key=key,
         fixes=form.fix,
     )

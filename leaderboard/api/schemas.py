@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from leaderboard.actions.names import MOST_MEASURES
 from leaderboard.api.fields import (
     Facts,
+    FactText,
     Fixes,
     GradeScale,
     Label,
@@ -257,6 +258,9 @@ class RunIn(Schema):
         "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
+    commit: FactText = Field("", description="Fact `commit`: the revision of the code.")
+    branch: FactText = Field("", description="Fact `branch`, such as `main`.")
+    configuration: FactText = Field("", description="Fact `configuration`: its settings.")
 
 
 class RepairIn(Schema):

@@ -294,6 +294,8 @@ class AuditEvent(models.Model):
     track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
+    # When an organiser undid the change.
+    undone_at = models.DateTimeField(null=True, editable=False)
 
     objects = AuditEventQuerySet.as_manager()
 

@@ -7,6 +7,7 @@ import json
 import secrets
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from django.db import models
 from django.db.models import Case, Q, QuerySet, Value, When
@@ -138,6 +139,10 @@ class Track(models.Model):
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
     baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
+    # The judgments that members were last told of; a change is announced some minutes later.
+    announced_judgments = models.ForeignKey(
+        JudgmentSet, models.SET_NULL, null=True, editable=False, related_name="+"
+    )
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
     # Shows the badge of a track that is not public to anyone who has it.
     badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
@@ -298,6 +303,17 @@ class Track(models.Model):
         hint="Other facts are optional. The form asks for these first.",
         description="Facts required for every team run.",
     )
+    main_branch = setting(
+        models.CharField(max_length=80, blank=True, default="", db_default=""),
+        "Main branch",
+        hint="If set, runs carry commit, branch and configuration, and each is compared with its "
+        "team’s last run of this branch.",
+    )
+    commit_url = setting(
+        models.CharField(max_length=300, blank=True, default="", db_default=""),
+        "Link of a commit",
+        hint="An https URL with {commit}, such as https://example.org/ranker/commit/{commit}.",
+    )
     missing_topics = setting(
         models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
         "A run with missing topics",
@@ -340,6 +356,11 @@ class Track(models.Model):
             models.CheckConstraint(
                 condition=Q(ladder_step=0) | Q(ladder_step__gt=0, disclosure="leaderboard"),
                 name="a_ladder_is_of_a_leaderboard",
+            ),
+            models.CheckConstraint(
+                condition=Q(commit_url="")
+                | Q(commit_url__startswith="https://", commit_url__contains="{commit}"),
+                name="a_commit_link_has_its_commit",
             ),
             models.UniqueConstraint(
                 fields=["badge_code"],
@@ -448,6 +469,10 @@ class Track(models.Model):
     def scores_wait_for(self) -> str:
         """Return what shows all scores, in words: the deadline or the release."""
         return "the deadline" if self.shows_by_date else "the release"
+
+    def link_of_commit(self, commit: object) -> str:
+        """Return the URL of a commit; "" if the organisers gave no pattern."""
+        return self.commit_url.replace("{commit}", quote(str(commit), safe="")) if commit else ""
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()

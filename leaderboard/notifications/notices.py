@@ -32,22 +32,29 @@ from leaderboard.models import (
     User,
     Webhook,
 )
-from leaderboard.models.notices import WebhookEvent
+from leaderboard.models.notices import WebhookEvent, WebhookFormat
 
 
 def notify_run_rejected(run: Run, errors: int) -> None:
     """Notify a team that its run was rejected."""
     words = counted(errors, "error")
     notify_team(run, f"{run} was rejected: {words}. Open it to see the fixes.")
-    enqueue_webhooks(run.track, WebhookEvent.RUN_REFUSED, build_run_payload(run))
+    enqueue_run_webhooks(
+        run, WebhookEvent.RUN_REFUSED, f"{run} of {run.team} was rejected: {words}."
+    )
 
 
-def notify_run_accepted(run: Run, scored: bool) -> None:
-    """Notify a team that its run was accepted; `scored` if the board's edition includes it."""
+def notify_run_accepted(run: Run, scored: bool, comparison: str = "") -> None:
+    """Notify a team that its run was accepted; `scored` if the board's edition includes it.
+
+    `comparison` says how it scored against another run, for tracks that show every score.
+    """
     shows = scored and run.track.shows_means
-    notify_team(run, f"{run} was scored." if shows else f"{run} is valid.")
+    comparison = comparison if run.track.shows_scores else ""
+    notify_team(run, comparison or f"{run} was scored." if shows else f"{run} is valid.")
     if scored:
-        enqueue_webhooks(run.track, WebhookEvent.RUN_SCORED, build_run_payload(run))
+        text = comparison or f"{run} of {run.team} was scored."
+        enqueue_run_webhooks(run, WebhookEvent.RUN_SCORED, text)
 
 
 def notify_runs_scored(track: Track, runs: list[Run]) -> None:
@@ -55,7 +62,7 @@ def notify_runs_scored(track: Track, runs: list[Run]) -> None:
     for run in runs:
         if track.shows_means:
             notify_team(run, f"{run} is scored.")
-        enqueue_webhooks(track, WebhookEvent.RUN_SCORED, build_run_payload(run))
+        enqueue_run_webhooks(run, WebhookEvent.RUN_SCORED, f"{run} of {run.team} was scored.")
 
 
 def notify_rescored(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
@@ -70,7 +77,7 @@ def notify_released(track: Track) -> None:
     address = reverse("board", args=[track.slug])
     text = f"Scores for {track} are released."
     _notify_members(track, text, address)
-    enqueue_webhooks(track, WebhookEvent.RELEASED, {})
+    enqueue_webhooks(track, WebhookEvent.RELEASED, {}, text, address)
 
 
 def notify_deadline_changed(track: Track) -> None:
@@ -88,11 +95,11 @@ def notify_board_judgments_changed(track: Track, edition: Edition, before: Editi
     The first judgments need no notice: each team is notified of its scored runs.
     """
     version = edition.judgment_set.version
+    text = f"The board of {track} now uses judgments {version}."
+    address = reverse("board", args=[track.slug])
     if before is not None and track.shows_means:
-        text = f"The board of {track} now uses judgments {version}."
-        address = reverse("board", args=[track.slug])
         _notify_members(track, text, address)
-    enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version})
+    enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version}, text, address)
 
 
 def notify_trial_scored(track: Track, edition: Edition) -> None:
@@ -172,18 +179,35 @@ def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None
         Mail.objects.enqueue(notices)
 
 
-def build_run_payload(run: Run) -> dict[str, Any]:
-    """Return what a webhook call says of a run: no scores, since those need a token."""
-    return {"run": {"id": run.pk, "tag": run.tag, "team": run.team.name}}
+def enqueue_run_webhooks(run: Run, event: WebhookEvent, text: str) -> None:
+    """Enqueue calls about a run; their JSON has no scores, since those need a token."""
+    details = {"run": {"id": run.pk, "tag": run.tag, "team": run.team.name}}
+    enqueue_webhooks(run.track, event, details, text, reverse("run", args=[run.pk]))
 
 
-def enqueue_webhooks(track: Track, event: WebhookEvent, details: dict[str, Any]) -> None:
+def enqueue_webhooks(
+    track: Track, event: WebhookEvent, details: dict[str, Any], text: str, address: str
+) -> None:
     """Enqueue a call to every active webhook of the track that subscribes to the event."""
     body = {"event": event, "track": track.slug, "at": timezone.now().isoformat(), **details}
+    bodies = {
+        WebhookFormat.JSON: body,
+        WebhookFormat.SLACK: {"text": f"{escape_slack(text)}\n{settings.SITE_URL}{address}"},
+    }
     for webhook in track.webhooks.filter(switched_off_at=None):
         if event in webhook.happenings:
-            delivery = Delivery.objects.create(webhook=webhook, happening=event, body=body)
+            sent = bodies[webhook.format]
+            delivery = Delivery.objects.create(webhook=webhook, happening=event, body=sent)
             Job.objects.enqueue("deliver", delivery)
+
+
+def escape_slack(text: str) -> str:
+    """Return text in which Slack finds no link and no mention.
+
+    >>> escape_slack("<!channel> R&D")
+    '&lt;!channel&gt; R&amp;D'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 @transaction.atomic

@@ -30,6 +30,7 @@ from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import notices
 from leaderboard.runs import duplicates
 from leaderboard.runs.fact_changes import apply_header_facts
+from leaderboard.scoring.branches import compare_with_main
 from leaderboard.scoring.editions import (
     apply_settings,
     build_editions,
@@ -113,9 +114,9 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
         **problem_fields(run, read.problems),
     )
     run.tag = run.tag or read.tag
-    notices.notify_run_accepted(run, scored=shown)
     for scores in measured:
         store_scores(run.pk, scores)
+    notices.notify_run_accepted(run, shown, _describe_against_main(run, track) if shown else "")
     for edition in find_editions_to_score(track):
         if edition.pk not in scored or find_missing_measures(edition, run.pk):
             Job.objects.enqueue("build_edition", edition)
@@ -124,6 +125,16 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
             publish_edition(edition)
     if shown and track.edition:
         Job.objects.enqueue("compare", track.edition)
+
+
+def _describe_against_main(run: Run, track: Track) -> str:
+    """Say how a scored run did against the main branch of its team, if the track has one."""
+    edition = track.edition
+    if edition is None or not track.main_branch:
+        return ""
+    edition.track = track
+    found = compare_with_main(run, edition, track.primary_measure, track.runs.all())
+    return found.sentence if found is not None else ""
 
 
 def store_scores(run_id: str, measured: RunScores) -> None:

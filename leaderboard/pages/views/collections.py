@@ -54,7 +54,7 @@ from leaderboard.pages.views.reviews import (
 
 FIRST_TOPICS = 10
 # Documents on a page of their list.
-DOCUMENTS = 50
+DOCUMENTS = 40
 FOUND_DOCUMENTS = 10
 
 

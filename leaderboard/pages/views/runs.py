@@ -19,7 +19,7 @@ from leaderboard.actions import runs as run_actions
 from leaderboard.actions.people import can_join_by_run
 from leaderboard.actions.submission_rules import ActionError, NotAccepted
 from leaderboard.actions.uploads import RunDetails, accept_run
-from leaderboard.analysis.history import compare_with_previous_best
+from leaderboard.analysis.history import compare_with_branch, compare_with_previous_best
 from leaderboard.analysis.losses import find_losses, tabulate_losses
 from leaderboard.analysis.precision import Precision, read_precision
 from leaderboard.analysis.runs import (
@@ -48,6 +48,7 @@ from leaderboard.pages.views.tables import csv_file, wants_csv
 from leaderboard.runs.fact_changes import load_history
 from leaderboard.runs.facts import FactsForm, all_facts, build_rows
 from leaderboard.runs.quotas import find_quota
+from leaderboard.scoring.branches import compare_with_main
 
 # Topics on one page of a run's table.
 TOPICS = 50
@@ -139,13 +140,14 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     scores = _scores_context(request, seen)
     if wants_csv(request):
         return _table_csv(request.GET.get("table", ""), seen.run, scores)
+    stated = all_facts(seen.run)
     context = {
         "sight": seen.sight,
         "track": seen.sight.track,
         "run": seen.run,
         "inside": seen.sight.can_see_file(seen.run),
         "states": seen.sight.can_state_facts(seen.run),
-        "stated": build_rows(all_facts(seen.run)),
+        "stated": build_rows(stated, seen.sight.track.link_of_commit(stated.get("commit", ""))),
         "history": load_history(seen.run) if seen.sight.can_see_file(seen.run) else [],
         "receipt": receipts.build_receipt(seen.sight, seen.run),
         "twins": receipts.find_twins_of_other_teams(seen.sight, seen.run),
@@ -196,6 +198,7 @@ def _scores_context(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
         "top_grade": board.edition.judgment_set.top_grade,
         "since": wording.pair_verdict(previous) if previous is not None else None,
         "previous": previous,
+        **_main_context(seen, board),
         "losses": find_losses(board, seen.run, found.topics),
         "facts": scored,
         "remarks": [
@@ -204,6 +207,18 @@ def _scores_context(request: HttpRequest, seen: VisibleRun) -> dict[str, Any]:
         ],
         "page": Paginator(found.lines, TOPICS).get_page(request.GET.get("page")),
     }
+
+
+def _main_context(seen: VisibleRun, board: Board) -> dict[str, Any]:
+    """Compare the run with the main branch of its team, if the track has one."""
+    runs = seen.sight.runs()
+    found = compare_with_main(seen.run, board.edition, board.measure, runs)
+    if found is None:
+        return {}
+    found = replace(found, other=seen.sight.with_shown_name(found.other))
+    # The page compares every run with the baseline anyway.
+    pair = compare_with_branch(seen.sight, found) if found.branch else None
+    return {"main": found, "main_verdict": wording.pair_verdict(pair) if pair else None}
 
 
 def _draw_bars(found: RunBreakdown) -> SafeString:
