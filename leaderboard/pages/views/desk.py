@@ -19,6 +19,7 @@ from leaderboard.notifications import notices
 from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.pages.views.lookups import organised_sight_or_403, page_number
 from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.views.undo import undo_context
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
@@ -47,6 +48,7 @@ def _render_desk(
         "join_requests": asked,
         "unfinished": receipts.build_receipts(sight, sight.runs().unfinished()),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        **undo_context(track),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }
