@@ -99,6 +99,7 @@ track_urls = [
     path("desk/scores/again/", desk.score_all_again, name="score_all_again"),
     path("desk/trail/", desk.trail, name="trail"),
     path("manage/", tracks.manage, name="manage"),
+    path("manage/undo/<int:event_id>/", tracks.undo_change, name="undo_change"),
     path("manage/task/", tasks.manage_task, name="manage_task"),
     path("manage/delete/", leaving.delete_track, name="delete_track"),
     path("manage/invitation/", teams.renew_invitation, name="renew_invitation"),

@@ -85,7 +85,7 @@ def make_baseline(track: Track, user: User) -> None:
 
 
 @transaction.atomic
-def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
+def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "change") -> Track:
     """Change fields of a track; a change that affects scores makes new editions.
 
     Unchanged fields, which a form also sends, are ignored.  Raises ActionError if a setting would
@@ -98,13 +98,13 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
         _refuse_missing_judgments(
             after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
         )
-    before = {name: _plain_value(getattr(track, name)) for name in after}
+    before = {name: plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
     if after:
         track.save(update_fields=list(after))
-        plain = {name: _plain_value(value) for name, value in after.items()}
-        AuditEvent.objects.record(user, "change", track, before, plain)
+        plain = {name: plain_value(value) for name, value in after.items()}
+        AuditEvent.objects.record(user, act, track, before, plain)
     if track.closes_at != deadline:
         notices.notify_deadline_changed(track)
     renew_edition(track)
@@ -135,7 +135,8 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
         )
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Return a value of a setting as the activity log stores it."""
     return value if isinstance(value, str | int | float | bool | list | None) else str(value)
 
 

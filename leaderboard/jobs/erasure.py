@@ -37,7 +37,8 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     editions = Edition.objects.filter(track__in=tracks)
     runs = Run.objects.filter(track__in=tracks)
     _cancel_jobs("check_run", runs.values_list("pk", flat=True))
-    _cancel_jobs("make_baseline", tracks.values_list("pk", flat=True))
+    for kind in ("make_baseline", "announce_judgments"):
+        _cancel_jobs(kind, tracks.values_list("pk", flat=True))
     for kind in ("build_edition", "score_again", "compare"):
         _cancel_jobs(kind, editions.values_list("pk", flat=True))
     # Protected rows can be deleted only after the rows that protect them.

@@ -53,6 +53,7 @@ JOB_KINDS = {
     "try_judgments": JobKind(scoring_work.build_trial_editions),
     "score_again": JobKind(scoring_work.rescore_edition, long=True),
     "compare": JobKind(comparisons.compare_edition),
+    "announce_judgments": JobKind(scoring_work.announce_judgments),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.
     "deliver": JobKind(
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS

@@ -115,6 +115,7 @@ class Job(models.Model):
         "build_edition": 6,
         "score_again": 6,
         "gather_pool": 6,
+        "announce_judgments": 6,
         "deliver": 8,
         "mail": 8,
         "check_collection": 7,

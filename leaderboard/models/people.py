@@ -287,7 +287,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
 
 class AuditEvent(models.Model):
-    """One act: who did what to which object; append only."""
+    """One act: who did what to which object; append only, but for the mark of an undo."""
 
     at = models.DateTimeField(default=timezone.now, editable=False)
     actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")

@@ -60,6 +60,8 @@ def trec_alone() -> list[str]:
     return ["trec"]
 
 
+# For so long organisers can undo a change that everybody sees; members are told afterwards.
+UNDO_TIME = timedelta(minutes=10)
 # With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
 

@@ -118,7 +118,7 @@ def notify_deadline_changed(track: Track) -> None:
     _notify_members(track, text, address)
 
 
-def notify_board_judgments_changed(track: Track, edition: Edition, before: Edition | None) -> None:
+def notify_board_judgments_changed(track: Track, edition: Edition, is_first: bool = False) -> None:
     """Notify all members who see the board that its judgments changed.
 
     The first judgments need no notice: each team is notified of its scored runs.
@@ -126,9 +126,14 @@ def notify_board_judgments_changed(track: Track, edition: Edition, before: Editi
     version = edition.judgment_set.version
     text = f"The board of {track} now uses judgments {version}."
     address = reverse("board", args=[track.slug])
-    if before is not None and track.shows_means:
+    if track.shows_means and not is_first:
         _notify_members(track, text, address)
     enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version}, text, address)
+
+
+def count_notified_of_judgments(track: Track) -> int:
+    """Return how many members are notified when the board changes to other judgments."""
+    return track.memberships.count() if track.edition_id and track.shows_means else 0
 
 
 def notify_trial_scored(track: Track, edition: Edition) -> None:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.conventions import SCORING_VERSION
@@ -28,6 +29,7 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.tracks import UNDO_TIME
 from leaderboard.notifications import notices
 from leaderboard.runs import duplicates
 from leaderboard.runs.fact_changes import apply_header_facts
@@ -244,9 +246,33 @@ def show_edition(edition: Edition, track: Track, now: datetime) -> None:
     unscored = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
     runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
     notices.notify_runs_scored(track, unscored)
-    if before is None or before.judgment_set_id != edition.judgment_set_id:
-        notices.notify_board_judgments_changed(track, edition, before)
+    if before is None:
+        notices.notify_board_judgments_changed(track, edition, is_first=True)
+        Track.objects.filter(pk=track.pk).update(announced_judgments=edition.judgment_set_id)
+    elif before.judgment_set_id != edition.judgment_set_id:
+        schedule_announcement(track, before)
     Job.objects.enqueue("compare", edition)
+
+
+def schedule_announcement(track: Track, before: Edition) -> None:
+    """Tell the members about other judgments once the organisers can no longer undo the switch."""
+    unknown = Track.objects.filter(pk=track.pk, announced_judgments=None)
+    unknown.update(announced_judgments=before.judgment_set_id)
+    job = Job.objects.enqueue("announce_judgments", track)
+    Job.objects.filter(pk=job.pk).update(not_before=Now() + UNDO_TIME)
+
+
+def announce_judgments(track_id: str, progress: Progress) -> Publish:
+    """Tell the members which judgments the board uses, unless they were told of the same."""
+    return lambda: publish_announcement(track_id)
+
+
+def publish_announcement(track_id: str) -> None:
+    track = Track.objects.select_for_update(no_key=True).get(pk=track_id)
+    edition = track.edition
+    if edition is not None and edition.judgment_set_id != track.announced_judgments_id:
+        Track.objects.filter(pk=track_id).update(announced_judgments=edition.judgment_set_id)
+        notices.notify_board_judgments_changed(track, edition)
 
 
 def find_complete_runs(edition: Edition, measures: list[str]) -> QuerySet[ScoreSet, str]:

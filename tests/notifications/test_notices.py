@@ -106,6 +106,8 @@ def judged_anew(track, ada) -> None:
     work()
     tracks.change_track(track, ada, {"judgment_set": made})
     work()
+    assert Job.objects.filter(kind="announce_judgments").update(not_before=None)
+    work()
 
 
 def test_everybody_who_takes_part_learns_of_other_judgments_on_the_board(track, ada, ben):

@@ -207,6 +207,7 @@ ACTS = {
     "manage_task": Act("/tracks/blind/manage/task/", ACT, {"description": "Bread."}),
     "choose_baseline": Act("/tracks/blind/manage/baseline/", ACT, {"baseline": "{run}"}),
     "release": Act("/tracks/blind/manage/release/", ACT),
+    "undo_change": Act("/tracks/blind/manage/undo/0/", ACT),
     "try_judgments": Act("/tracks/blind/judgments/v1/try/", ACT),
     "switch_judgments": Act("/tracks/blind/judgments/v1/switch/", ACT),
     "webhooks": Act("/tracks/blind/manage/webhooks/", ACT, WEBHOOK),

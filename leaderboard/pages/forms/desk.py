@@ -56,6 +56,13 @@ class SnapshotForm(forms.Form):
         required=False,
         widget=TextareaWithPlainLineEnds(attrs={"rows": 2}),
     )
+    authors = forms.CharField(
+        label="Authors",
+        max_length=2000,
+        required=False,
+        help_text="One per line, in the order of the citation.",
+        widget=TextareaWithPlainLineEnds(attrs={"rows": 3}),
+    )
 
 
 class AnnouncementForm(forms.Form):

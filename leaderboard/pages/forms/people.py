@@ -97,7 +97,10 @@ class WebhookForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         initial=WebhookEvent.values,
     )
-    format = forms.ChoiceField(label="What is sent", choices=WebhookFormat.choices)
+    format = forms.ChoiceField(label="What is sent", choices=WebhookFormat.choices, required=False)
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or WebhookFormat.JSON
 
     def clean_url(self) -> str:
         try:

@@ -50,6 +50,7 @@ ACTS = {
     "switch on": "switched on a",
     "try": "tried other judgments on the",
     "try again": "retried the",
+    "undo": "undid a change of the",
     "undo withdrawal": "undid the withdrawal of the",
     "upload": "uploaded the",
     "withdraw": "withdrew the",
