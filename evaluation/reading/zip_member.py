@@ -46,7 +46,7 @@ def only_member(file: BinaryIO, size: int) -> Member:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, struct.error) as error:
         raise _broken("its directory cannot be read") from error
     if len(members) != 1:
-        raise _not_one_member(f"the archive holds {len(members):,} members")
+        raise _not_one_member(f"the archive has {len(members):,} members")
     info = members[0]
     _check_kind(info)
     _check_name(info.orig_filename)
@@ -75,7 +75,7 @@ def _directory_size(file: BinaryIO, size: int) -> int:
 def _check_kind(info: zipfile.ZipInfo) -> None:
     mode = info.external_attr >> 16
     if info.orig_filename.endswith("/") or stat.S_ISDIR(mode):
-        raise _not_one_member("the archive holds a folder and no file")
+        raise _not_one_member("the archive has a folder and no file")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise refuse("E_LINK", "the archive contains a link or special file", info.orig_filename)
     if info.flag_bits & ENCRYPTED:
@@ -109,7 +109,7 @@ def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int
     file.seek(0)
     header = file.read(LOCAL_HEADER.size)
     if info.header_offset or len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
-        raise _broken("its member does not stand at its start")
+        raise _broken("its member is not at its start")
     _, _, flags, method, _, _, _, _, _, name, extra = LOCAL_HEADER.unpack(header)
     if (flags ^ info.flag_bits) & ENCRYPTED or method != info.compress_type:
         raise _broken("its directory and its member disagree")
