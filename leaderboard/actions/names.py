@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
+COMMIT = "{commit}"
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -13,6 +15,19 @@ def clean_slug(text: str) -> str:
         raise ValueError("takes letters, digits, - and _, and begins with a letter or digit")
     if text.lower() in RESERVED:
         raise ValueError("is a word of other addresses here; choose another")
+    return text
+
+
+def clean_commit_url(text: str) -> str:
+    """Return an https URL with a place for the commit, or ""; otherwise raise ValueError."""
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = urlsplit("")
+    is_link = parts.scheme == "https" and parts.hostname and not parts.username
+    if text and not (is_link and COMMIT in parts.path + parts.query and " " not in text):
+        raise ValueError(f"is a URL that begins with https:// and has {COMMIT} in it")
     return text
 
 

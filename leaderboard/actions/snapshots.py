@@ -6,6 +6,7 @@ A snapshot does not change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from leaderboard.actions.submission_rules import ActionError
-from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns
+from leaderboard.actions.tasks import Author, parse_authors, render_authors, suggest_authors
+from leaderboard.boards.columns import RUN, TEAM, TYPE, available_columns, page_text
 from leaderboard.boards.exports import (
     FORMATS,
     build_caption,
@@ -29,7 +31,9 @@ ERASED = "erased"
 TEXT_COLUMNS = {column.title for column in (RUN, TEAM, TYPE)}
 
 
-def freeze_board(board: Board, user: User, name: str, note: str = "") -> Snapshot:
+def freeze_board(
+    board: Board, user: User, name: str, note: str = "", authors: str = ""
+) -> Snapshot:
     """Save this board under a name.  Raises ActionError."""
     if not board.standings:
         raise ActionError("An empty board cannot be frozen.")
@@ -42,10 +46,11 @@ def freeze_board(board: Board, user: User, name: str, note: str = "") -> Snapsho
         slug=slugify(name)[:60] or "snapshot",
         name=name,
         note=note,
+        authors=authors or suggest_authors(board.sight.track),
         caption=build_caption(board),
         heads=[column.title for column in columns],
         rows=[
-            [standing.run.pk, *(column.printed(standing) for column in columns)]
+            [standing.run.pk, *(page_text(board, standing, column) for column in columns)]
             for standing in board.standings
         ],
         files={name: format.write(board, columns) for name, format in FORMATS.items()},
@@ -98,16 +103,28 @@ def snapshot_lines(snapshot: Snapshot) -> list[FrozenLine]:
 
 def _cells(snapshot: Snapshot, texts: Sequence[str]) -> list[FrozenCell]:
     pairs = zip(snapshot.heads, texts, strict=True)
-    return [FrozenCell(text, head in TEXT_COLUMNS) for head, text in pairs]
+    return [
+        FrozenCell(text, True) if head in TEXT_COLUMNS else FrozenCell(_print_number(text), False)
+        for head, text in pairs
+    ]
+
+
+def _print_number(text: str) -> str:
+    """Drop the zero before the point, which snapshots of earlier versions have.
+
+    >>> _print_number("+0.0250 to +0.1000"), _print_number("1.0000")
+    ('+.0250 to +.1000', '1.0000')
+    """
+    return re.sub(r"(?<![\d.])0(?=\.\d)", "", text)
 
 
 def render_bibtex(snapshot: Snapshot, address: str) -> str:
     """Render the BibTeX entry of a snapshot."""
     track, at = snapshot.track, snapshot.created_at
-    owner = track.owner.get_full_name() or track.owner.username
+    owner = Author(track.owner.get_full_name() or track.owner.username)
     fields = {
         "title": f"{{{escape_tex(track.name)}: {escape_tex(snapshot.name)}}}",
-        "author": f"{{{escape_tex(owner)}}}",
+        "author": render_authors(parse_authors(snapshot.authors) or [owner]),
         "year": str(at.year),
         "month": at.strftime("%b").lower(),
         "howpublished": f"\\url{{{address}}}",

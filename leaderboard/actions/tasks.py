@@ -90,16 +90,33 @@ def list_authors(track: Track, page: TaskPage) -> list[Author]:
     >>> [author.name for author in list_authors(Track(), page)]
     ['Inês Moura', 'Tobias Brandt']
     """
-    lines = [line.partition(",") for line in page.authors.splitlines() if line.strip()]
-    named = [Author(name.strip(), rest.strip()) for name, _, rest in lines]
-    return named or [Author(user.get_full_name() or user.username) for user in track.organisers()]
+    return parse_authors(page.authors) or [
+        Author(user.get_full_name() or user.username) for user in track.organisers()
+    ]
+
+
+def parse_authors(text: str) -> list[Author]:
+    """Return the authors of a text with one per line, each with an affiliation after a comma."""
+    lines = [line.partition(",") for line in text.splitlines() if line.strip()]
+    return [Author(name.strip(), rest.strip()) for name, _, rest in lines]
+
+
+def suggest_authors(track: Track) -> str:
+    """Return the authors of a track, one per line, as a form proposes them."""
+    page = find_task_page(track)
+    return page.authors or "\n".join(author.name for author in list_authors(track, page))
+
+
+def render_authors(authors: Sequence[Author]) -> str:
+    """Render the authors as BibTeX reads them; no name is taken apart."""
+    return " and ".join(f"{{{escape_tex(author.name)}}}" for author in authors)
 
 
 def render_track_bibtex(track: Track, authors: Sequence[Author], address: str) -> str:
     """Render the BibTeX entry of a track."""
     fields = {
         "title": f"{{{escape_tex(track.name)}}}",
-        "author": " and ".join(f"{{{escape_tex(author.name)}}}" for author in authors),
+        "author": render_authors(authors),
         "year": str((track.closes_at or track.created_at).year),
         "howpublished": f"\\url{{{address}}}",
     }

@@ -23,10 +23,11 @@ from leaderboard.models import (
     User,
     Webhook,
 )
+from leaderboard.models.collections import MOST_INDEXED
+from leaderboard.models.notices import WebhookFormat
 from leaderboard.models.tracks import new_invitation
 from leaderboard.notifications import notices
 from leaderboard.scoring import editions
-from leaderboard.scoring.baselines import MOST_DOCUMENTS
 from leaderboard.scoring.judgments import explain_first_missing
 
 
@@ -71,9 +72,9 @@ def delete_draft(track: Track, user: User) -> None:
 
 def make_baseline(track: Track, user: User) -> None:
     """Queue a baseline run by BM25.  Raises ActionError without documents or with too many."""
-    if not 0 < track.collection.num_documents <= MOST_DOCUMENTS:
+    if not track.collection.is_searchable:
         raise ActionError(
-            f"A baseline can be made from up to {MOST_DOCUMENTS:,} documents on this site. "
+            f"A baseline can be made from up to {MOST_INDEXED:,} documents on this site. "
             "Upload a run instead."
         )
     with transaction.atomic():
@@ -84,7 +85,7 @@ def make_baseline(track: Track, user: User) -> None:
 
 
 @transaction.atomic
-def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
+def change_track(track: Track, user: User, changes: dict[str, Any], act: str = "change") -> Track:
     """Change fields of a track; a change that affects scores makes new editions.
 
     Unchanged fields, which a form also sends, are ignored.  Raises ActionError if a setting would
@@ -97,13 +98,13 @@ def change_track(track: Track, user: User, changes: dict[str, Any]) -> Track:
         _refuse_missing_judgments(
             after.get("measures", track.measures), after.get("judgment_set", track.judgment_set)
         )
-    before = {name: _plain_value(getattr(track, name)) for name in after}
+    before = {name: plain_value(getattr(track, name)) for name in after}
     for name, value in after.items():
         setattr(track, name, value)
     if after:
         track.save(update_fields=list(after))
-        plain = {name: _plain_value(value) for name, value in after.items()}
-        AuditEvent.objects.record(user, "change", track, before, plain)
+        plain = {name: plain_value(value) for name, value in after.items()}
+        AuditEvent.objects.record(user, act, track, before, plain)
     if track.closes_at != deadline:
         notices.notify_deadline_changed(track)
     renew_edition(track)
@@ -134,7 +135,8 @@ def _refuse_showing_unreleased(track: Track, disclosure: str) -> None:
         )
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Return a value of a setting as the activity log stores it."""
     return value if isinstance(value, str | int | float | bool | list | None) else str(value)
 
 
@@ -214,7 +216,9 @@ def remove_badge(track: Track, user: User) -> None:
     AuditEvent.objects.record(user, "remove badge", track)
 
 
-def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> Webhook:
+def add_webhook(
+    track: Track, user: User, url: str, happenings: list[str], format: str = WebhookFormat.JSON
+) -> Webhook:
     """Add a URL to call when one of these happens.  Raises ActionError."""
     try:
         with transaction.atomic():
@@ -223,7 +227,9 @@ def add_webhook(track: Track, user: User, url: str, happenings: list[str]) -> We
             if track.webhooks.count() >= Webhook.MOST_PER_TRACK:
                 most = Webhook.MOST_PER_TRACK
                 raise ActionError(f"A track has up to {most} webhooks. Remove one first.")
-            webhook = track.webhooks.create(url=url, happenings=happenings, created_by=user)
+            webhook = track.webhooks.create(
+                url=url, happenings=happenings, format=format, created_by=user
+            )
             AuditEvent.objects.record(user, "add", webhook, after={"url": url})
             return webhook
     except IntegrityError:

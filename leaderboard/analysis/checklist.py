@@ -9,7 +9,6 @@ from django.urls import reverse
 from leaderboard.boards.disclosure import Sight
 from leaderboard.display.numbers import anywhere_on_earth, counted
 from leaderboard.models import Job, Run, Track
-from leaderboard.scoring.baselines import MOST_DOCUMENTS
 
 # The first steps, without which a track does not open.
 NEEDED = 3
@@ -57,8 +56,7 @@ def build_checklist(sight: Sight) -> Checklist:
         _test_run(track),
         _open(track),
     ]
-    documents = track.collection.num_documents
-    return Checklist(steps, 0 < documents <= MOST_DOCUMENTS, made)
+    return Checklist(steps, track.collection.is_searchable, made)
 
 
 def _describe(track: Track) -> ChecklistStep:

@@ -15,6 +15,7 @@ from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import Board, Standing, find_board
 from leaderboard.display.numbers import count, counted, signed
 from leaderboard.models import (
+    Collection,
     Delivery,
     Edition,
     Job,
@@ -47,6 +48,7 @@ KINDS = {
     "score_again": "Scoring all runs again:",
     "compare": "Comparing the runs:",
     "make_baseline": "Making a baseline run:",
+    "index_words": "Indexing the words of the documents",
     "gather_pool": "Gathering the pool",
     "check_judgments": "Reading the judgments",
     "import_judgments": "Importing the judgments",
@@ -213,6 +215,7 @@ def _targets_of_failed(track: Track) -> dict[str, QuerySet]:
         "score_again": track.editions.filter(state=Edition.State.READY),
         "compare": track.editions.filter(pk=track.edition_id),
         "gather_pool": track.pools.filter(state=Pool.State.FAILED),
+        "index_words": Collection.objects.filter(pk=track.collection_id, words=""),
         "check_judgments": failed_judgments,
         "import_judgments": failed_judgments,
     }

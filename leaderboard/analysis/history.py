@@ -12,7 +12,12 @@ from leaderboard.boards.standings import AGAINST_ALL, Board, Choice, find_board_
 from leaderboard.display.charts.drawing import Kind
 from leaderboard.display.csv_tables import TEAM_COLUMNS, Table, tabulate
 from leaderboard.models import Edition, Run
+from leaderboard.runs.facts import OF_COMMITS
+from leaderboard.scoring.branches import BranchComparison
 from leaderboard.scoring.families import load_measure_means
+
+# Characters of a commit that tables print.
+SHORT_COMMIT = 10
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,24 @@ class HistoryLine:
     @property
     def name(self) -> str:
         return str(self.run)
+
+    @property
+    def commit(self) -> str:
+        return str(self.run.facts.get("commit", ""))
+
+    @property
+    def branch(self) -> str:
+        return str(self.run.facts.get("branch", ""))
+
+    @property
+    def commit_link(self) -> str:
+        return self.run.track.link_of_commit(self.commit)
+
+    @property
+    def label(self) -> str:
+        """The name of the run, with branch and commit where it states them."""
+        made_by = " ".join(filter(None, (self.branch, self.commit[:SHORT_COMMIT])))
+        return f"{self.name}, {made_by}" if made_by else self.name
 
     @property
     def at(self) -> datetime:
@@ -56,6 +79,11 @@ class History:
     changes: list[Change]
 
     @property
+    def has_commits(self) -> bool:
+        """Whether the runs of the track carry commits."""
+        return bool(self.edition.track.main_branch)
+
+    @property
     def leaders(self) -> list[HistoryLine]:
         """The runs that raised the best score, the latest first."""
         return [line for line in reversed(self.lines) if line.leads]
@@ -66,6 +94,7 @@ class History:
         columns = [
             ("received_at", lambda line: line.at.isoformat()),
             *TEAM_COLUMNS,
+            *((name, name) for name in OF_COMMITS[:2] if self.has_commits),
             (self.measure, "mean"),
             ("best", "best"),
             ("judgments", lambda _: version),
@@ -132,6 +161,15 @@ def compare_with_previous_best(sight: Sight, run: Run) -> Pair | None:
         return None
     pair = compare_runs(board, sight.with_shown_name(best), run)
     return replace(pair, verdict=_compare_with_earlier(board, run, earlier))
+
+
+def compare_with_branch(sight: Sight, found: BranchComparison) -> Pair | None:
+    """Compare a run with that of the main branch by all pairs of the board."""
+    choice = Choice(measure=found.measure, family=AGAINST_ALL)
+    board = find_board_with(sight, choice, found.run.pk, found.other.pk)
+    if board is None or board.standing_of(found.run) is None:
+        return None
+    return compare_runs(board, found.other, found.run)
 
 
 def _compare_with_earlier(board: Board, run: Run, earlier: list[Run]) -> str:

@@ -65,7 +65,13 @@ def cut_snippet(text: str, terms: frozenset[str], length: int = LENGTH) -> list[
 Piece(words='twice', is_term=True), Piece(words='.', is_term=False)]
     """
     text = " ".join(text[:CHARACTERS_READ].split())
-    hits = [word for word in WORD.finditer(text) if stem(word[0]) in terms][:WORDS_FOUND]
+    hits = [word for word in WORD.finditer(text) if stem(word[0]) in terms]
+    return cut_around(text, hits, length)
+
+
+def cut_around(text: str, hits: Sequence[re.Match[str]], length: int = LENGTH) -> list[Piece]:
+    """Return the part of a text with most different hits, marked, or its beginning."""
+    hits = hits[:WORDS_FOUND]
     start, end = _choose_window(text, hits, length)
     before, after = start > 0, end < len(text)
     pieces = _cut(text, start, end, hits)

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from evaluation.reading.repairs import FIXES, TAG, TAG_RULE
 from leaderboard.actions.names import clean_slug
 from leaderboard.runs.facts import REQUIRABLE, clean_facts, facts_schema
+from leaderboard.runs.facts.kinds import LONGEST
 
 FIRST_YEAR, LAST_YEAR = 2000, 2999
 # JSON that others send is kept small: it is shown on pages, and read by every list.
@@ -103,6 +104,7 @@ Name = Annotated[Text, StringConstraints(min_length=1, max_length=120)]
 Slug = Annotated[str, StringConstraints(max_length=60), AfterValidator(clean_slug)]
 Version = Annotated[str, StringConstraints(max_length=40), AfterValidator(clean_slug)]
 GradeScale = Annotated[str, StringConstraints(pattern=r"^0-(12[0-7]|1[01]\d|\d{1,2})$")]
+FactText = Annotated[Text, StringConstraints(max_length=LONGEST)]
 Label = Annotated[Text, StringConstraints(max_length=128)]
 Region = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Key = Annotated[Text, StringConstraints(max_length=80)]

@@ -43,7 +43,7 @@ from leaderboard.infrastructure.request_slots import received_at
 from leaderboard.models import Run, Score, Team, Track
 from leaderboard.models.people import team_key
 from leaderboard.runs.fact_changes import change_facts
-from leaderboard.runs.facts import all_facts
+from leaderboard.runs.facts import OF_COMMITS, all_facts
 from leaderboard.scoring.families import match_measure
 
 router = Router(tags=["runs"])
@@ -71,7 +71,8 @@ def create_run(
 
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
     200, even after the deadline. `message` then names the time of the first upload. `fix`
-    makes repairs while the file is read: see `fix` of a problem.
+    makes repairs while the file is read: see `fix` of a problem. `replaces` names a run of your
+    team, which is withdrawn once this one has passed its checks; both use quota once.
     """
     user = viewer(request)
     sight = track_or_404(user, slug)
@@ -97,9 +98,10 @@ def run_details(track: Track, form: RunIn, key: str) -> RunDetails:
         tag=form.tag,
         format=form.format,
         description=form.description,
-        facts=form.facts,
+        facts=form.facts | {name: said for name in OF_COMMITS if (said := getattr(form, name))},
         idempotency_key=key,
         fixes=form.fix,
+        replaces=form.replaces,
     )
 
 
@@ -223,6 +225,7 @@ def serialise_progress(receipt: Receipt) -> dict[str, Any]:
         "reason": run.reason,
         "withdrawn_at": run.withdrawn_at,
         "withdrawn_reason": run.withdrawn_reason,
+        "replaces": run.replaces_id,
         "problems": run.problems,
         "problem_totals": run.problem_totals,
         "problems_url": reverse("api-1:get_problems", args=[run.pk]),

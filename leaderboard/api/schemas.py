@@ -15,8 +15,10 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from leaderboard.actions.names import MOST_MEASURES
 from leaderboard.api.fields import (
     Facts,
+    FactText,
     Fixes,
     GradeScale,
+    Instant,
     Label,
     Measure,
     Name,
@@ -206,6 +208,9 @@ class TrackOut(TrackSettings):
     quota: QuotaOut | None = Field(None, description="Your team's. Only when reading one track.")
     opens_at: datetime | None = None
     closes_at: datetime | None = None
+    your_deadline: datetime | None = Field(
+        None, description="Your team's own later deadline, if the organisers gave it one."
+    )
     release_at: datetime | None = None
 
 
@@ -228,6 +233,16 @@ class TeamOut(Schema):
 
 class TeamIn(Schema):
     name: Annotated[Text, StringConstraints(min_length=1, max_length=80)]
+
+
+class DeadlineIn(Schema):
+    team: Annotated[Text, StringConstraints(max_length=80)] = Field(description="Its name.")
+    closes_at: Instant | None = Field(description="After the track's deadline; null to end it.")
+    reason: Annotated[Text, StringConstraints(max_length=300)] = ""
+
+
+class TeamDeadline(TeamOut):
+    deadline: datetime | None = Field(description="When the team's runs are due.")
 
 
 class NewTeamOut(TeamOut):
@@ -254,10 +269,18 @@ class RunIn(Schema):
     team: Annotated[Text, StringConstraints(max_length=80)] = Field(
         "", description="Organisers only: team to submit for."
     )
+    replaces: Label = Field(
+        "",
+        description="ID of your team's run that this one replaces. It is withdrawn once this one "
+        "has passed its checks; both use quota once. Until the deadline.",
+    )
     format: Label = Field(
         "", description="Required if the file matches two of the track's `run_formats`."
     )
     facts: Facts = {}
+    commit: FactText = Field("", description="Fact `commit`: the revision of the code.")
+    branch: FactText = Field("", description="Fact `branch`, such as `main`.")
+    configuration: FactText = Field("", description="Fact `configuration`: its settings.")
 
 
 class RepairIn(Schema):
@@ -329,6 +352,7 @@ class RunOut(RunReceipt):
     late: Late
     withdrawn_at: datetime | None = None
     withdrawn_reason: str = ""
+    replaces: str | None = Field(None, description="ID of the run that this one replaces.")
     attempts: int = 0
     queue_position: int | None = Field(None, description="1 is the next; null: it does not wait.")
     reason: str = Field("", description="Why it failed.")

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from django.db import models
 from ninja import Schema
-from pydantic import ConfigDict, Field, StringConstraints, create_model
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, create_model
 
 from evaluation.conventions import CONVENTIONS
 from evaluation.reading.recognition import RUN_FORMATS
-from leaderboard.actions.names import MOST_MEASURES
+from leaderboard.actions.names import MOST_MEASURES, clean_commit_url
 from leaderboard.api.fields import FactName, Instant, Label, Measure, Text, Version
 from leaderboard.models import Track
 from leaderboard.models.track_settings import setting_fields, site_defaults
@@ -25,6 +25,9 @@ SETTING_TYPES: dict[str, Any] = {
     "public_topics": Annotated[list[Label], Field(max_length=10_000)],
     "run_formats": Annotated[list[Literal[tuple(RUN_FORMATS)]], Field(min_length=1)],
     "required_facts": list[FactName],
+    "commit_url": Annotated[
+        Text, StringConstraints(max_length=300), AfterValidator(clean_commit_url)
+    ],
 }
 
 

@@ -13,14 +13,17 @@ from evaluation.measures import Measure, parse_measure
 from evaluation.significance import TESTS
 from leaderboard.actions import people
 from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.submission_rules import ActionError
 from leaderboard.actions.team_accounts import create_teams
 from leaderboard.api.auth import ORGANISE, PUBLIC, SUBMIT, viewer
 from leaderboard.api.errors import ApiError, field_error, permission_error
 from leaderboard.api.listing import page_by_slug
 from leaderboard.api.schemas import (
+    DeadlineIn,
     JoinIn,
     NewTeamOut,
     Paging,
+    TeamDeadline,
     TeamIn,
     TeamOut,
     TrackIn,
@@ -31,9 +34,9 @@ from leaderboard.api.schemas import (
     response_schemas,
 )
 from leaderboard.boards.disclosure import Sight, Viewer, sight_of, track_or_404
-from leaderboard.display.phases import phase_of
 from leaderboard.models import Collection, JudgmentSet, Run, Score, Team, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.models.people import team_key
 from leaderboard.runs.quotas import find_quota
 from leaderboard.scoring import editions
 from leaderboard.scoring.judgments import explain_missing_judgments
@@ -227,10 +230,12 @@ def serialise_track(sight: Sight) -> dict[str, Any]:
         "slug": track.slug,
         "url": reverse("api-1:get_track", args=[track.slug]),
         "collection": track.collection.slug,
-        "state": track.state(),
-        "phase": str(phase_of(track)),
+        "state": sight.state,
+        "phase": str(sight.phase),
         "released_at": track.released_at,
     }
+    if sight.has_own_deadline:
+        answer["your_deadline"] = sight.deadline
     if sight.can_see_means:
         answer["judgments"] = track.judgment_set.version if track.judgment_set else None
         answer["edition"] = str(sight.board_edition.pk) if sight.board_edition else None
@@ -319,6 +324,25 @@ def create_team(request: HttpRequest, slug: str, body: TeamIn) -> Status[dict[st
         raise field_error("name", str(reason), body.name) from None
     answer = {"track": track.slug, "team": made.team.name}
     return Status(201, {**answer, "user": made.user.username, "token": made.token})
+
+
+@router.post("/{slug:slug}/deadlines", auth=ORGANISE, response=response_schemas(TeamDeadline))
+def extend_deadline(request: HttpRequest, slug: str, body: DeadlineIn) -> dict[str, Any]:
+    """Give one team a later deadline, or with `closes_at` null the track's again.
+
+    Its runs are then in time until that deadline. Other teams do not see it; the activity log has
+    the reason.
+    """
+    user = viewer(request)
+    track = organised_sight_or_403(user, slug).track
+    team = track.teams.filter(key=team_key(body.team)).first()
+    if team is None:
+        raise field_error("team", "is no team of this track", body.team)
+    try:
+        deadline = people.extend_deadline(team, user, body.closes_at, body.reason)
+    except ActionError as refusal:
+        raise ApiError(409, "E_CONFLICT", str(refusal)) from None
+    return {"track": track.slug, "team": team.name, "deadline": deadline}
 
 
 @router.post(

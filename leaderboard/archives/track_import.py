@@ -260,11 +260,12 @@ def clean_value(field: models.Field, value: Any) -> Any:
 
 
 def restore_teams(manifest: Manifest, track: Track) -> None:
-    """Restore the teams with their grants, but without members."""
+    """Restore the teams with their grants and deadlines, but without members."""
     for entry in manifest.teams:
         team = find_or_create_team(track, "" if entry.of_organisers else entry.name)
         created = {} if entry.created_at is None else {"created_at": entry.created_at}
-        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **created)
+        own = {"closes_at": entry.closes_at, "extension_reason": entry.extension_reason}
+        Team.objects.filter(pk=team.pk).update(alias=entry.alias, **own, **created)
         grants = [clean_values(Grant, grant) for grant in entry.grants]
         Grant.objects.bulk_create(
             Grant(team=team, granted_by=track.owner, **values) for values in grants
@@ -334,6 +335,13 @@ def restore_rejected_run(archive: Archive, entry: RunEntry, track: Track) -> Run
     run.problems_file = store_member(archive, problems, f"runs/{run.pk}/problems")
     run.save(force_insert=True)
     return run
+
+
+def restore_replacements(manifest: Manifest, runs: Runs) -> None:
+    """Restore which run replaced which; a run that the archive does not have is left out."""
+    for entry in (*manifest.runs, *manifest.refused):
+        if entry.replaces in runs:
+            Run.objects.filter(pk=runs[entry.id].pk).update(replaces=runs[entry.replaces])
 
 
 def check_fixes(values: dict[str, Any]) -> tuple[str, ...]:

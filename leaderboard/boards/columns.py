@@ -21,12 +21,14 @@ from leaderboard.display.numbers import (
     MINUS,
     MISSING,
     counted,
+    date,
     day,
     difference_text,
     exact,
     instant,
     interval,
     p_value,
+    score,
     scores,
     signed,
     span,
@@ -485,6 +487,28 @@ def measure_column(
         is_fixed=ranks,
         is_default=is_default,
     )
+
+
+# What the page of a board prints of a difference from the baseline.
+COMPARISON_TEXTS: dict[str, Callable[[Difference], str]] = {
+    "difference": lambda against: difference_text(against.difference, against.unit),
+    "confidence": _confidence_text,
+    "effect": _effect_text,
+}
+
+
+def page_text(board: Board, standing: Standing, column: Column) -> str:
+    """Return a cell as the page of a board prints it, without links and signs."""
+    against = standing.against
+    if column.measure:
+        return score(standing.scores[column.measure], board.decimals)
+    if column.name == JUDGED.name:
+        return score(standing.judged_at_10, board.decimals)
+    if column.name == DATE.name:
+        return date(standing.run.received_at)
+    if against is None or column.name not in COMPARISON_TEXTS:
+        return column.printed(standing)
+    return COMPARISON_TEXTS[column.name](against) or MISSING
 
 
 def columns_of(board: Board) -> list[Column]:

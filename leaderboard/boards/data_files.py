@@ -154,7 +154,7 @@ def _sample_files(collection: Collection) -> Iterator[DataFile]:
 def sample_run_lines(collection: Collection) -> Iterator[str]:
     """Yield a valid run: for every topic the first documents of the collection."""
     documents = open_documents(collection.documents.name)
-    docnos = [document.docno for document in documents.slice(0, SAMPLE_DEPTH)]
+    docnos = [document.docno for document in documents.at(range(min(SAMPLE_DEPTH, len(documents))))]
     for number in collection.topics.order_by("position").values_list("number", flat=True):
         for place, docno in enumerate(docnos, start=1):
             yield f"{number} Q0 {docno} {place} {SAMPLE_DEPTH - place + 1} sample\n"

@@ -17,7 +17,7 @@ import secrets
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -135,23 +135,27 @@ class Documents:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def slice(self, first: int, count: int) -> list[Document]:
-        """Return documents in the order of the collection; only their blocks are read."""
-        found: list[Document] = []
-        before = 0
+    def at(self, places: Iterable[int]) -> list[Document]:
+        """Return the documents at these places of the collection; each block is read once."""
+        wanted = [int(place) for place in places]
+        numbers = (np.searchsorted(self._starts, wanted, "right") - 1).tolist()
         with default_storage.open(self.name) as file:
-            for block in self.blocks:
-                after = before + block.documents
-                if after > first and before < first + count:
-                    documents = read_block(file, block)
-                    found += documents[max(first - before, 0) : first + count - before]
-                before = after
-        return found
+            read = {number: read_lines(file, self.blocks[number]) for number in set(numbers)}
+        return [
+            Document(*json.loads(read[number][place - int(self._starts[number])]))
+            for number, place in zip(numbers, wanted, strict=True)
+        ]
 
     def docnos(self) -> Iterator[str]:
         with default_storage.open(self.name) as file:
             for block in self.blocks:
                 yield from map(read_docno, read_lines(file, block))
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """How many documents there are before each block."""
+        sizes = np.array([block.documents for block in self.blocks])
+        return np.cumsum(sizes) - sizes
 
     def _candidates(self, docno: str) -> NDArray[np.uint32]:
         key = np.uint64(hash_docno(docno))

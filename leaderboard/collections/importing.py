@@ -39,7 +39,7 @@ from leaderboard.models import (
     SubtopicGrade,
     Topic,
 )
-from leaderboard.models.collections import ImportState
+from leaderboard.models.collections import MOST_INDEXED, ImportState
 from leaderboard.models.jobs import Progress, Publish
 
 CHUNK_ROWS = 2_000
@@ -307,9 +307,12 @@ def publish_collection(
         num_topics=topics,
         num_documents=documents.count,
         documents=documents.name,
+        words="",
         questions=[],
         ready_at=now,
     )
+    if 0 < documents.count <= MOST_INDEXED:
+        Job.objects.enqueue("index_words", collection)
     if judgment_set is not None:
         publish_judgments(judgment_set, counts)
 

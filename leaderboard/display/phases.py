@@ -12,7 +12,7 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.display.numbers import anywhere_on_earth, counted, deadline, distance, due_anywhere
-from leaderboard.models import Track
+from leaderboard.models import Team, Track
 
 register = template.Library()
 
@@ -89,23 +89,23 @@ class PhaseText:
 
 
 @register.filter
-def phase_of(track: Track, now: datetime | None = None) -> PhaseText:
-    """Return the phase of a track with its sentences."""
+def phase_of(track: Track, now: datetime | None = None, team: Team | None = None) -> PhaseText:
+    """Return the phase of a track with its sentences, as a team with its own deadline sees it."""
     now = now or timezone.now()
-    phase = find_phase(track, now)
-    lead, rest = _describe_runs(track, now), _describe_scores(track, now)
+    phase = find_phase(track, now, team)
+    lead, rest = _describe_runs(track, now, team), _describe_scores(track, now)
     if phase in (Phase.JUDGING, Phase.RELEASED):
         lead, rest = rest, _begin_with_capital(lead)
     return PhaseText(phase, _name_phase(phase, lead), rest)
 
 
-def find_phase(track: Track, now: datetime | None = None) -> Phase:
+def find_phase(track: Track, now: datetime | None = None, team: Team | None = None) -> Phase:
     """Return the phase; only dates and settings decide, as judgments of a blind track are secret.
 
     A track that everyone sees all of is also in judging until it has judgments.
     """
-    state = track.state(now)
-    if state != Track.State.CLOSED or track.accepts_runs(now):
+    state = track.state(now, team)
+    if state != Track.State.CLOSED or track.accepts_runs(now, team):
         return Phase(state)
     if track.released_at is not None:
         return Phase.RELEASED
@@ -115,9 +115,10 @@ def find_phase(track: Track, now: datetime | None = None) -> Phase:
     return Phase.JUDGING if is_open and track.judgment_set_id is None else Phase.CLOSED
 
 
-def _describe_runs(track: Track, now: datetime) -> DatedSentence:
+def _describe_runs(track: Track, now: datetime, team: Team | None) -> DatedSentence:
     """Say when runs are accepted; the sentence has no capital, since a word precedes it."""
-    opens, closes, state = track.opens_at, track.closes_at, track.state(now)
+    opens, closes, state = track.opens_at, track.deadline_of(team), track.state(now, team)
+    own = " (your team’s own deadline)" if closes != track.closes_at else ""
     if state == Track.State.DRAFT:
         return DatedSentence("only organisers see this track.")
     if state == Track.State.PLANNED:
@@ -125,12 +126,12 @@ def _describe_runs(track: Track, now: datetime) -> DatedSentence:
         return DatedSentence(f"runs are accepted from {{date}}{until}.", opens, closes)
     if closes is None:
         return DatedSentence("runs are accepted without a deadline.")
-    if state == Track.State.CLOSED and track.accepts_runs(now):
+    if state == Track.State.CLOSED and track.accepts_runs(now, team):
         return DatedSentence("runs were due by {date}. Runs submitted now are marked late.", closes)
     if state == Track.State.CLOSED:
-        return DatedSentence("runs were accepted until {date}.", closes)
+        return DatedSentence(f"runs were accepted until {{date}}{own}.", closes)
     if now < closes:
-        return DatedSentence("runs are accepted until {date}.", closes)
+        return DatedSentence(f"runs are accepted until {{date}}{own}.", closes)
     grace = counted(track.grace_minutes, "minute")
     return DatedSentence(
         f"runs were due by {{date}}, and count as on time for {grace} after that.", closes

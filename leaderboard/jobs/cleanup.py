@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from leaderboard.collections.checksums import record_missing_checksums
 from leaderboard.collections.importing import delete_failed_imports
+from leaderboard.collections.word_index import enqueue_missing_indexes
 from leaderboard.infrastructure.storage import list_files_before
 from leaderboard.jobs.erasure import erase_abandoned_imports
 from leaderboard.models import Delivery, Job, Mail, Notice, Run, SentForm, Worker
@@ -61,6 +62,7 @@ def sweep() -> None:
         default_storage.delete(name)
         log.info("removed %s: it belongs to nothing", name)
     record_missing_checksums()
+    enqueue_missing_indexes()
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     Worker.objects.filter(last_seen__lt=Now() - SILENCE).delete()
     delete_old_rows()

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 def erase_collection(collection: Collection) -> None:
     """Delete a collection, its tracks and their runs, and cancel their open jobs."""
     _erase_tracks(Track.objects.filter(collection=collection))
-    for kind in ("check_collection", "import_collection"):
+    for kind in ("check_collection", "import_collection", "index_words"):
         _cancel_jobs(kind, [collection.pk])
     for kind in ("check_judgments", "import_judgments", "try_judgments"):
         _cancel_jobs(kind, collection.judgment_sets.values_list("pk", flat=True))
@@ -37,7 +37,8 @@ def _erase_tracks(tracks: QuerySet[Track]) -> None:
     editions = Edition.objects.filter(track__in=tracks)
     runs = Run.objects.filter(track__in=tracks)
     _cancel_jobs("check_run", runs.values_list("pk", flat=True))
-    _cancel_jobs("make_baseline", tracks.values_list("pk", flat=True))
+    for kind in ("make_baseline", "announce_judgments"):
+        _cancel_jobs(kind, tracks.values_list("pk", flat=True))
     for kind in ("build_edition", "score_again", "compare"):
         _cancel_jobs(kind, editions.values_list("pk", flat=True))
     # Protected rows can be deleted only after the rows that protect them.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from leaderboard.collections import checking, importing, pools
+from leaderboard.collections import checking, importing, pools, word_index
 from leaderboard.models import Delivery, Mail
 from leaderboard.models.jobs import Progress, Publish
 from leaderboard.notifications import email, webhooks
@@ -53,6 +53,7 @@ JOB_KINDS = {
     "try_judgments": JobKind(scoring_work.build_trial_editions),
     "score_again": JobKind(scoring_work.rescore_edition, long=True),
     "compare": JobKind(comparisons.compare_edition),
+    "announce_judgments": JobKind(scoring_work.announce_judgments),
     # Anyone may own the address: allow twice the time of a call, and never use all slots.
     "deliver": JobKind(
         webhooks.deliver, Delivery.give_up, own_lane="calls", most=2 * webhooks.CALL_SECONDS
@@ -69,6 +70,7 @@ JOB_KINDS = {
         long=True,
         limited=False,
     ),
+    "index_words": JobKind(word_index.index_words, long=True),
     "check_judgments": JobKind(checking.check_judgments, importing.mark_judgments_failed),
     "import_judgments": JobKind(
         importing.import_judgments,

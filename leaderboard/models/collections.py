@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
 
+# Larger collections have no index of words, and no baseline is made for them.
+MOST_INDEXED = 1_000_000
+
+
 class ImportState(models.TextChoices):
     QUEUED = "queued"
     CHECKING = "checking"
@@ -29,6 +33,10 @@ class ImportState(models.TextChoices):
 class CollectionQuerySet(models.QuerySet["Collection"]):
     def ready(self) -> CollectionQuerySet:
         return self.filter(state=ImportState.READY)
+
+    def searchable(self) -> CollectionQuerySet:
+        """Return collections whose documents an index of words can cover."""
+        return self.filter(num_documents__range=(1, MOST_INDEXED))
 
     def abandoned(self) -> CollectionQuerySet:
         """Return collections whose restoring was interrupted."""
@@ -77,6 +85,8 @@ class Collection(models.Model):
     formats = models.JSONField(default=dict, blank=True)
     renumber_topics = models.BooleanField(default=False)
     documents = models.FileField(max_length=200, blank=True)
+    # The index of their words; "" until a job has made it.
+    words = models.FileField(max_length=200, blank=True, default="", db_default="", editable=False)
     # Digests of the uploaded files; "" until a job has computed them.
     topics_sha256 = models.CharField(
         max_length=64, blank=True, default="", db_default="", editable=False
@@ -108,6 +118,11 @@ class Collection(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_searchable(self) -> bool:
+        """Whether an index of words can cover the documents; a job may still be making it."""
+        return 0 < self.num_documents <= MOST_INDEXED
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Collection.objects.organised_by(user).filter(pk=self.pk).exists()

@@ -115,10 +115,12 @@ class Job(models.Model):
         "build_edition": 6,
         "score_again": 6,
         "gather_pool": 6,
+        "announce_judgments": 6,
         "deliver": 8,
         "mail": 8,
         "check_collection": 7,
         "import_collection": 7,
+        "index_words": 7,
     }
 
     kind = models.CharField(max_length=30)

@@ -26,6 +26,13 @@ class WebhookEvent(models.TextChoices):
     JUDGED = "judgments.released", "The board’s judgments change"
 
 
+class WebhookFormat(models.TextChoices):
+    """What a webhook is sent."""
+
+    JSON = "json", "JSON with event, track and run"
+    SLACK = "slack", "Text for Slack and programs like it"
+
+
 class NoticeQuerySet(models.QuerySet["Notice"]):
     def unread_by(self, user: User) -> NoticeQuerySet:
         return self.filter(user=user, read_at=None)
@@ -79,6 +86,9 @@ class Webhook(models.Model):
     track = models.ForeignKey(Track, models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=500)
     secret = models.CharField(max_length=64, default=new_secret)
+    format = models.CharField(
+        max_length=10, choices=WebhookFormat, default=WebhookFormat.JSON, db_default="json"
+    )
     happenings = models.JSONField(default=list)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -42,6 +42,9 @@ class Team(models.Model):
     alias = models.CharField(max_length=8, default="", db_default="", editable=False)
     # Anyone who has it can join the team.
     invitation = models.CharField(max_length=40, default="", db_default="", editable=False)
+    # Its own deadline, if the organisers gave it a later one than the track has.
+    closes_at = models.DateTimeField(null=True, editable=False)
+    extension_reason = models.CharField(max_length=300, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -284,7 +287,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
 
 class AuditEvent(models.Model):
-    """One act: who did what to which object; append only."""
+    """One act: who did what to which object; append only, but for the mark of an undo."""
 
     at = models.DateTimeField(default=timezone.now, editable=False)
     actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
@@ -294,6 +297,8 @@ class AuditEvent(models.Model):
     track = models.ForeignKey("Track", models.SET_NULL, null=True, related_name="events")
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
+    # When an organiser undid the change.
+    undone_at = models.DateTimeField(null=True, editable=False)
 
     objects = AuditEventQuerySet.as_manager()
 

@@ -27,6 +27,8 @@ class Snapshot(models.Model):
     slug = models.SlugField(max_length=60)
     name = models.CharField(max_length=120)
     note = models.TextField(blank=True, max_length=2000)
+    # One per line, for the citation.
+    authors = models.TextField(blank=True, max_length=2000, default="", db_default="")
     caption = models.TextField()
     heads = models.JSONField()
     rows = models.JSONField()

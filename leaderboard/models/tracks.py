@@ -7,6 +7,7 @@ import json
 import secrets
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from django.db import models
 from django.db.models import Case, Q, QuerySet, Value, When
@@ -59,6 +60,8 @@ def trec_alone() -> list[str]:
     return ["trec"]
 
 
+# For so long organisers can undo a change that everybody sees; members are told afterwards.
+UNDO_TIME = timedelta(minutes=10)
 # With fewer topics a third decimal of a mean reveals a single judgment.
 MANY_TOPICS = 50
 
@@ -138,6 +141,10 @@ class Track(models.Model):
         "Edition", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
     baseline = models.ForeignKey("Run", models.SET_NULL, null=True, blank=True, related_name="+")
+    # The judgments that members were last told of; a change is announced some minutes later.
+    announced_judgments = models.ForeignKey(
+        JudgmentSet, models.SET_NULL, null=True, editable=False, related_name="+"
+    )
     invitation = models.CharField(max_length=40, default=new_invitation, editable=False)
     # Shows the badge of a track that is not public to anyone who has it.
     badge_code = models.CharField(max_length=40, default="", db_default="", editable=False)
@@ -298,6 +305,17 @@ class Track(models.Model):
         hint="Other facts are optional. The form asks for these first.",
         description="Facts required for every team run.",
     )
+    main_branch = setting(
+        models.CharField(max_length=80, blank=True, default="", db_default=""),
+        "Main branch",
+        hint="If set, runs carry commit, branch and configuration, and each is compared with its "
+        "team’s last run of this branch.",
+    )
+    commit_url = setting(
+        models.CharField(max_length=300, blank=True, default="", db_default=""),
+        "Link of a commit",
+        hint="An https URL with {commit}, such as https://example.org/ranker/commit/{commit}.",
+    )
     missing_topics = setting(
         models.CharField(max_length=10, choices=Refusal, default=Refusal.WARN),
         "A run with missing topics",
@@ -341,6 +359,11 @@ class Track(models.Model):
                 condition=Q(ladder_step=0) | Q(ladder_step__gt=0, disclosure="leaderboard"),
                 name="a_ladder_is_of_a_leaderboard",
             ),
+            models.CheckConstraint(
+                condition=Q(commit_url="")
+                | Q(commit_url__startswith="https://", commit_url__contains="{commit}"),
+                name="a_commit_link_has_its_commit",
+            ),
             models.UniqueConstraint(
                 fields=["badge_code"],
                 condition=~Q(badge_code=""),
@@ -351,23 +374,30 @@ class Track(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def state(self, now: datetime | None = None) -> State:
+    def state(self, now: datetime | None = None, team: Team | None = None) -> State:
         """Return draft, planned, open or closed; all but a draft are computed from the dates."""
         now = now or timezone.now()
         if self.is_draft:
             return Track.State.DRAFT
         if self.opens_at and now < self.opens_at:
             return Track.State.PLANNED
-        return Track.State.CLOSED if self.is_late(now) else Track.State.OPEN
+        return Track.State.CLOSED if self.is_late(now, team) else Track.State.OPEN
 
-    def is_late(self, instant: datetime) -> bool:
-        """Return whether that time is after the deadline and the minutes of grace."""
-        if self.closes_at is None:
+    def deadline_of(self, team: Team | None) -> datetime | None:
+        """Return when runs of a team are due: at its own later deadline, or at the track's."""
+        if team is None or team.closes_at is None or self.closes_at is None:
+            return self.closes_at
+        return max(self.closes_at, team.closes_at)
+
+    def is_late(self, instant: datetime, team: Team | None = None) -> bool:
+        """Return whether that time is after the team's deadline and the minutes of grace."""
+        deadline = self.deadline_of(team)
+        if deadline is None:
             return False
-        return instant - timedelta(minutes=self.grace_minutes) >= self.closes_at
+        return instant - timedelta(minutes=self.grace_minutes) >= deadline
 
-    def accepts_runs(self, now: datetime | None = None) -> bool:
-        state = self.state(now)
+    def accepts_runs(self, now: datetime | None = None, team: Team | None = None) -> bool:
+        state = self.state(now, team)
         late = state == Track.State.CLOSED and self.late_runs == Track.LateRuns.MARK
         return state == Track.State.OPEN or late
 
@@ -448,6 +478,10 @@ class Track(models.Model):
     def scores_wait_for(self) -> str:
         """Return what shows all scores, in words: the deadline or the release."""
         return "the deadline" if self.shows_by_date else "the release"
+
+    def link_of_commit(self, commit: object) -> str:
+        """Return the URL of a commit; "" if the organisers gave no pattern."""
+        return self.commit_url.replace("{commit}", quote(str(commit), safe="")) if commit else ""
 
     def is_organised_by(self, user: User | AnonymousUser) -> bool:
         return Track.objects.organised_by(user).filter(pk=self.pk).exists()

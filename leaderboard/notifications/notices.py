@@ -6,11 +6,13 @@ A notice reveals only what its reader may see: on a blind track a scored run is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,28 +28,62 @@ from leaderboard.models import (
     JoinRequest,
     JudgmentSet,
     Mail,
+    Membership,
     Notice,
     Run,
+    Team,
     Track,
     User,
     Webhook,
 )
-from leaderboard.models.notices import WebhookEvent
+from leaderboard.models.notices import WebhookEvent, WebhookFormat
+from leaderboard.notifications.email import wanted_addresses
+
+# The longest text of a notice.
+LONGEST_NOTICE = 300
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Whom an announcement reaches: people, their teams, and those who get it by email too."""
+
+    people: int
+    teams: int
+    by_email: int
+
+
+def count_readers(track: Track) -> Readers:
+    """Count who gets an announcement of a track."""
+    members = track.memberships.all()
+    counts = members.aggregate(people=Count("user"), teams=Count("team", distinct=True))
+    return Readers(**counts, by_email=count_email_readers(members) if settings.EMAIL_HOST else 0)
+
+
+def count_email_readers(members: QuerySet[Membership]) -> int:
+    addresses = wanted_addresses().filter(user__in=members.values("user"))
+    return addresses.values("user").distinct().count()
 
 
 def notify_run_rejected(run: Run, errors: int) -> None:
     """Notify a team that its run was rejected."""
     words = counted(errors, "error")
     notify_team(run, f"{run} was rejected: {words}. Open it to see the fixes.")
-    enqueue_webhooks(run.track, WebhookEvent.RUN_REFUSED, build_run_payload(run))
+    enqueue_run_webhooks(
+        run, WebhookEvent.RUN_REFUSED, f"{run} of {run.team} was rejected: {words}."
+    )
 
 
-def notify_run_accepted(run: Run, scored: bool) -> None:
-    """Notify a team that its run was accepted; `scored` if the board's edition includes it."""
+def notify_run_accepted(run: Run, scored: bool, comparison: str = "") -> None:
+    """Notify a team that its run was accepted; `scored` if the board's edition includes it.
+
+    `comparison` says how it scored against another run, for tracks that show every score.
+    """
     shows = scored and run.track.shows_means
-    notify_team(run, f"{run} was scored." if shows else f"{run} is valid.")
+    comparison = comparison if run.track.shows_scores else ""
+    notify_team(run, comparison or f"{run} was scored." if shows else f"{run} is valid.")
     if scored:
-        enqueue_webhooks(run.track, WebhookEvent.RUN_SCORED, build_run_payload(run))
+        text = comparison or f"{run} of {run.team} was scored."
+        enqueue_run_webhooks(run, WebhookEvent.RUN_SCORED, text)
 
 
 def notify_runs_scored(track: Track, runs: list[Run]) -> None:
@@ -55,7 +91,7 @@ def notify_runs_scored(track: Track, runs: list[Run]) -> None:
     for run in runs:
         if track.shows_means:
             notify_team(run, f"{run} is scored.")
-        enqueue_webhooks(track, WebhookEvent.RUN_SCORED, build_run_payload(run))
+        enqueue_run_webhooks(run, WebhookEvent.RUN_SCORED, f"{run} of {run.team} was scored.")
 
 
 def notify_rescored(track: Track, judgments: JudgmentSet, runs: int, changed: int) -> None:
@@ -72,7 +108,7 @@ def notify_released(track: Track) -> None:
     track.refresh_from_db(fields=["released_at"])
     text = f"The scores of {track} are out. {phase_of(track)}"
     _notify_members(track, text, address)
-    enqueue_webhooks(track, WebhookEvent.RELEASED, {})
+    enqueue_webhooks(track, WebhookEvent.RELEASED, {}, text, address)
 
 
 def notify_deadline_changed(track: Track) -> None:
@@ -82,17 +118,22 @@ def notify_deadline_changed(track: Track) -> None:
     _notify_members(track, text, address)
 
 
-def notify_board_judgments_changed(track: Track, edition: Edition, before: Edition | None) -> None:
+def notify_board_judgments_changed(track: Track, edition: Edition, is_first: bool = False) -> None:
     """Notify all members who see the board that its judgments changed.
 
     The first judgments need no notice: each team is notified of its scored runs.
     """
     version = edition.judgment_set.version
-    if before is not None and track.shows_means:
-        text = f"The board of {track} now uses judgments {version}."
-        address = reverse("board", args=[track.slug])
+    text = f"The board of {track} now uses judgments {version}."
+    address = reverse("board", args=[track.slug])
+    if track.shows_means and not is_first:
         _notify_members(track, text, address)
-    enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version})
+    enqueue_webhooks(track, WebhookEvent.JUDGED, {"judgments": version}, text, address)
+
+
+def count_notified_of_judgments(track: Track) -> int:
+    """Return how many members are notified when the board changes to other judgments."""
+    return track.memberships.count() if track.edition_id and track.shows_means else 0
 
 
 def notify_trial_scored(track: Track, edition: Edition) -> None:
@@ -137,9 +178,13 @@ def notify_name_taken(request: JoinRequest) -> None:
 
 
 def notify_announced(announcement: Announcement) -> None:
-    """Notify all members of an announcement."""
+    """Notify all members of an announcement; the page has the end of a long one."""
     track = announcement.track
-    _notify_members(track, f"{track}: {announcement.text}", reverse("task", args=[track.slug]))
+    text = f"{track}: {announcement.text}"
+    if len(text) > LONGEST_NOTICE:
+        text = f"{text[: LONGEST_NOTICE - 2]} …"
+    address = f"{reverse('task', args=[track.slug])}#announcement-{announcement.pk}"
+    _notify_members(track, text, address)
 
 
 def notify_granted(grant: Grant) -> None:
@@ -148,6 +193,18 @@ def notify_granted(grant: Grant) -> None:
     text = f"{team} can submit {runs} more {'today' if grant.day else 'in total'} to {team.track}."
     members = team.memberships.values_list("user", flat=True)
     _notify(members, team.track, text, reverse("submit", args=[team.track.slug]))
+
+
+def notify_extended(team: Team) -> None:
+    """Notify a team of its own later deadline, or that it has none any more."""
+    track = team.track
+    told = str(phase_of(track, team=team).lead)
+    text = f"The deadline of {track} is that of all teams again for {team}. {told}"
+    if team.closes_at is not None:
+        reason = team.extension_reason
+        text = f"{team} has a later deadline on {track}, for this reason: {reason}. {told}"
+    members = team.memberships.values_list("user", flat=True)
+    _notify(members, track, text, reverse("submit", args=[track.slug]))
 
 
 def notify_team(run: Run, text: str) -> None:
@@ -166,24 +223,42 @@ def _notify_organisers(track: Track, text: str, address: str) -> None:
 
 def _notify(users: Iterable[int], track: Track, text: str, address: str) -> None:
     notices = Notice.objects.bulk_create(
-        Notice(user_id=user, track=track, text=text[:300], address=address) for user in users
+        Notice(user_id=user, track=track, text=text[:LONGEST_NOTICE], address=address)
+        for user in users
     )
     if settings.EMAIL_HOST:
         Mail.objects.enqueue(notices)
 
 
-def build_run_payload(run: Run) -> dict[str, Any]:
-    """Return what a webhook call says of a run: no scores, since those need a token."""
-    return {"run": {"id": run.pk, "tag": run.tag, "team": run.team.name}}
+def enqueue_run_webhooks(run: Run, event: WebhookEvent, text: str) -> None:
+    """Enqueue calls about a run; their JSON has no scores, since those need a token."""
+    details = {"run": {"id": run.pk, "tag": run.tag, "team": run.team.name}}
+    enqueue_webhooks(run.track, event, details, text, reverse("run", args=[run.pk]))
 
 
-def enqueue_webhooks(track: Track, event: WebhookEvent, details: dict[str, Any]) -> None:
+def enqueue_webhooks(
+    track: Track, event: WebhookEvent, details: dict[str, Any], text: str, address: str
+) -> None:
     """Enqueue a call to every active webhook of the track that subscribes to the event."""
     body = {"event": event, "track": track.slug, "at": timezone.now().isoformat(), **details}
+    bodies = {
+        WebhookFormat.JSON: body,
+        WebhookFormat.SLACK: {"text": f"{escape_slack(text)}\n{settings.SITE_URL}{address}"},
+    }
     for webhook in track.webhooks.filter(switched_off_at=None):
         if event in webhook.happenings:
-            delivery = Delivery.objects.create(webhook=webhook, happening=event, body=body)
+            sent = bodies[webhook.format]
+            delivery = Delivery.objects.create(webhook=webhook, happening=event, body=sent)
             Job.objects.enqueue("deliver", delivery)
+
+
+def escape_slack(text: str) -> str:
+    """Return text in which Slack finds no link and no mention.
+
+    >>> escape_slack("<!channel> R&D")
+    '&lt;!channel&gt; R&amp;D'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 @transaction.atomic

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
+from numpy.typing import NDArray
 
-from leaderboard.collections.bm25 import K1, B, Query, rank_queries
 from leaderboard.collections.documents import open_documents
+from leaderboard.collections.word_index import K1, B, split_words, word_index_of
 from leaderboard.models import Job, Run, Track
 from leaderboard.models.jobs import Progress, Publish
 
 TAG = "bm25"
 DESCRIPTION = f"BM25 with k1 = {K1} and b = {B} on words without stemming; titles of the topics."
-MOST_DOCUMENTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Hit:
+    docno: str
+    score: float
 
 
 def make_baseline(track_id: str, progress: Progress) -> Publish:
@@ -50,9 +59,28 @@ def publish_baseline(run: Run) -> None:
 
 def _lines(track: Track, progress: Progress) -> Iterator[str]:
     topics = list(track.collection.topics.order_by("position"))
-    queries = [Query(topic.number, topic.title or topic.description) for topic in topics]
-    documents = open_documents(track.collection.documents.name)
-    for done, (query, hits) in enumerate(rank_queries(documents, queries, track.depth), start=1):
-        progress(done, len(queries))
+    index = word_index_of(track.collection)
+    docnos = list(open_documents(track.collection.documents.name).docnos())
+    for done, topic in enumerate(topics, start=1):
+        hits = find_best(index.score(Counter(split_words(topic.label))), docnos, track.depth)
+        progress(done, len(topics))
         for rank, hit in enumerate(hits, start=1):
-            yield f"{query.number} Q0 {hit.docno} {rank} {hit.score:.6f} {TAG}\n"
+            yield f"{topic.number} Q0 {hit.docno} {rank} {hit.score:.6f} {TAG}\n"
+
+
+def find_best(scores: NDArray[np.float64], docnos: Sequence[str], depth: int) -> list[Hit]:
+    """Return the documents with the highest scores above 0; equal ones by docno, descending.
+
+    Without any match it is the first document with score 0, so that every topic has an answer.
+
+    >>> find_best(np.array([0.5, 0, 2, 0.5]), ["d1", "d2", "d3", "d4"], 2)
+    [Hit(docno='d3', score=2.0), Hit(docno='d4', score=0.5)]
+    """
+    matched = np.flatnonzero(scores)
+    if len(matched) == 0:
+        return [Hit(docno, 0.0) for docno in docnos[:1]]
+    if len(matched) > depth:
+        least = np.partition(scores[matched], len(matched) - depth)[len(matched) - depth]
+        matched = matched[scores[matched] >= least]
+    hits = [Hit(docnos[place], round(float(scores[place]), 6)) for place in matched]
+    return sorted(hits, key=lambda hit: (hit.score, hit.docno), reverse=True)[:depth]

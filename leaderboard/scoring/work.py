@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.conventions import SCORING_VERSION
@@ -18,6 +19,7 @@ from evaluation.judging import JudgedRun
 from evaluation.problems import Problems, Refused
 from evaluation.reading import runs as reading
 from leaderboard.models import (
+    AuditEvent,
     Edition,
     Job,
     JudgmentSet,
@@ -27,9 +29,11 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.jobs import Progress, Publish
+from leaderboard.models.tracks import UNDO_TIME
 from leaderboard.notifications import notices
 from leaderboard.runs import duplicates
 from leaderboard.runs.fact_changes import apply_header_facts
+from leaderboard.scoring.branches import compare_with_main
 from leaderboard.scoring.editions import (
     apply_settings,
     build_editions,
@@ -113,9 +117,10 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
         **problem_fields(run, read.problems),
     )
     run.tag = run.tag or read.tag
-    notices.notify_run_accepted(run, scored=shown)
+    withdraw_replaced_run(run, now)
     for scores in measured:
         store_scores(run.pk, scores)
+    notices.notify_run_accepted(run, shown, _describe_against_main(run, track) if shown else "")
     for edition in find_editions_to_score(track):
         if edition.pk not in scored or find_missing_measures(edition, run.pk):
             Job.objects.enqueue("build_edition", edition)
@@ -124,6 +129,30 @@ def publish_run(run: Run, read: reading.Run, measured: list[RunScores]) -> None:
             publish_edition(edition)
     if shown and track.edition:
         Job.objects.enqueue("compare", track.edition)
+
+
+def withdraw_replaced_run(run: Run, now: datetime) -> None:
+    """Withdraw the run that an accepted one replaces."""
+    replaced = Run.objects.filter(pk=run.replaces_id, withdrawn_at=None).first()
+    if replaced is None:
+        return
+    Run.objects.filter(pk=replaced.pk).update(
+        withdrawn_at=now,
+        withdrawn_by=run.submitted_by_id,
+        withdrawn_reason=f"replaced by {run}",
+    )
+    AuditEvent.objects.record(run.submitted_by, "replace", run, before={"run": str(replaced)})
+    Track.objects.filter(pk=run.track_id, baseline=run.replaces_id).update(baseline=None)
+
+
+def _describe_against_main(run: Run, track: Track) -> str:
+    """Say how a scored run did against the main branch of its team, if the track has one."""
+    edition = track.edition
+    if edition is None or not track.main_branch:
+        return ""
+    edition.track = track
+    found = compare_with_main(run, edition, track.primary_measure, track.runs.all())
+    return found.sentence if found is not None else ""
 
 
 def store_scores(run_id: str, measured: RunScores) -> None:
@@ -217,9 +246,33 @@ def show_edition(edition: Edition, track: Track, now: datetime) -> None:
     unscored = list(runs.exclude(state=Run.State.SCORED).select_related("track", "team"))
     runs.exclude(state=Run.State.SCORED).update(state=Run.State.SCORED, scored_at=now)
     notices.notify_runs_scored(track, unscored)
-    if before is None or before.judgment_set_id != edition.judgment_set_id:
-        notices.notify_board_judgments_changed(track, edition, before)
+    if before is None:
+        notices.notify_board_judgments_changed(track, edition, is_first=True)
+        Track.objects.filter(pk=track.pk).update(announced_judgments=edition.judgment_set_id)
+    elif before.judgment_set_id != edition.judgment_set_id:
+        schedule_announcement(track, before)
     Job.objects.enqueue("compare", edition)
+
+
+def schedule_announcement(track: Track, before: Edition) -> None:
+    """Tell the members about other judgments once the organisers can no longer undo the switch."""
+    unknown = Track.objects.filter(pk=track.pk, announced_judgments=None)
+    unknown.update(announced_judgments=before.judgment_set_id)
+    job = Job.objects.enqueue("announce_judgments", track)
+    Job.objects.filter(pk=job.pk).update(not_before=Now() + UNDO_TIME)
+
+
+def announce_judgments(track_id: str, progress: Progress) -> Publish:
+    """Tell the members which judgments the board uses, unless they were told of the same."""
+    return lambda: publish_announcement(track_id)
+
+
+def publish_announcement(track_id: str) -> None:
+    track = Track.objects.select_for_update(no_key=True).get(pk=track_id)
+    edition = track.edition
+    if edition is not None and edition.judgment_set_id != track.announced_judgments_id:
+        Track.objects.filter(pk=track_id).update(announced_judgments=edition.judgment_set_id)
+        notices.notify_board_judgments_changed(track, edition)
 
 
 def find_complete_runs(edition: Edition, measures: list[str]) -> QuerySet[ScoreSet, str]:

@@ -53,6 +53,8 @@ def test_a_track_is_opened_and_answers_with_every_setting(collection, ada_api):
         "attempts_per_day": 20,
         "run_formats": ["trec"],
         "required_facts": [],
+        "main_branch": "",
+        "commit_url": "",
         "missing_topics": "warn",
         "unknown_documents": "refuse",
         "duplicates": "refuse",

@@ -337,12 +337,8 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(file):
     ("changes", "why"),
     [
         pytest.param({"manifest.json": b"{}"}, "archive: Field required", id="empty-manifest"),
-        pytest.param(
-            {"manifest.json": b"\xff"}, "its manifest is not a track", id="no-manifest"
-        ),
-        pytest.param(
-            {"manifest.json": b"[" * 9999}, "its manifest is not a track", id="deep"
-        ),
+        pytest.param({"manifest.json": b"\xff"}, "its manifest is not a track", id="no-manifest"),
+        pytest.param({"manifest.json": b"[" * 9999}, "its manifest is not a track", id="deep"),
         pytest.param({"topics.jsonl": None}, "there is no topics.jsonl in it", id="no-topics"),
         pytest.param({"topics.jsonl": b"?\n"}, "Its collection is refused", id="no-json"),
         pytest.param({"../../etc/passwd": b"x"}, "already exists", id="a-path-is-only-a-name"),

@@ -16,10 +16,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import tracks, uploads
+from leaderboard.actions.people import JoinDetails, join_track
 from leaderboard.models import Delivery, Job, Notice
 from leaderboard.models.notices import WebhookEvent
-from leaderboard.notifications import webhooks
-from tests.builders import QRELS, make_run, upload, work
+from leaderboard.notifications import notices, webhooks
+from tests.builders import OTHER_RUN, QRELS, make_run, make_user, upload, work
+from tests.pages.reading import words
 
 pytestmark = pytest.mark.long
 
@@ -103,6 +105,8 @@ def judged_anew(track, ada) -> None:
     )
     work()
     tracks.change_track(track, ada, {"judgment_set": made})
+    work()
+    assert Job.objects.filter(kind="announce_judgments").update(not_before=None)
     work()
 
 
@@ -224,3 +228,15 @@ def test_the_name_of_a_host_is_looked_up_once_a_call(webhook, track, ben, monkey
 def test_the_form_says_why_an_address_is_not_taken(as_ada, track, url):
     answer = as_ada.post("/tracks/bread/manage/webhooks/", {"url": url, "happenings": "run.scored"})
     assert answer.status_code == 422 and not track.webhooks.exists()
+
+
+def test_an_announcement_reaches_every_member_of_every_team_once(track, ada, ben, cat, as_ada):
+    first, _ = make_run(track, ben).team, make_run(track, cat, OTHER_RUN).team
+    dan = make_user("dan")
+    join_track(track, dan, JoinDetails(team_code=first.invitation))
+    assert "3 people in 2 teams get a notice" in words(as_ada.get("/tracks/bread/desk/").text)
+    notices.announce(track, ada, "The deadline is near. " * 30)
+    sent = Notice.objects.filter(text__startswith="Bread track: The deadline")
+    assert sorted(notice.user.username for notice in sent) == ["ben", "cat", "dan"]
+    assert all(len(notice.text) <= 300 and notice.text.endswith(" …") for notice in sent)
+    assert sent[0].address.startswith("/tracks/bread/task/#announcement-")

@@ -21,7 +21,7 @@ from leaderboard.display.charts.steps import step_chart
 # What charts draw of the rows of analyses.
 PricedRun = namedtuple("PricedRun", "name cost cost_text mean low high on_front is_measured")
 PricedRun.is_named, PricedRun.kind = False, "other"
-DatedRun = namedtuple("DatedRun", "at mean best name kind", defaults=["other"])
+DatedRun = namedtuple("DatedRun", "at mean best label kind", defaults=["other"])
 JudgmentChange = namedtuple("JudgmentChange", "at version")
 DrawnTopic = namedtuple("DrawnTopic", "number relevant median spread is_inverted", defaults=[(), 0])
 DrawnRun = namedtuple("DrawnRun", "name is_own places kind", defaults=[(), ""])

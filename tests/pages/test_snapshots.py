@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import runs, tracks
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, TaskPage
 from leaderboard.scoring import comparisons
 from tests.builders import OTHER_RUN, make_run, signed_in, work
 
@@ -28,7 +28,7 @@ def table_of(client) -> str:
 def test_a_snapshot_holds_every_line_of_the_board(frozen, as_cat):
     table = table_of(as_cat)
     assert table.count("<tr>") == 2
-    assert "ben-bm25" in table and "0.6944" in table
+    assert "ben-bm25" in table and "<bdi>.694</bdi>" in table
 
 
 def test_the_live_board_names_it_without_reading_its_lines(frozen, as_cat):
@@ -60,6 +60,22 @@ def test_a_paper_cites_it(frozen, as_cat):
     entry = as_cat.get("/tracks/bread/snapshots/as-published/?format=bib").content.decode()
     assert entry.startswith("@misc{bread-as-published,\n")
     assert "\\url{http://testserver/tracks/bread/snapshots/as-published/}" in entry
+
+
+def test_the_authors_of_the_track_are_proposed_and_cited(frozen, track, as_ada, as_cat):
+    TaskPage.objects.create(track=track, authors="Inês Moura, Porto\nT. Brandt & Co")
+    page = as_ada.get("/tracks/bread/snapshots/")
+    assert "Inês Moura, Porto\nT. Brandt &amp; Co</textarea>" in page.text
+    authors = "Tobias Brandt\nInês Moura, Porto"
+    as_ada.post("/tracks/bread/manage/freeze/", {"name": "Final", "authors": authors})
+    entry = as_cat.get("/tracks/bread/snapshots/final/?format=bib").text
+    assert "author = {{Tobias Brandt} and {Inês Moura}}" in entry
+
+
+def test_a_snapshot_of_an_earlier_version_prints_no_zero_before_the_point(frozen, as_cat):
+    frozen.rows = [[*row[:-1], "+0.0250 to 1.0000"] for row in frozen.rows]
+    frozen.save()
+    assert "+.0250 to 1.0000" in table_of(as_cat)
 
 
 def test_two_snapshots_never_share_an_address(frozen, as_ada):
@@ -98,5 +114,5 @@ def test_the_board_leads_to_the_latest_snapshot(frozen, as_cat):
 
 def test_numbers_stand_to_the_right_and_words_to_the_left(frozen, as_cat):
     table = table_of(as_cat)
-    assert '<td class="num"><bdi>0.6944</bdi></td>' in table
+    assert '<td class="num"><bdi>.694</bdi></td>' in table
     assert "<td><bdi>ben</bdi></td>" in table

@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django.asserts import assertContains, assertNotContains
 
 from leaderboard.collections.checksums import record_missing_checksums
-from leaderboard.models import AuditEvent, Collection, TaskPage, Track
+from leaderboard.models import AuditEvent, Collection, Job, TaskPage, Track
 from tests.builders import DOCUMENTS, make_run, make_track
 
 TASK = "/tracks/bread/task/"
@@ -175,6 +175,35 @@ def test_a_document_is_found_by_its_docno(track, client):
     assertContains(
         client.get("/collections/bread/documents/?docno=x"), "No document", status_code=404
     )
+
+
+def test_documents_are_found_by_their_words(track, client):
+    page = client.get("/collections/bread/documents/?words=Twelve+seven+7")
+    assertContains(page, "12 documents")
+    assertContains(page, "<mark>twelve</mark>")
+    first = page.content.decode().index("docno=d7")
+    assert first < page.content.decode().index("docno=d1")
+    assertContains(client.get("/collections/bread/documents/?words=twelve&page=2"), "11 to 12")
+
+
+def test_words_that_no_document_has_find_nothing(track, client):
+    assertContains(client.get("/collections/bread/documents/?words=loa"), "Nothing found")
+    assertContains(client.get("/collections/bread/documents/?words=%3F!"), "at least one word")
+
+
+def test_the_page_says_why_words_cannot_be_searched(track, client, monkeypatch):
+    Collection.objects.update(words="")
+    job = Job.objects.get(kind="index_words")
+    for state, sentence in [("running", "is being made"), ("failed", "could not be made")]:
+        Job.objects.filter(pk=job.pk).update(state=state)
+        assertContains(client.get("/collections/bread/documents/?words=loaf"), sentence)
+    Collection.objects.update(num_documents=1_000_001)
+    assertContains(client.get("/collections/bread/documents/"), "up to 1,000,000 documents")
+
+
+def test_words_are_searched_only_where_documents_are_seen(track, as_cat):
+    Track.objects.update(visibility="members", joining="invitation")
+    assert as_cat.get("/collections/bread/documents/?words=loaf").status_code == 404
 
 
 def test_the_baseline_of_organisers_is_handed_out(blind_track, ada, client):

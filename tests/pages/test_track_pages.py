@@ -151,7 +151,7 @@ def test_only_organisers_manage(track, as_ada, as_ben, client):
 
 
 def test_a_change_is_saved_and_written_down(track, as_ada):
-    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "name": "Rolls"})
+    as_ada.post(MANAGE, {**form_of(as_ada.get(MANAGE)), "name": "Rolls", "confirmed": "1"})
     assert Track.objects.get().name == "Rolls"
     event = AuditEvent.objects.get(act="change")
     assert event.before["name"] == "Bread track"

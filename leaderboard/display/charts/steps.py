@@ -34,7 +34,7 @@ NEAR = 75
 class DatedRun(Protocol):
     """A run with its time, its mean, and the best mean until then."""
 
-    name: str
+    label: str
     at: datetime
     mean: float
     best: float
@@ -112,4 +112,4 @@ def _steps(runs: Sequence[DatedRun], across: Axis, upright: Axis) -> str:
 def _dot(run: DatedRun, across: Axis, upright: Axis, href: str) -> str:
     x, y = across.at(run.at.timestamp()), upright.down(run.mean, HEIGHT)
     dot = render_dot(x, y, f"dot {run.kind}", RADIUS[run.kind])
-    return link_part(href, f"{escape_name(run.name)}, {date(run.at)}: {score(run.mean)}", dot)
+    return link_part(href, f"{escape_name(run.label)}, {date(run.at)}: {score(run.mean)}", dot)

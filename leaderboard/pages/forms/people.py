@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from leaderboard.models import ApiToken, JoinRequest, Team, Track, User
-from leaderboard.models.notices import WebhookEvent
+from leaderboard.models.notices import WebhookEvent, WebhookFormat
 from leaderboard.notifications.webhooks import WebhookError, check_url
 
 # Lifetimes of a token, in days.
@@ -97,6 +97,10 @@ class WebhookForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         initial=WebhookEvent.values,
     )
+    format = forms.ChoiceField(label="What is sent", choices=WebhookFormat.choices, required=False)
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or WebhookFormat.JSON
 
     def clean_url(self) -> str:
         try:

@@ -46,11 +46,12 @@ PRESETS = {
             "internal",
             "Internal leaderboard",
             "For one company or lab, with new runs every week or every night.",
-            ("users of this site only", "best run per team", "unlimited runs, from CI"),
+            ("users of this site only", "each run against main", "unlimited runs, from CI"),
             {
                 "visibility": Track.Visibility.MEMBERS,
                 "selection": Track.Selection.BEST,
                 "quota_per_day": None,
+                "main_branch": "main",
             },
         ),
         Preset(

@@ -13,6 +13,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
 
 from evaluation.reading.recognition import RUN_FORMATS
+from leaderboard.actions.names import clean_commit_url
 from leaderboard.models import Collection, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import setting_fields
@@ -149,6 +150,12 @@ class TrackForm(forms.ModelForm):
 
     def clean_slug(self) -> str:
         return refuse_reserved(self.cleaned_data["slug"])
+
+    def clean_commit_url(self) -> str:
+        try:
+            return clean_commit_url(self.cleaned_data["commit_url"])
+        except ValueError as reason:
+            raise ValidationError(f"This {reason}.") from None
 
     def clean_excluded_topics(self) -> list[str]:
         return self._check_topics(self.cleaned_data["excluded_topics"])

@@ -30,6 +30,7 @@ from leaderboard.actions import submission_rules
 from leaderboard.actions.collections import Replacements, replace_files, replace_judgments
 from leaderboard.actions.submission_rules import NotAccepted
 from leaderboard.actions.uploads import CollectionFiles, accept_collection, accept_judgments
+from leaderboard.analysis.document_search import find_progress, search_documents, show_documents
 from leaderboard.boards.data_files import TOPIC_FILES, sample_run_lines
 from leaderboard.boards.disclosure import visible_judgment_sets
 from leaderboard.boards.exports import streamed_text
@@ -38,11 +39,11 @@ from leaderboard.collections.documents import open_documents
 from leaderboard.collections.preview import read_judgments_preview, read_preview
 from leaderboard.infrastructure.batches import iterate_batches
 from leaderboard.models import Collection, JudgmentSet, Pool, Topic, Track, User
-from leaderboard.models.collections import ImportState
+from leaderboard.models.collections import MOST_INDEXED, ImportState
 from leaderboard.pages.forms.collections import CollectionForm, JudgmentsForm
 from leaderboard.pages.ranges import send_file
 from leaderboard.pages.views.grading import Grading
-from leaderboard.pages.views.lookups import page_number
+from leaderboard.pages.views.lookups import document_or_404, page_number
 from leaderboard.pages.views.reviews import (
     SetReview,
     earlier_set,
@@ -53,7 +54,8 @@ from leaderboard.pages.views.reviews import (
 
 FIRST_TOPICS = 10
 # Documents on a page of their list.
-DOCUMENTS = 50
+DOCUMENTS = 40
+FOUND_DOCUMENTS = 10
 
 
 @require_GET
@@ -259,10 +261,7 @@ def changed_judgments(request: HttpRequest, slug: str, version: str) -> FileResp
 @require_GET
 def document(request: HttpRequest, slug: str) -> HttpResponse:
     found = _ready_or_404(request, slug)
-    docno = request.GET.get("docno", "")
-    document = open_documents(found.documents.name).find(docno) if found.documents else None
-    if document is None:
-        raise Http404("no such document")
+    document = document_or_404(found, request.GET.get("docno", ""))
     return render(request, "document.html", {"collection": found, "document": document})
 
 
@@ -298,22 +297,40 @@ def sample_run(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def documents(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the documents of a collection, or go to the one whose docno is asked for."""
+    """List the documents of a collection or those with some words, or open one by its docno."""
     found = _ready_or_404(request, slug)
     if not found.documents:
         raise Http404("no documents")
+    asked, words = (request.GET.get(name, "").strip() for name in ("docno", "words"))
+    if words and found.words:
+        return _found_documents(request, found, words)
     stored = open_documents(found.documents.name)
-    asked = request.GET.get("docno", "").strip()
     if asked and stored.find(asked) is not None:
         return redirect(reverse("document", args=[slug], query={"docno": asked}))
     page = Paginator(range(len(stored)), DOCUMENTS).get_page(page_number(request))
     context = {
         "collection": found,
         "asked": asked,
+        "words": words,
         "page": page,
-        "documents": stored.slice(page.start_index() - 1, DOCUMENTS),
+        "documents": stored.at(page.object_list),
+        "most_indexed": MOST_INDEXED,
+        "progress": None if found.words else find_progress(found),
     }
     return render(request, "documents.html", context, status=404 if asked else 200)
+
+
+def _found_documents(request: HttpRequest, found: Collection, words: str) -> HttpResponse:
+    search = search_documents(found, words)
+    page = Paginator(search.places, FOUND_DOCUMENTS).get_page(page_number(request))
+    context = {
+        "collection": found,
+        "words": words,
+        "search": search,
+        "page": page,
+        "documents": show_documents(found, page.object_list, search.words),
+    }
+    return render(request, "documents.html", context)
 
 
 @require_GET

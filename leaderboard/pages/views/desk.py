@@ -22,6 +22,7 @@ from leaderboard.pages.forms.desk import AnnouncementForm, GrantForm
 from leaderboard.pages.short_lists import ShortList, shorten
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.views.undo import undo_context
 from leaderboard.pages.wording.trail import describe_events
 
 LATEST_EVENTS = 8
@@ -51,6 +52,8 @@ def _render_desk(
         "num_decisions": desk.num_decisions + len(asked),
         **_short_lists(request, sight, desk, asked),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        "readers": notices.count_readers(track),
+        **undo_context(track),
         "announcement_form": announcement or AnnouncementForm(),
         "grant_form": grant or GrantForm(track=track),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -14,6 +15,22 @@ from django.shortcuts import redirect
 from leaderboard.models import SentForm
 
 View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True)
+class SentField:
+    name: str
+    value: str
+
+
+def list_sent_fields(request: HttpRequest) -> list[SentField]:
+    """Return the fields of a form as hidden fields repeat them, without its token."""
+    return [
+        SentField(name, value)
+        for name, values in request.POST.lists()
+        if name != "csrfmiddlewaretoken"
+        for value in values
+    ]
 
 
 def submit_once(view: View) -> View:

@@ -10,11 +10,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.actions import snapshots as snapshot_actions
 from leaderboard.actions.submission_rules import ActionError
+from leaderboard.actions.tasks import suggest_authors
 from leaderboard.boards.deferred_tests import request_missing_tests
 from leaderboard.boards.disclosure import Sight, track_or_404
 from leaderboard.boards.exports import FORMATS, text_file
 from leaderboard.boards.standings import find_board
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, Track
 from leaderboard.pages.forms.desk import SnapshotForm
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.repeated_forms import submit_once
@@ -32,9 +33,13 @@ def snapshots(request: HttpRequest, slug: str) -> HttpResponse:
         "board": board,
         "snapshots": sight.track.snapshots.select_related("edition__judgment_set"),
         "tests_follow": board is not None and request_missing_tests(board),
-        "form": SnapshotForm() if board is not None else None,
+        "form": _freeze_form(sight.track) if board is not None else None,
     }
     return render(request, "snapshots.html", context)
+
+
+def _freeze_form(track: Track) -> SnapshotForm:
+    return SnapshotForm(initial={"authors": suggest_authors(track)})
 
 
 @require_GET

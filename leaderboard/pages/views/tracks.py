@@ -12,14 +12,18 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from leaderboard.actions import submission_rules
+from leaderboard.actions import submission_rules, undo
 from leaderboard.actions import tracks as track_actions
+from leaderboard.actions.undo import find_visible_changes
+from leaderboard.boards.disclosure import Sight
 from leaderboard.boards.standings import find_board
 from leaderboard.models import Collection, JoinRequest, Track
 from leaderboard.models.collections import ImportState
 from leaderboard.models.track_settings import site_defaults
+from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages.forms.desk import BaselineForm
 from leaderboard.pages.forms.names import unused_slug
 from leaderboard.pages.forms.presets import PRESETS, find_preset
@@ -32,7 +36,9 @@ from leaderboard.pages.views.overview import (
     latest_runs,
     track_lines,
 )
-from leaderboard.pages.views.repeated_forms import submit_once
+from leaderboard.pages.views.repeated_forms import list_sent_fields, submit_once
+from leaderboard.pages.views.undo import undo_context
+from leaderboard.pages.wording.changes import describe_visible_changes
 from leaderboard.pages.wording.settings import describe_settings
 from leaderboard.pages.wording.trail import describe_events
 from leaderboard.scoring.judgments import suggest_measures
@@ -145,6 +151,9 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     # The form writes into its own copy, so that the track stays unchanged until it is saved.
     form = TrackForm(request.POST or None, instance=copy(track), collection=track.collection)
     if request.method == "POST" and form.is_valid():
+        visible = find_visible_changes(track, form.changes)
+        if visible and "confirmed" not in request.POST:
+            return _confirm_changes(request, sight, form, visible)
         try:
             track_actions.change_track(track, request.user, form.changes)
             messages.success(request, "Saved. Affected scores are being recomputed.")
@@ -167,8 +176,36 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "invitation": _invitation_link(request, track),
         "badge_address": _badge_address(request, track),
         "trail": describe_events(track.events.latest_first()[:LATEST_EVENTS]),
+        **undo_context(track),
     }
     return render(request, "manage.html", context, status=422 if form.is_bound else 200)
+
+
+def _confirm_changes(
+    request: HttpRequest, sight: Sight, form: TrackForm, visible: list[str]
+) -> HttpResponse:
+    """Ask once before a change that everybody sees; the answer sends the whole form again."""
+    told = count_notified_of_judgments(sight.track)
+    context = {
+        "sight": sight,
+        "track": sight.track,
+        "changes": describe_visible_changes(sight.track, visible, form.changes, told),
+        "sent": list_sent_fields(request),
+    }
+    return render(request, "confirm_changes.html", context)
+
+
+@login_required
+@require_POST
+def undo_change(request: HttpRequest, slug: str, event_id: int) -> HttpResponse:
+    """Undo a change that everybody sees, within ten minutes."""
+    track = organised_sight_or_403(request, slug).track
+    try:
+        track = undo.undo_change(track, request.user, event_id)
+        messages.success(request, "Undone. Nobody was notified of the change.")
+    except submission_rules.ActionError as reason:
+        messages.error(request, str(reason))
+    return redirect("desk", slug=track.slug)
 
 
 def _invitation_link(request: HttpRequest, track: Track) -> str:
@@ -205,6 +242,8 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
             "track": sight.track,
             "board": find_board(sight),
             "num_snapshots": sight.track.snapshots.count(),
+            "extended": sight.track.teams.filter(closes_at__gt=timezone.now()).order_by("name"),
+            "told": sight.track.memberships.count(),
         }
         return render(request, "release.html", context)
     track_actions.release_track(sight.track, request.user)

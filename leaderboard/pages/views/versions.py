@@ -19,9 +19,11 @@ from leaderboard.collections.pools import find_pool
 from leaderboard.collections.stored_judgments import render_intents, render_qrels
 from leaderboard.models import Edition, Job, JudgmentSet, Track
 from leaderboard.models.collections import ImportState
+from leaderboard.notifications.notices import count_notified_of_judgments
 from leaderboard.pages import wording
 from leaderboard.pages.views.lookups import organised_sight_or_403
 from leaderboard.pages.views.tables import csv_file, wants_csv
+from leaderboard.pages.wording.changes import describe_notified
 from leaderboard.pages.wording.phrases import Sentence
 from leaderboard.scoring.editions import find_edition_with
 from leaderboard.scoring.families import find_measures, ranking_measure
@@ -51,6 +53,7 @@ def impact(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "impact": found,
         "shown": shown,
         "tests_follow": found is not None and _request_tests(sight, found),
+        "notified": describe_notified(count_notified_of_judgments(sight.track)),
         "verdict": _describe_impact(sight, shown) if shown is not None else [],
     }
     return render(request, "impact.html", context)
@@ -139,7 +142,7 @@ def switch_judgments(request: HttpRequest, slug: str, version: str) -> HttpRespo
         messages.error(request, str(reason))
         return redirect("impact", slug=slug, version=version)
     messages.success(request, f"The board will switch to {version} when scoring finishes.")
-    return redirect("board", slug=slug)
+    return redirect("desk", slug=slug)
 
 
 def _version_or_404(track: Track, version: str) -> JudgmentSet:

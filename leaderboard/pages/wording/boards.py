@@ -297,12 +297,12 @@ def _sort_column_title(board: Board) -> str:
 
 def describe_provisional_state(board: Board, frozen: Snapshot | None) -> str:
     """Say what may still change a live board; empty if nothing is worth a sentence."""
-    track = board.sight.track
-    if track.closes_at is None:
+    sight = board.sight
+    if sight.deadline is None:
         return "These scores change as runs and judgments arrive." if frozen is not None else ""
-    if track.state() != Track.State.CLOSED:
+    if sight.state != Track.State.CLOSED:
         return "These scores are provisional while runs are accepted."
-    if track.accepts_runs():
+    if sight.accepts_runs:
         return "These scores are provisional while late runs are accepted."
     if not board.sight.can_see_scores:
         return "These scores are provisional until the release."

@@ -60,6 +60,7 @@ def describe_rules(form: forms.Form) -> str:
         _quota(form, "quota_per_day", "per day"),
         f"up to {_value(form, 'depth')} documents per topic",
         SHOWN.get(_value(form, "selection"), ""),
+        f"compared with {branch}" if (branch := _value(form, "main_branch")) else "",
     ]
     return "; ".join(filter(None, parts))
 

@@ -3,7 +3,7 @@
 Form fields, the schema of the API, the rows of a page and ir_metadata all come from `FACTS`.
 """
 
-from leaderboard.runs.facts.declared import BY_NAME, FACTS, FILTERS, REQUIRABLE
+from leaderboard.runs.facts.declared import BY_NAME, FACTS, FILTERS, OF_COMMITS, REQUIRABLE
 from leaderboard.runs.facts.figures import COSTS, Figure, find_figure
 from leaderboard.runs.facts.form import FactsForm
 from leaderboard.runs.facts.headers import read_header, render_metadata
@@ -25,6 +25,7 @@ __all__ = [
     "COSTS",
     "FACTS",
     "FILTERS",
+    "OF_COMMITS",
     "REQUIRABLE",
     "Fact",
     "FactRow",

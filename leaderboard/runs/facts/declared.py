@@ -56,6 +56,28 @@ FACTS: tuple[Fact, ...] = (
         "Priority",
         "Among your team’s runs. 1 is judged first.",
     ),
+    TextFact(
+        "commit",
+        "Commit",
+        "Commit",
+        "The revision of the code that made the run.",
+        paths=("implementation.source.commit",),
+        rows=1,
+    ),
+    TextFact(
+        "branch",
+        "Branch",
+        "Branch",
+        "Such as main, or the name of a change.",
+        paths=("implementation.source.branch",),
+        rows=1,
+    ),
+    TextFact(
+        "configuration",
+        "Configuration",
+        "Configuration",
+        "Settings of the system, such as k1=0.9 b=0.4.",
+    ),
     LinkFact("code", "Code", "Code", paths=("implementation.source.repository",)),
     LinkFact(
         "paper",
@@ -89,5 +111,7 @@ FACTS: tuple[Fact, ...] = (
 BY_NAME = {fact.name: fact for fact in FACTS}
 # The form always asks for the kind, with a default, and no team must have a primary run.
 REQUIRABLE = tuple(fact for fact in FACTS if fact.name not in ("kind", "primary"))
+# Facts that only tracks with a main branch ask for.
+OF_COMMITS = ("commit", "branch", "configuration")
 # The filters of a board besides the kind.
 FILTERS = {fact.name: fact for fact in REQUIRABLE if fact.options}

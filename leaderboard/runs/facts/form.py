@@ -10,7 +10,7 @@ from django import forms
 from django.forms import BoundField
 
 from leaderboard.models import Track
-from leaderboard.runs.facts.declared import BY_NAME, FACTS
+from leaderboard.runs.facts.declared import BY_NAME, FACTS, OF_COMMITS
 from leaderboard.runs.facts.figures import COSTS
 
 NO_FIGURE = "Enter at least one figure."
@@ -48,10 +48,14 @@ class FactsForm(forms.Form):
         super().__init__(*args, initial=initial, **kwargs)
         self.required = {*(track.required_facts if is_strict else ())}
         self.early = {"kind", *track.required_facts}
+        asked = {*BY_NAME} if track.main_branch else {*BY_NAME} - {*OF_COMMITS}
+        asked |= {*track.required_facts, *stated}
+        if track.main_branch:
+            self.early.update(OF_COMMITS)
         if track.selection == Track.Selection.PRIMARY:
             self.early.add("primary")
         self.facts: dict[str, Any] = {}
-        for fact in FACTS:
+        for fact in (fact for fact in FACTS if fact.name in asked):
             for name, field in fact.fields().items():
                 field.label = field.label or fact.label
                 field.help_text = fact.hint if name == fact.name else ""

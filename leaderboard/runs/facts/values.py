@@ -89,18 +89,24 @@ def format_fact(name: str, value: Any) -> str:
     return BY_NAME[name].format(value) if name in BY_NAME else str(value)
 
 
-def build_rows(facts: Mapping[str, Any]) -> list[FactRow]:
+def build_rows(facts: Mapping[str, Any], commit_link: str = "") -> list[FactRow]:
     """Return the stated facts: the declared ones in their order, then the others by name."""
     names = [*BY_NAME, *sorted(name for name in facts if name not in BY_NAME)]
     return [
         FactRow(
             find_label(name),
             format_fact(name, facts[name]),
-            facts[name] if isinstance(BY_NAME.get(name), LinkFact) else "",
+            _link(name, facts[name], commit_link),
         )
         for name in names
         if facts.get(name) not in EMPTY_VALUES
     ]
+
+
+def _link(name: str, value: Any, commit_link: str) -> str:
+    if name == "commit":
+        return commit_link
+    return value if isinstance(BY_NAME.get(name), LinkFact) else ""
 
 
 def facts_schema() -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""Changes of a track that everybody sees: what each of them does, before it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.actions.undo import UndoableChange
+from leaderboard.display.numbers import counted
+from leaderboard.models import Track
+
+LABELS = {"name": "Name", "slug": "Short name", "judgment_set": "Judgments"}
+EFFECTS = {
+    "name": "All pages show the new name at once. Nobody is notified.",
+    "slug": "Links with the old short name stop working: pages, API calls, badges and feeds. "
+    "Nobody is notified.",
+    "judgment_set": "Every run is scored with the new judgments. Scores, ranks and verdicts can "
+    "change.",
+}
+
+
+@dataclass(frozen=True)
+class VisibleChange:
+    """A setting with its earlier and its new value, and what follows."""
+
+    label: str
+    before: str
+    after: str
+    effect: str = ""
+
+
+def describe_visible_changes(
+    track: Track, names: Iterable[str], changes: Mapping[str, Any], told: int
+) -> list[VisibleChange]:
+    """Describe changes before they are saved; `told` members are notified of judgments."""
+    effects = EFFECTS | {"judgment_set": f"{EFFECTS['judgment_set']} {describe_notified(told)}"}
+    return [
+        VisibleChange(
+            LABELS[name], str(getattr(track, name)), str(changes[name] or "none"), effects[name]
+        )
+        for name in names
+    ]
+
+
+def describe_notified(told: int) -> str:
+    """Say how many members are notified of other judgments, and when."""
+    if not told:
+        return "No member is notified."
+    return f"{counted(told, 'member is,members are')} notified ten minutes later."
+
+
+def describe_undoable_change(change: UndoableChange) -> list[VisibleChange]:
+    """Describe a change that can still be undone."""
+    return [
+        VisibleChange(LABELS[name], str(before), str(change.after[name]))
+        for name, before in change.before.items()
+    ]
