@@ -44,7 +44,7 @@ def only_member(file: BinaryIO, size: int) -> Member:
         raise _not_one_member("the directory of the archive is too long for one file")
     archive = _read_directory(file)
     if len(archive.members) != 1:
-        raise _not_one_member(f"the archive holds {len(archive.members):,} members")
+        raise _not_one_member(f"the archive has {len(archive.members):,} members")
     info = archive.members[0]
     _check_kind(info)
     _check_name(info.orig_filename)
@@ -127,7 +127,7 @@ def _directory_size(file: BinaryIO, size: int) -> int:
 def _check_kind(info: zipfile.ZipInfo) -> None:
     mode = info.external_attr >> 16
     if info.orig_filename.endswith("/") or stat.S_ISDIR(mode):
-        raise _not_one_member("the archive holds a folder and no file")
+        raise _not_one_member("the archive has a folder and no file")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         raise refuse("E_LINK", "the archive contains a link or special file", info.orig_filename)
     if info.flag_bits & ENCRYPTED:
@@ -159,7 +159,7 @@ def _check_name(name: str) -> None:
 
 def _start_of_data(file: BinaryIO, info: zipfile.ZipInfo, directory: int) -> int:
     if info.header_offset:
-        raise _broken("its member does not stand at its start")
+        raise _broken("its member is not at its start")
     start = _data_at(file, info)
     if not 0 <= directory - (start + info.compress_size) <= DATA_DESCRIPTOR:
         raise _broken("its member does not fill it")
@@ -171,7 +171,7 @@ def _data_at(file: BinaryIO, info: zipfile.ZipInfo) -> int:
     file.seek(info.header_offset)
     header = file.read(LOCAL_HEADER.size)
     if len(header) < LOCAL_HEADER.size or header[:4] != b"PK\x03\x04":
-        raise _broken("its member does not stand at its start")
+        raise _broken("its member is not at its start")
     _, _, flags, method, _, _, _, _, _, name, extra = LOCAL_HEADER.unpack(header)
     if (flags ^ info.flag_bits) & ENCRYPTED or method != info.compress_type:
         raise _broken("its directory and its member disagree")

@@ -371,7 +371,7 @@ def add_organiser(track: Track, user: User, name: str) -> User:
     if organiser is None:
         raise OrganiserError(f"No such user: {name}.")
     if track.organisers().filter(pk=organiser.pk).exists():
-        raise OrganiserError(f"{name} organises this track already.")
+        raise OrganiserError(f"{name} already organises this track.")
     track.co_organisers.add(organiser)
     AuditEvent.objects.record(user, "add organiser", track, after={"organiser": name})
     notices.notify_appointed(track, organiser)

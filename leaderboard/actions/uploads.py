@@ -226,7 +226,7 @@ def find_repeated_run(
         same_key = Run.objects.filter(track=track, submitted_by=user, idempotency_key=key).first()
         if same_key is not None and now - same_key.received_at < KEY_LIFETIME:
             if same_key.sha256 != sha256:
-                raise NotAccepted("E_CONFLICT", "This Idempotency-Key came with another file.")
+                raise NotAccepted("E_CONFLICT", "This Idempotency-Key was used with another file.")
             return same_key
         if same_key is not None:
             Run.objects.filter(pk=same_key.pk).update(idempotency_key="")

@@ -70,7 +70,7 @@ def create_run(
     """Submit a run: plain, .gz, or a .zip of one file. The answer is 201; a worker then reads it.
 
     The same file again, or the same `Idempotency-Key` within a day, returns the same run with
-    200, even after the deadline. `message` then names the time of the first submission. `fix`
+    200, even after the deadline. `message` then names the time of the first upload. `fix`
     makes repairs while the file is read: see `fix` of a problem. `replaces` names a run of your
     team, which is withdrawn once this one has passed its checks; both use quota once.
     """
@@ -111,7 +111,7 @@ def find_team(request: HttpRequest, sight: Sight, name: str) -> Team | None:
         return None
     team = sight.track.teams.filter(key=team_key(name)).first()
     if team is None:
-        raise field_error("team", "is no team of this track", name)
+        raise field_error("team", "is not a team of this track", name)
     return team
 
 

@@ -90,7 +90,7 @@ class CollectionIn(Schema):
 class ConfirmIn(Schema):
     formats: PlainObject | None = None
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
     renumber_topics: bool | None = None
@@ -99,7 +99,7 @@ class ConfirmIn(Schema):
 class ConfirmJudgmentsIn(Schema):
     format: Label = Field("", description="File format. Default: detected.")
     grade_map: PlainObject | None = Field(
-        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays as it is.'
+        None, description='`{"2": 1}`: grade 2 becomes 1; `{}`: every grade stays unchanged.'
     )
     relevant_from: int | None = Field(None, ge=1, le=127, strict=True)
 
@@ -186,7 +186,7 @@ class TrackPatch(TrackSettings):
 
 
 class QuotaOut(Schema):
-    """Runs a team can submit; null for no limit."""
+    """How many runs a team can submit; null for no limit."""
 
     today: int | None
     left_today: int | None
@@ -445,7 +445,7 @@ class Probability(Schema):
 
 
 class Comparison(Tested):
-    """Run `b` against run `a`: a positive difference says that b is better."""
+    """Run `b` against run `a`: a positive difference means that b is better."""
 
     a: str
     b: str

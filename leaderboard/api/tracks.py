@@ -57,7 +57,7 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
         raise permission_error("Your account cannot open tracks. Ask staff for access.")
     collection = ready_collection_or_error(user, body.collection)
     if Track.objects.filter(slug=body.slug).exists():
-        raise field_error("slug", "is taken; choose another", body.slug)
+        raise field_error("slug", "is already in use; choose another", body.slug)
     track = Track(slug=body.slug, collection=collection)
     for name, value in read_changes(track, body, [*PLAIN_SETTINGS, *DERIVED_SETTINGS]).items():
         setattr(track, name, value)
@@ -66,7 +66,7 @@ def create_track(request: HttpRequest, body: TrackIn) -> Status[dict[str, Any]]:
     try:
         track_actions.open_track(track, user)
     except IntegrityError:
-        raise field_error("slug", "was taken in this moment", body.slug) from None
+        raise field_error("slug", "is already in use", body.slug) from None
     return Status(201, serialise_track(track_or_404(user, track.slug)))
 
 
@@ -106,12 +106,12 @@ def read_changes(track: Track, body: TrackSettings, names: list[str]) -> dict[st
 
 def find_judgments(track: Track, version: str | None) -> JudgmentSet | None:
     if version is None and track.judgment_set_id is not None:
-        raise field_error("judgments", "are replaced by another version, never taken away")
+        raise field_error("judgments", "can be replaced by another version, but not removed")
     if version is None:
         return None
     judgment_set = track.collection.judgment_sets.filter(version=version).first()
     if judgment_set is None:
-        raise field_error("judgments", "is no version of the collection's judgments", version)
+        raise field_error("judgments", "is not a version of the collection's judgments", version)
     if judgment_set.state != ImportState.READY:
         raise ApiError(409, "E_CONFLICT", f"The judgments {version} are not ready yet.")
     return judgment_set
@@ -137,7 +137,7 @@ def check_topics(track: Track, numbers: list[str], field: str) -> list[str]:
     known = set(track.collection.topics.values_list("number", flat=True))
     for number in numbers:
         if number not in known:
-            raise field_error(field, "is no topic of the collection", number)
+            raise field_error(field, "is not a topic of the collection", number)
     return list(dict.fromkeys(numbers))
 
 
@@ -186,7 +186,7 @@ def refuse_contradictions(merged: dict[str, Any]) -> None:
     if merged["test"] not in TESTS:
         raise field_error("test", f"is one of {', '.join(TESTS)}", merged["test"])
     if merged["excluded_topics"] and not merged["exclusion_reason"]:
-        raise field_error("exclusion_reason", "is needed where topics are left out")
+        raise field_error("exclusion_reason", "is needed if topics are excluded")
     for name in ("ladder_step", "public_topics"):
         if merged[name] and merged["disclosure"] != Track.Disclosure.LEADERBOARD:
             raise field_error(name, "belongs to a track whose disclosure is leaderboard")
@@ -278,13 +278,13 @@ def change_track(request: HttpRequest, slug: str, body: TrackPatch) -> dict[str,
 def refuse_changes_of_fixed_fields(track: Track, body: TrackPatch) -> None:
     for name, value in (("slug", track.slug), ("collection", track.collection.slug)):
         if name in body.model_fields_set and getattr(body, name) != value:
-            raise field_error(name, "stays what it is", getattr(body, name))
+            raise field_error(name, "cannot be changed", getattr(body, name))
 
 
 def ranked_run_or_error(sight: Sight, run_id: str) -> Run:
     run = sight.runs().on_the_board().filter(pk=run_id).first()
     if run is None:
-        raise field_error("baseline", "is no run on the board of this track", run_id)
+        raise field_error("baseline", "is not a run on the board of this track", run_id)
     return run
 
 

@@ -56,7 +56,7 @@ from leaderboard.scoring.measuring import (
 from leaderboard.scoring.problems import problem_fields
 
 MAX_DESCRIPTION = 5000
-OUR_FAULT = "This went wrong here. Not your fault: the file is safe, and the organisers can see it."
+OUR_FAULT = "Something went wrong on our side. The file is safe, and the organisers can see it."
 
 
 def check_run(run_id: str, progress: Progress) -> Publish:

@@ -100,7 +100,7 @@ def grant(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _render_desk(request, sight, grant=form)
     people.grant_runs(user=request.user, **form.cleaned_data)
-    messages.success(request, "Granted. The team is notified.")
+    messages.success(request, "Runs granted. The team was notified.")
     return redirect("desk", slug=slug)
 
 
