@@ -12,9 +12,9 @@ from leaderboard.models import Track
 
 LABELS = {"name": "Name", "slug": "Short name", "judgment_set": "Judgments"}
 EFFECTS = {
-    "name": "All pages show the new name at once. Nobody is notified.",
+    "name": "All pages show the new name at once. No member is notified.",
     "slug": "Links with the old short name stop working: pages, API calls, badges and feeds. "
-    "Nobody is notified.",
+    "No member is notified.",
     "judgment_set": "Every run is scored with the new judgments. Scores, ranks and verdicts can "
     "change.",
 }
