@@ -95,6 +95,14 @@ def test_the_api_takes_commit_branch_and_configuration(track, ben):
     assert Run.objects.get(pk=answer.json()["id"]).facts == fields
 
 
+def test_the_api_says_the_same_sentence(track, ben, client):
+    main = on_branch(track, ben, RUN, "main")
+    run = on_branch(track, ben, OTHER_RUN, "faster")
+    answer = client.get(f"/api/v1/runs/{run.pk}").json()["main"]
+    assert (answer["run"], answer["branch"], answer["sentence"]) == (main.pk, "main", SENTENCE)
+    assert client.get(f"/api/v1/runs/{main.pk}").json()["main"] is None
+
+
 def test_the_history_lists_commits_and_links_them(track, ben, client):
     on_branch(track, ben, RUN, "main")
     page = client.get("/tracks/bread/history/")
